@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Kit: a tiny, very fast web framework on the Web-standard Request/Response model."""
+
+# The other packages of Kit share this import root. In a normal install they lie beside this file;
+# editable installs put each in a folder of its own, which this finds.
+__path__ = __import__("pkgutil").extend_path(__path__, __name__)
+
+try:
+    from kit.interface import HTTPException
+except ImportError as error:
+    raise ImportError(
+        "The package 'kit' found here is not complete: 'kit.interface' is missing. Install it with "
+        "'pip install kit-core'. If the distribution 'cased-kit', which has the same import name, "
+        "is installed in this environment, uninstall it first."
+    ) from error
+
+from ._limits import Limits
+from .app import Kit
+from .context import Context
+from .request import KitRequest
+from .web import (
+    URL,
+    Blob,
+    File,
+    FormData,
+    Headers,
+    Request,
+    RequestInit,
+    Response,
+)
+
+__all__ = (
+    "URL",
+    "Blob",
+    "Context",
+    "File",
+    "FormData",
+    "HTTPException",
+    "Headers",
+    "Kit",
+    "KitRequest",
+    "Limits",
+    "Request",
+    "RequestInit",
+    "Response",
+)

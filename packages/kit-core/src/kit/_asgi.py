@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""What an ASGI server and an app say to each other, apart from the hot path in `app.py`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeAlias
+
+from .web import ClientDisconnectedError, Response
+from .web._body import Stream, iterate
+from .web._request import ReceivedBody
+
+Message: TypeAlias = dict[str, Any]
+Scope: TypeAlias = dict[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+
+_logger = logging.getLogger("kit")
+_WITHOUT_BODY = frozenset((101, 204, 304))
+
+
+async def serve_other(
+    running: Callable[[], AbstractAsyncContextManager[Any]],
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+) -> None:
+    """Serves the scopes that are no http.
+
+    SPEC: ASGI Lifespan Protocol; ASGI WebSocket, "Close - send event": a close before the
+    connection is accepted is answered with 403.
+
+    Args:
+        running: Runs the lifespan of the app around what is done within.
+        scope: The scope.
+        receive: Gives messages of the server.
+        send: Takes messages for the server.
+
+    Raises:
+        RuntimeError: If the type of the scope is unknown.
+    """
+    if scope["type"] == "lifespan":
+        await _serve_lifespan(running, receive, send)
+    elif scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1000})
+    else:
+        raise RuntimeError(f"Kit can't serve the ASGI scope type {scope['type']!r}")
+
+
+async def _serve_lifespan(
+    running: Callable[[], AbstractAsyncContextManager[Any]], receive: Receive, send: Send
+) -> None:
+    await receive()
+    phase = "startup"
+    try:
+        async with running():
+            await send({"type": "lifespan.startup.complete"})
+            phase = "shutdown"
+            await receive()
+    except Exception:
+        import traceback
+
+        # The server logs the message; raising as well would log it twice.
+        await send({"type": f"lifespan.{phase}.failed", "message": traceback.format_exc()})
+    else:
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+async def send_response(
+    response: Response, scope: Scope, received: Callable[[], ReceivedBody | None], send: Send
+) -> None:
+    """Sends any response.
+
+    SPEC: RFC 9110 section 8.6 for Content-Length; section 9.3.2 for HEAD.
+
+    Args:
+        response: What to send. A streamed body is read and closed, also if it is not sent.
+        scope: The http scope.
+        received: Gives the request's body, to see the client go away while a body is streamed.
+        send: Takes messages for the server.
+
+    Raises:
+        Exception: What a streamed body raised. The response has been started then, so the server
+            closes the connection.
+    """
+    body = response._take() if not isinstance(response._body, bytes) else response._body
+    lines = list(response._lines)
+    head = {"type": "http.response.start", "status": response._status, "headers": lines}
+    if body is None or isinstance(body, bytes):
+        content = body or b""
+        if response._status in _WITHOUT_BODY:
+            content = b""
+        elif scope["method"] != "HEAD" or body is not None:
+            lines[:] = [line for line in lines if line[0] != b"content-length"]
+            lines.append((b"content-length", b"%d" % len(content)))
+        if scope["method"] == "HEAD":
+            content = b""
+        await send(head)
+        await send({"type": "http.response.body", "body": content})
+        return
+    try:
+        await send(head)
+        if scope["method"] == "HEAD":
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await _send_stream(body, received(), scope, send)
+    finally:
+        await _close(body)
+
+
+async def _send_stream(
+    body: Stream, received: ReceivedBody | None, scope: Scope, send: Send
+) -> None:
+    async def pump() -> None:
+        async for chunk in iterate(body):
+            if chunk:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    if received is None or (not received.complete and _has_body(scope)):
+        # The body may be read by the stream itself; nobody else may take messages then.
+        await pump()
+        return
+
+    from anyio import create_task_group
+
+    failure: Exception | None = None
+
+    async def watch() -> None:
+        if await received.wait_for_disconnect():
+            _logger.debug("The client went away during a streamed response")
+            group.cancel_scope.cancel()
+
+    async with create_task_group() as group:
+        group.start_soon(watch)
+        try:
+            await pump()
+        except Exception as error:  # raised below: a task group would wrap it
+            failure = error
+        group.cancel_scope.cancel()
+    if isinstance(failure, (OSError, ClientDisconnectedError)) and not _is_own(failure, body):
+        _logger.debug("The client went away during a streamed response: %s", failure)
+    elif failure is not None:
+        raise failure
+
+
+def _is_own(error: BaseException, body: Stream) -> bool:
+    """Whether an error came out of the streamed body itself, not out of sending."""
+    frame = getattr(body, "ag_code", None) or getattr(body, "gi_code", None)
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code is frame:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _has_body(scope: Scope) -> bool:
+    """SPEC: RFC 9112 section 6.3: a request has a body if one of these headers says so."""
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+        for name, value in scope["headers"]
+    )
+
+
+async def _close(body: Stream) -> None:
+    """Closes a generator, so that its `finally` runs now, whatever happened to the response."""
+    aclose = getattr(body, "aclose", None)
+    if aclose is not None:
+        from anyio import CancelScope
+
+        with CancelScope(shield=True):
+            await aclose()
+        return
+    close = getattr(body, "close", None)
+    if close is not None:
+        close()

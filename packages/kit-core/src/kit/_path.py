@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Paths and queries: percent-decoding as JavaScript does it, and joining of route paths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+_ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+# The escapes that decodeURI leaves alone: of # $ & + , / : ; = ? @, and of % itself, so that a
+# parameter can be decoded once more without changing its meaning.
+_KEPT = re.compile(r"(%(?:2[3-6BCFbcf]|3[ABDFabdf]|40))")
+
+
+def decode_component(text: str) -> str:
+    """Does what decodeURIComponent (ECMA-262) does; runs that are no UTF-8 stay as they are."""
+    return _ESCAPES.sub(_decode_run, text)
+
+
+def decode_path(text: str) -> str:
+    """Does what decodeURI (ECMA-262) does; `%25` and runs that are no UTF-8 stay as they are."""
+    return _ESCAPES.sub(_decode_run_but_reserved, text)
+
+
+def decode_query(text: str) -> str:
+    """Decodes a name or value of a query: `+` is a blank."""
+    return decode_component(text.replace("+", " ")) if "+" in text or "%" in text else text
+
+
+def _decode_run(match: re.Match[str]) -> str:
+    run = match[0]
+    try:
+        return bytes.fromhex(run.replace("%", "")).decode()
+    except UnicodeDecodeError:
+        return run
+
+
+def _decode_run_but_reserved(match: re.Match[str]) -> str:
+    run = match[0]
+    try:
+        bytes.fromhex(run.replace("%", "")).decode()
+    except UnicodeDecodeError:
+        return run
+    parts = _KEPT.split(run)
+    parts[::2] = [bytes.fromhex(part.replace("%", "")).decode() for part in parts[::2]]
+    return "".join(parts)
+
+
+def path_of_url(url: str) -> str:
+    """Gives the routing path of an absolute URL."""
+    start = url.find("/", url.index(":") + 3)
+    if start < 0:
+        return "/"
+    path = re.split(r"[?#]", url[start:], maxsplit=1)[0]
+    return decode_path(path) if "%" in path else path
+
+
+def path_of_scope(scope: Any) -> str:
+    """Gives the routing path of an ASGI http scope.
+
+    It is the percent-encoded `raw_path`, decoded as `decode_path` does, without `root_path`.
+    Where the server gives no `raw_path`, what can't stand unencoded in a path is encoded again.
+    """
+    raw = scope.get("raw_path")
+    if raw is None:
+        path = scope["path"].replace("%", "%25").replace("?", "%3F").replace("#", "%23")
+    elif b"%" in raw:
+        path = decode_path(raw.decode("latin-1"))
+    else:
+        path = scope["path"]
+    root = scope.get("root_path")
+    if root:
+        root = root.rstrip("/")
+        if path.startswith(root) and path[len(root) : len(root) + 1] in ("/", ""):
+            path = path[len(root) :]
+    return path or "/"
+
+
+def merge_path(base: str, path: str) -> str:
+    """Joins a prefix and a route path with one slash between.
+
+    A path `/` adds nothing to a prefix; an empty one adds a slash.
+    """
+    if base == "/" or not base:
+        return path if path.startswith("/") else "/" + path
+    if not base.startswith("/"):
+        base = "/" + base
+    if path == "/":
+        return base
+    return base.removesuffix("/") + "/" + path.removeprefix("/")
+
+
+def query_pairs(query: str) -> list[tuple[str, str]]:
+    """Reads a query string: names and values, decoded, in order; empty names are dropped."""
+    pairs = []
+    for part in query.split("&"):
+        name, _, value = part.partition("=")
+        if name:
+            pairs.append((decode_query(name), decode_query(value)))
+    return [pair for pair in pairs if pair[0]]
+
+
+def query_value(query: str, key: str, pairs: Callable[[], list[tuple[str, str]]]) -> str | None:
+    """Gives the first value of a key, or None.
+
+    A name that equals the key unencoded wins over an earlier one that has to be decoded first.
+
+    Args:
+        query: The query string without `?`.
+        key: The decoded key.
+        pairs: Gives the decoded pairs of the query.
+    """
+    if "+" not in key and "%" not in key:
+        for part in query.split("&"):
+            name, _, value = part.partition("=")
+            if name == key:
+                return decode_query(value)
+        if "%" not in query and "+" not in query:
+            return None
+    for name, value in pairs():
+        if name == key:
+            return value
+    return None

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: MIT
+"""The registering methods of an app, as editors and type checkers see them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+
+from kit.interface import METHOD_NAME_ALL, HandlerResult, Next
+
+from ._types import AnyHandler, B, ErrorHandler, Handler, V
+
+if TYPE_CHECKING:
+    from .context import Context
+
+# A decorator gives back the function it was given; a wrong signature is refused by the checker.
+AnyHandlerT = TypeVar(
+    "AnyHandlerT",
+    bound="Callable[[Context[Any, Any]], HandlerResult] | "
+    "Callable[[Context[Any, Any], Next], HandlerResult]",
+)
+AnyErrorHandlerT = TypeVar(
+    "AnyErrorHandlerT", bound="Callable[[Exception, Context[Any, Any]], HandlerResult]"
+)
+_FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
+
+
+class Registration(Generic[B, V]):
+    """What registers handlers. Every method gives back the app, so that calls can be chained.
+
+    Called without a handler, it gives a decorator, which registers its function and gives it back
+    unchanged. Without a path, the path of the call before is taken again (at first `/`).
+    """
+
+    def __init__(self) -> None:
+        self._last_path = "/"
+        self._pending: dict[int, str] = {}
+
+    @overload
+    def get(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
+    @overload
+    def get(self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
+    @overload
+    def get(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
+    def get(self, *arguments: Any) -> Any:
+        """Registers handlers for GET, which answer HEAD as well.
+
+        Args:
+            *arguments: A route pattern, then handlers and middleware; both may be left out.
+
+        Raises:
+            TypeError: If a handler can't be called with `(c)` or `(c, next)`.
+            UnsupportedPathError: If the router can't take the pattern.
+            RouterClosedError: If the app has answered a request before.
+        """
+        return self._verb("GET", arguments)
+
+    @overload
+    def post(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
+    @overload
+    def post(
+        self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]
+    ) -> Self: ...
+    @overload
+    def post(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
+    def post(self, *arguments: Any) -> Any:
+        """Registers handlers for POST; see `get`."""
+        return self._verb("POST", arguments)
+
+    @overload
+    def put(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
+    @overload
+    def put(self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
+    @overload
+    def put(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
+    def put(self, *arguments: Any) -> Any:
+        """Registers handlers for PUT; see `get`."""
+        return self._verb("PUT", arguments)
+
+    @overload
+    def delete(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
+    @overload
+    def delete(
+        self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]
+    ) -> Self: ...
+    @overload
+    def delete(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
+    def delete(self, *arguments: Any) -> Any:
+        """Registers handlers for DELETE; see `get`."""
+        return self._verb("DELETE", arguments)
+
+    @overload
+    def patch(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
+    @overload
+    def patch(
+        self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]
+    ) -> Self: ...
+    @overload
+    def patch(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
+    def patch(self, *arguments: Any) -> Any:
+        """Registers handlers for PATCH; see `get`."""
+        return self._verb("PATCH", arguments)
+
+    @overload
+    def options(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
+    @overload
+    def options(
+        self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]
+    ) -> Self: ...
+    @overload
+    def options(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
+    def options(self, *arguments: Any) -> Any:
+        """Registers handlers for OPTIONS; see `get`."""
+        return self._verb("OPTIONS", arguments)
+
+    @overload
+    def all(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
+    @overload
+    def all(self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
+    @overload
+    def all(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
+    def all(self, *arguments: Any) -> Any:
+        """Registers handlers for every method; see `get`."""
+        return self._verb(METHOD_NAME_ALL, arguments)
+
+    @overload
+    def use(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
+    @overload
+    def use(self, path: str, middleware: AnyHandler[B, V], /, *more: AnyHandler[B, V]) -> Self: ...
+    @overload
+    def use(self, middleware: AnyHandler[B, V], /, *more: AnyHandler[B, V]) -> Self: ...
+    def use(self, *arguments: Any) -> Any:
+        """Registers middleware for every method; it runs around what is registered after it.
+
+        Args:
+            *arguments: A route pattern, by default `*`, then middleware.
+
+        Raises:
+            TypeError: If a middleware can't be called with `(c, next)` or `(c)`.
+            UnsupportedPathError: If the router can't take the pattern.
+            RouterClosedError: If the app has answered a request before.
+        """
+        if not arguments or not isinstance(arguments[0], str):
+            arguments = ("*", *arguments)
+        return self._verb(METHOD_NAME_ALL, arguments, "use")
+
+    @overload
+    def on(
+        self, method: str | Sequence[str], path: str | Sequence[str], /
+    ) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
+    @overload
+    def on(
+        self,
+        method: str | Sequence[str],
+        path: str | Sequence[str],
+        handler: AnyHandler[B, V],
+        /,
+        *handlers: AnyHandler[B, V],
+    ) -> Self: ...
+    def on(self, method: str | Sequence[str], path: str | Sequence[str], /, *handlers: Any) -> Any:
+        """Registers handlers for one or several methods and paths; custom methods are allowed.
+
+        Args:
+            method: A method or a list of methods; they are made upper case.
+            path: A route pattern or a list of them.
+            *handlers: Handlers and middleware.
+
+        Raises:
+            TypeError: As for `get`, or if a method or path is no str.
+            UnsupportedPathError: If the router can't take a pattern.
+            RouterClosedError: If the app has answered a request before.
+        """
+        methods = [method] if isinstance(method, str) else list(method)
+        paths = [path] if isinstance(path, str) else list(path)
+        for what, values in (("method", methods), ("path", paths)):
+            for value in values:
+                if not isinstance(value, str):
+                    raise TypeError(
+                        f"The {what} of on({method!r}, {path!r}) must be a str or a list of str, "
+                        f"not {value!r}"
+                    )
+        return self._register("on", methods, paths, handlers)
+
+    @overload
+    def on_error(self, /) -> Callable[[AnyErrorHandlerT], AnyErrorHandlerT]: ...
+    @overload
+    def on_error(self, handler: ErrorHandler[B, V], /) -> Self: ...
+    def on_error(self, handler: Any = None, /) -> Any:
+        """Sets what answers an exception: `handler(error, c)`, plain or async.
+
+        Raises:
+            TypeError: If it can't be called.
+        """
+        return self._set_handler("on_error", handler, "(error, c)")
+
+    @overload
+    def not_found(self, /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
+    @overload
+    def not_found(self, handler: Handler[B, V], /) -> Self: ...
+    def not_found(self, handler: Any = None, /) -> Any:
+        """Sets what answers a request that no route does: `handler(c)`, plain or async.
+
+        Raises:
+            TypeError: If it can't be called.
+        """
+        return self._set_handler("not_found", handler, "(c)")
+
+    def _add_routes(self, methods: list[str], paths: list[str], handlers: Sequence[Any]) -> None:
+        """Adds the routes; given by the app."""
+        raise TypeError(f"{type(self).__name__} takes no routes")
+
+    def _verb(self, method: str, arguments: tuple[Any, ...], name: str = "") -> Any:
+        name = name or method.lower()
+        if arguments and isinstance(arguments[0], str):
+            return self._register(name, [method], [arguments[0]], arguments[1:])
+        if arguments and not callable(arguments[0]):
+            raise TypeError(
+                f"{name}() takes a path and handlers, or handlers alone: "
+                f"expected a str or a function first, not {arguments[0]!r:.100}"
+            )
+        return self._register(name, [method], [self._last_path], arguments)
+
+    def _register(
+        self, name: str, methods: list[str], paths: list[str], handlers: Sequence[Any]
+    ) -> Any:
+        if paths:
+            self._last_path = paths[-1]
+        if handlers:
+            self._add_routes(methods, paths, handlers)
+            return self
+
+        def add(function: Any) -> None:
+            self._add_routes(methods, paths, (function,))
+
+        return self._decorator(f"{name}({', '.join(map(repr, paths))})", add)
+
+    def _set_handler(self, name: str, handler: Any, shape: str) -> Any:
+        def check_and_set(function: Any) -> None:
+            if not callable(function):
+                raise TypeError(f"{name}() takes a function {shape}, not {function!r:.100}")
+            setattr(self, "_" + name, function)
+
+        if handler is None:
+            return self._decorator(f"{name}()", check_and_set)
+        check_and_set(handler)
+        return self
+
+    def _decorator(
+        self, call: str, add: Callable[[Any], None]
+    ) -> Callable[[_FunctionT], _FunctionT]:
+        # Where the user wrote it: beyond this method, its caller, and the public method.
+        frame = sys._getframe(3 if call.startswith(("on(", "on_error(", "not_found(")) else 4)
+        place = f"@app.{call} at {frame.f_code.co_filename}:{frame.f_lineno}"
+
+        def decorate(function: _FunctionT) -> _FunctionT:
+            add(function)
+            self._pending.pop(id(decorate), None)
+            return function
+
+        self._pending[id(decorate)] = place
+        return decorate
+
+    def _check_pending(self) -> None:
+        """Refuses to go on while a decorator has not got its function.
+
+        Raises:
+            RuntimeError: Naming the call, its file and line.
+        """
+        for place in self._pending.values():
+            raise RuntimeError(
+                f"{place} was called without a handler and never used as a decorator: "
+                "give it a handler, or put it above a function"
+            )

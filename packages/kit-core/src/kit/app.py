@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: MIT
+"""The application: registers routes, answers requests, and runs under any ASGI server."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from kit.interface import (
+    ExecutionContext,
+    HTTPException,
+    Router,
+    RouterClosedError,
+    RouterRoute,
+    plugins,
+)
+from kit.router import TrieRouter
+
+from ._asgi import Receive, Scope, Send, send_response, serve_other
+from ._errors import HandlerError, describe
+from ._limits import Limits
+from ._path import merge_path, path_of_scope, path_of_url
+from ._registration import Registration
+from ._route import Route
+from ._types import B, GetPath, Lifespan, V
+from .compose import dispatch, settle
+from .context import Context
+from .request import KitRequest
+from .web import ClientDisconnectedError, Request, RequestInit, Response
+
+_logger = logging.getLogger("kit")
+
+
+class Kit(Registration[B, V]):
+    """A web application.
+
+    Handlers are registered with `get`, `post`, `put`, `delete`, `patch`, `options`, `all`, `on`
+    and `use`; requests are answered by `fetch`, `request`, or an ASGI server. Handlers and
+    middleware run in the order they were registered.
+
+    `B` types `c.env`, `V` types `c.var`; both are TypedDicts and default to Any.
+
+    Args:
+        strict: Whether `/about` and `/about/` are different paths.
+        router: A router, or the name of an installed one. Default: TrieRouter.
+        get_path: Gives the routing path of a request. Default: the path of its URL.
+        lifespan: Given the app, an async context manager around its life under a server; the
+            mapping that it yields is the base of `c.env`.
+        limits: Bounds for request bodies.
+
+    Raises:
+        PluginError: If no router of this name is installed, or it can't be loaded.
+        TypeError: If an argument is of the wrong type.
+    """
+
+    def __init__(
+        self,
+        *,
+        strict: bool = True,
+        router: Router[Any] | str | None = None,
+        get_path: GetPath | None = None,
+        lifespan: Lifespan[B, V] | None = None,
+        limits: Limits = Limits(),
+    ) -> None:
+        super().__init__()
+        for name, value in (("get_path", get_path), ("lifespan", lifespan)):
+            if value is not None and not callable(value):
+                raise TypeError(f"Kit({name}=...) takes a function, not {value!r:.100}")
+        if (
+            router is not None
+            and not isinstance(router, str)
+            and not (hasattr(router, "add") and hasattr(router, "match"))
+        ):
+            raise TypeError(f"Kit(router=...) takes a Router or a name, not {router!r:.100}")
+        self._router: Router[Any]
+        if router is None:
+            self._router = TrieRouter()
+        elif isinstance(router, str):
+            self._router = plugins.load("kit.routers", router)()
+        else:
+            self._router = router
+        self._routes: list[Route] = []
+        self._base_path = "/"
+        self._strict = strict
+        self._get_path = get_path
+        self._lifespan = lifespan
+        self._limits = limits
+        self._on_error: Any = None
+        self._not_found: Any = None
+        self._bindings: Any = {}
+        self._running = 0
+        self._exit_stack: AsyncExitStack | None = None
+        # PERF: replaced by the router's own method after the first match.
+        self._match: Any = self._first_match
+
+    @property
+    def routes(self) -> list[RouterRoute]:
+        """All registered routes, in order.
+
+        Raises:
+            RuntimeError: If a decorator never got its function.
+        """
+        self._check_pending()
+        return list(self._routes)
+
+    @property
+    def router(self) -> Router[Any]:
+        """The router in use."""
+        return self._router
+
+    async def fetch(
+        self,
+        request: Request,
+        env: Mapping[str, Any] | None = None,
+        execution_ctx: ExecutionContext | None = None,
+    ) -> Response:
+        """Answers a request in process.
+
+        Args:
+            request: The request.
+            env: Bindings for `c.env`, on top of those of a running lifespan.
+            execution_ctx: What `c.execution_ctx` gives.
+
+        Returns:
+            The response; an exception in a handler has become one.
+
+        Raises:
+            UnsupportedPathError: If the router finds only now that it can't take a route.
+        """
+        path = self._routing_path(request, path_of_url(request.url))
+        method = request.method
+        match = self._match("GET" if method == "HEAD" else method, path)
+        bindings = self._bindings
+        if env is not None:
+            bindings = {**bindings, **env} if bindings else env
+        c: Context[B, V] = Context(self, None, None, path, match, bindings)
+        c._req = KitRequest(request, path, match)
+        c._req._limits = self._limits
+        c._execution_ctx = execution_ctx
+        response = await self._respond(c)
+        if method == "HEAD":
+            response = response._copy()
+            response._body = None
+        return response
+
+    async def request(
+        self,
+        input: Any,
+        init: RequestInit | None = None,
+        env: Mapping[str, Any] | None = None,
+        execution_ctx: ExecutionContext | None = None,
+    ) -> Response:
+        """Builds a request and answers it; meant for tests.
+
+        Args:
+            input: A path such as `/users?page=2`, which is taken on `http://localhost`; a URL as
+                text or any URL object; or a `Request`.
+            init: Method, headers and body.
+            env: As for `fetch`.
+            execution_ctx: As for `fetch`.
+
+        Returns:
+            The response.
+
+        Raises:
+            ValueError: If the URL, the method or a header is invalid.
+            TypeError: If a GET or HEAD request is given a body.
+        """
+        if isinstance(input, Request):
+            request = Request(input, **init) if init else input
+        else:
+            url = str(input)
+            if not url.startswith(("http://", "https://")):
+                url = "http://localhost" + merge_path("/", url)
+            request = Request(url, **(init or {}))
+        return await self.fetch(request, env, execution_ctx)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one ASGI 3 scope: http and lifespan; a websocket is closed.
+
+        Raises:
+            Exception: What a streamed response raised after it was started.
+        """
+        if scope["type"] != "http":
+            await serve_other(self.running, scope, receive, send)
+            return
+        method = scope["method"]
+        # PERF: the path as the server decoded it will do, unless something in it was encoded.
+        if b"%" in scope.get("raw_path", b"%") or scope.get("root_path"):
+            path = path_of_scope(scope)
+        else:
+            path = scope["path"]
+        request = None
+        if self._get_path is not None or not self._strict:
+            request = Request._from_scope(scope, receive)
+            path = self._routing_path(request, path)
+        match = self._match("GET" if method == "HEAD" else method, path)
+        c: Context[B, V] = Context(self, scope, receive, path, match, self._bindings)
+        if request is not None:
+            c.req._raw = request
+        try:
+            response = await self._respond(c)
+            body = response._body
+            if body.__class__ is bytes and response._lines.__class__ is tuple and method != "HEAD":
+                # PERF: nearly every response: bytes, and header lines that nobody has touched.
+                await send(
+                    {
+                        "type": "http.response.start",
+                        "status": response._status,
+                        "headers": [
+                            *response._lines,
+                            (b"content-length", b"%d" % len(body)),
+                        ],
+                    }
+                )
+                await send({"type": "http.response.body", "body": body})
+            else:
+                await send_response(response, scope, lambda: c.req.raw._received, send)
+            if c._execution_ctx is not None:
+                await c._execution_ctx.run()  # type: ignore[attr-defined]  # ours, see Context
+        finally:
+            if c._req is not None:
+                c._req._close()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Runs the lifespan in process: in a test, or in a host that runs no lifespans.
+
+        It may be entered several times; the lifespan starts with the first and ends with the last.
+
+        Raises:
+            TypeError: If the lifespan yields no mapping.
+        """
+        self._running += 1
+        try:
+            if self._running == 1:
+                await self._start()
+            yield
+        finally:
+            self._running -= 1
+            if self._running == 0 and self._exit_stack is not None:
+                stack, self._exit_stack = self._exit_stack, None
+                self._bindings = {}
+                await stack.aclose()
+
+    async def _start(self) -> None:
+        if self._lifespan is None:
+            return
+        stack = AsyncExitStack()
+        bindings = await stack.enter_async_context(self._lifespan(self))
+        self._exit_stack = stack
+        if bindings is not None and not isinstance(bindings, Mapping):
+            raise TypeError(
+                f"The lifespan {describe(self._lifespan)} must yield a mapping for c.env or "
+                f"nothing, not {type(bindings).__name__}"
+            )
+        self._bindings = {} if bindings is None else bindings
+
+    def _add_routes(self, methods: list[str], paths: list[str], handlers: Sequence[Any]) -> None:
+        routes = [
+            Route(self._base_path, merge_path(self._base_path, path), method.upper(), handler)
+            for path in paths
+            for method in methods
+            for handler in handlers
+        ]
+        for route in routes:
+            if self._match != self._first_match:
+                raise RouterClosedError(route.method, route.path)
+            self._router.add(route.method, route.path, route)
+            self._routes.append(route)
+
+    def _first_match(self, method: str, path: str) -> Any:
+        self._check_pending()
+        match = self._router.match(method, path)
+        self._match = self._router.match
+        return match
+
+    def _routing_path(self, request: Request, path: str) -> str:
+        if self._get_path is not None:
+            path = self._get_path(request)
+        if not self._strict and len(path) > 1 and path.endswith("/"):
+            return path[:-1]
+        return path
+
+    async def _respond(self, c: Context[B, V]) -> Response:
+        """Runs what matches; whatever happens there, a response comes of it."""
+        handlers = c._handlers
+        try:
+            if len(handlers) == 1:
+                route = handlers[0][0]
+                if not route.takes_next:
+                    # PERF: nothing to run around a single handler, so it is called directly.
+                    c._index = 0
+                    response = route.handler(c)
+                    if response.__class__ is not Response:
+                        response = await settle(response, route.handler)
+                    if response is not None:
+                        return response  # type: ignore[no-any-return]  # see settle
+            if not handlers:
+                return await self._answer_not_found(c)
+            if c._index < 0:
+                await dispatch(c, 0)
+            if not c._finalized:
+                route = handlers[min(c._index, len(handlers) - 1)][0]
+                raise HandlerError(
+                    describe(route.handler),
+                    f"answered {route.method} {route.path!r} with nothing: return a Response"
+                    + (" or await next()" if route.takes_next else ""),
+                )
+            return c.res
+        except Exception as error:
+            return await self._handle_error(error, c)
+
+    async def _answer_not_found(self, c: Context[B, V]) -> Response:
+        if self._not_found is None:
+            return c.text("404 Not Found", 404)
+        response = await settle(self._not_found(c), self._not_found)
+        if response is None:
+            raise HandlerError(describe(self._not_found), "returned nothing: return a Response")
+        return response
+
+    async def _handle_error(self, error: Exception, c: Context[B, V]) -> Response:
+        """Gives the response for an exception; one in `on_error` itself is logged, and is a 500."""
+        while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+            inner = error.exceptions[0]
+            if not isinstance(inner, (HTTPException, ExceptionGroup)):
+                break
+            error = inner
+        c._error = error
+        if isinstance(error, ClientDisconnectedError):
+            _logger.debug("%s", error)
+            return Response(None, status=400)
+        if self._on_error is None:
+            return self._answer_error(error, c)
+        try:
+            response = await settle(self._on_error(error, c), self._on_error)
+            if response is None:
+                raise HandlerError(describe(self._on_error), "returned nothing: return a Response")
+            return response
+        except Exception as second:
+            return self._answer_fault(second, c)
+
+    def _answer_error(self, error: Exception, c: Context[B, V]) -> Response:
+        if not isinstance(error, HTTPException):
+            return self._answer_fault(error, c)
+        res: Any = error.res
+        if res is None:
+            res = Response(error.message or "")
+        # The exception, and its response with it, may be one that is raised again and again.
+        body = res._body if isinstance(res._body, bytes) else res._take()
+        response = c._respond(body, None, error.status, None)
+        for name, value in res._lines:
+            text = value.decode("latin-1")
+            if name == b"set-cookie":
+                response.headers.append("set-cookie", text)
+            else:
+                response.headers.set(name.decode("latin-1"), text)
+        for header, text in (error.headers or {}).items():
+            response.headers.set(header, text)
+        return response
+
+    def _answer_fault(self, error: Exception, c: Context[B, V]) -> Response:
+        _logger.error("Exception in %s %s", c.req.method, c.req.path, exc_info=error)
+        return c.text("Internal Server Error", 500)

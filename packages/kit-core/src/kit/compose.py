@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Runs the handlers that match a request, one around the other."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ._errors import HandlerError, describe
+from .context import Context
+from .web import Response
+
+
+async def dispatch(c: Context[Any, Any], index: int) -> None:
+    """Runs the matched handler number `index`; its `next` runs the one after it.
+
+    The response that comes of it is in `c.res`. An exception is handled here, where it was
+    raised, so that middleware further out goes on as usual after its `await next()`.
+
+    Args:
+        c: The context.
+        index: Which of the matched handlers, from 0; beyond the last, the not-found answer.
+
+    Raises:
+        HandlerError: If `next()` is called twice.
+    """
+    handlers = c._handlers
+    if index <= c._index:
+        caller = describe(handlers[index - 1][0].handler)
+        raise HandlerError(caller, "called next() multiple times; call it once")
+    c._set_index(index)
+    if index == len(handlers):
+        if not c._finalized:
+            c.res = await c.not_found()
+        return
+    route = handlers[index][0]
+    try:
+        if route.takes_next:
+            result = route.handler(c, partial(dispatch, c, index + 1))
+        else:
+            result = route.handler(c)
+        if result.__class__ is not Response and result is not None:
+            result = await settle(result, route.handler)
+    except Exception as error:
+        c.res = await c._app._handle_error(error, c)
+        return
+    if result is not None and not c._finalized:
+        c.res = result
+
+
+async def settle(result: Any, handler: Any) -> Response | None:
+    """Awaits what a handler returned, and checks that a response or nothing comes of it.
+
+    Raises:
+        HandlerError: If it is anything else; the text names the handler.
+    """
+    # A handler may return the awaitable of another one, e.g. `return c.not_found()`.
+    while hasattr(result, "__await__"):
+        result = await result
+    if result is None or isinstance(result, Response):
+        return result
+    hint = "c.json(...)" if isinstance(result, (dict, list)) else "c.text(...) or c.body(...)"
+    raise HandlerError(
+        describe(handler),
+        f"returned {type(result).__name__}, expected a Response: use {hint}",
+    )

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: MIT
+"""`c`: one request on its way through handlers and middleware."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
+
+from kit.interface import ExecutionContext
+from kit.interface import Response as AnyResponse
+
+from ._json import encode
+from ._types import B, V
+from .request import KitRequest
+from .web import Headers, Response
+from .web._body import BodyInit, extract
+from .web._response import check_status
+
+if TYPE_CHECKING:
+    from .app import Kit
+
+HeaderArgument: TypeAlias = Mapping[str, str | Iterable[str]]
+
+_TEXT = "text/plain; charset=UTF-8"
+_JSON = "application/json"
+_HTML = "text/html; charset=UTF-8"
+# PERF: the header lines of most responses, made once.
+_TEXT_LINES = ((b"content-type", _TEXT.encode()),)
+_JSON_LINES = ((b"content-type", _JSON.encode()),)
+_HTML_LINES = ((b"content-type", _HTML.encode()),)
+_new = object.__new__
+
+
+class Context(Generic[B, V]):
+    """The request, the answer so far, and what handlers tell each other.
+
+    Made by the app for each request; `B` is the type of `env`, `V` that of `var`.
+    """
+
+    # What nobody asks for is not made: req, variables, headers and the execution context are
+    # None until then.
+    __slots__ = (
+        "_app",
+        "_env",
+        "_error",
+        "_execution_ctx",
+        "_finalized",
+        "_handlers",
+        "_headers",
+        "_index",
+        "_match",
+        "_path",
+        "_receive",
+        "_req",
+        "_res",
+        "_scope",
+        "_status",
+        "_variables",
+    )
+
+    def __init__(
+        self, app: Kit[B, V], scope: Any, receive: Any, path: str, match: Any, env: Any
+    ) -> None:
+        self._app = app
+        self._scope = scope
+        self._receive = receive
+        self._path = path
+        self._match = match
+        self._handlers = match[0]
+        self._env = env
+        self._index = -1
+        self._req: KitRequest | None = None
+        self._res: Response | None = None
+        self._finalized = False
+        self._status: int | None = None
+        self._headers: Headers | None = None
+        self._variables: dict[str, Any] | None = None
+        self._error: Exception | None = None
+        self._execution_ctx: ExecutionContext | None = None
+
+    def _set_index(self, index: int) -> None:
+        self._index = index
+        if self._req is not None and index < len(self._handlers):
+            self._req.route_index = index
+
+    @property
+    def req(self) -> KitRequest:
+        """The request."""
+        req = self._req
+        if req is None:
+            req = _new(KitRequest)._set(None, self._scope, self._receive, self._path, self._match)
+            req._limits = self._app._limits
+            if self._index > 0:
+                req.route_index = min(self._index, len(self._handlers) - 1)
+            self._req = req
+        return req
+
+    @property
+    def env(self) -> B:
+        """The bindings: what the lifespan gave, and what was passed to `fetch`."""
+        return self._env  # type: ignore[no-any-return]  # B is what the user says it is
+
+    @property
+    def var(self) -> V:
+        """Read view of the variables set so far."""
+        return self._variables or {}  # type: ignore[return-value]  # V is what the user says it is
+
+    def get(self, key: str, /) -> Any:
+        """Gives the variable `key`, or None."""
+        return None if self._variables is None else self._variables.get(key)
+
+    def set(self, key: str, value: Any, /) -> None:
+        """Sets a variable for this request."""
+        if self._variables is None:
+            self._variables = {}
+        self._variables[key] = value
+
+    @property
+    def error(self) -> Exception | None:
+        """The exception that a handler raised, once it was handled."""
+        return self._error
+
+    @property
+    def finalized(self) -> bool:
+        """Whether there is a response yet."""
+        return self._finalized
+
+    @property
+    def execution_ctx(self) -> ExecutionContext:
+        """Where to leave work for after the response.
+
+        Raises:
+            RuntimeError: If the request came by `fetch` or `request` without one.
+        """
+        if self._execution_ctx is None:
+            if self._receive is None:
+                raise RuntimeError(
+                    "This request has no execution context: give fetch() or request() one as "
+                    "execution_ctx, or serve the app"
+                )
+            from ._execution import BackgroundTasks
+
+            self._execution_ctx = BackgroundTasks()
+        return self._execution_ctx
+
+    @property
+    def res(self) -> Response:
+        """The response so far; an empty one if there is none yet."""
+        if self._res is None:
+            if self._headers is None:
+                self._headers = Headers()
+            self._res = Response(None, headers=self._headers)
+        return self._res
+
+    @res.setter
+    def res(self, value: AnyResponse | None) -> None:
+        """Sets the response.
+
+        Where there is one already, its headers are set on the new one, except Content-Type; its
+        cookies take the place of the new one's. None drops it, and its headers with it.
+        """
+        if value is not None and not isinstance(value, Response):
+            raise TypeError(f"c.res can be set to a Response or None, not {type(value).__name__}")
+        old = self._res
+        if old is not None and value is not None:
+            value = value._copy()
+            headers = value.headers
+            for name, text in old.headers.items():
+                if name not in ("content-type", "set-cookie"):
+                    headers.set(name, text)
+            cookies = old.headers.get_set_cookie()
+            if cookies:
+                headers.delete("set-cookie")
+                for cookie in cookies:
+                    headers.append("set-cookie", cookie)
+        self._res = value
+        self._finalized = True
+
+    def header(self, name: str, value: str | None = None, /, *, append: bool = False) -> None:
+        """Sets a header of the response that there is, or of the one that will be made.
+
+        Args:
+            name: Its name.
+            value: Its value; None removes the header.
+            append: Add a line instead of replacing those there are.
+
+        Raises:
+            ValueError: If the name or value may not be sent.
+        """
+        if self._finalized and self._res is not None:
+            # The response may be one that the handler keeps and gives again.
+            self._res = self._res._copy()
+        if self._res is not None:
+            headers = self._res.headers
+        else:
+            if self._headers is None:
+                self._headers = Headers()
+            headers = self._headers
+        if value is None:
+            headers.delete(name)
+        elif append:
+            headers.append(name, value)
+        else:
+            headers.set(name, value)
+
+    def status(self, code: int, /) -> None:
+        """Sets the status of the response that is made next; one there is already keeps its own.
+
+        Raises:
+            ValueError: If it is no int from 200 to 599, or 101.
+        """
+        check_status(code, has_body=False)
+        self._status = code
+
+    def text(
+        self, data: str, status: int | None = None, headers: HeaderArgument | None = None
+    ) -> Response:
+        """Makes a text/plain response.
+
+        Args:
+            data: The text.
+            status: HTTP status code; default what `status()` set, or 200.
+            headers: Headers to set; a list gives several lines, an empty one removes the header.
+
+        Raises:
+            TypeError: If the status allows no body.
+            ValueError: If the status or a header is invalid.
+        """
+        if not isinstance(data, str):
+            raise TypeError(f"c.text() takes a str, not {type(data).__name__}")
+        if status is None and headers is None and self._headers is None and self._status is None:
+            return _plain(data.encode(), _TEXT_LINES)
+        return self._respond(data.encode(), _TEXT, status, headers)
+
+    def json(
+        self, data: Any, status: int | None = None, headers: HeaderArgument | None = None
+    ) -> Response:
+        """Makes an application/json response.
+
+        Args:
+            data: What to encode: dict, list, str, int, float (NaN as null), bool, None,
+                dataclasses, msgspec Structs, attrs classes, datetimes, UUIDs, enums, Decimals,
+                pydantic models, and those within each other.
+            status: HTTP status code; default what `status()` set, or 200.
+            headers: As for `text`.
+
+        Raises:
+            TypeError: If something in `data` can't be encoded (the text says what and where), or
+                the status allows no body.
+            ValueError: If the status or a header is invalid.
+        """
+        if status is None and headers is None and self._headers is None and self._status is None:
+            return _plain(encode(data), _JSON_LINES)
+        return self._respond(encode(data), _JSON, status, headers)
+
+    def html(
+        self, data: str, status: int | None = None, headers: HeaderArgument | None = None
+    ) -> Response:
+        """Makes a text/html response. `data` is sent as it is: escape what users wrote.
+
+        Args:
+            data: The page.
+            status: HTTP status code; default what `status()` set, or 200.
+            headers: As for `text`.
+
+        Raises:
+            TypeError: If the status allows no body.
+            ValueError: If the status or a header is invalid.
+        """
+        if not isinstance(data, str):
+            raise TypeError(f"c.html() takes a str, not {type(data).__name__}")
+        if status is None and headers is None and self._headers is None and self._status is None:
+            return _plain(data.encode(), _HTML_LINES)
+        return self._respond(data.encode(), _HTML, status, headers)
+
+    def body(
+        self,
+        data: BodyInit | None,
+        status: int | None = None,
+        headers: HeaderArgument | None = None,
+    ) -> Response:
+        """Makes a response without a default content type.
+
+        Args:
+            data: str, bytes, Blob, FormData, an (async) iterable of str or bytes, or None.
+            status: HTTP status code; default what `status()` set, or 200.
+            headers: As for `text`.
+
+        Raises:
+            TypeError: If `data` can't be sent, or the status allows no body.
+            ValueError: If the status or a header is invalid.
+        """
+        return self.new_response(data, status, headers)
+
+    def new_response(
+        self,
+        data: BodyInit | None,
+        status: int | None = None,
+        headers: HeaderArgument | None = None,
+    ) -> Response:
+        """Makes a response with the headers and status set so far; the arguments are `body`'s."""
+        return self._respond(data, None, status, headers)
+
+    def redirect(self, location: str, status: int = 302) -> Response:
+        """Makes a redirect.
+
+        Args:
+            location: Where to; sent as it is if it is latin-1, else percent-encoded.
+            status: HTTP status code.
+
+        Raises:
+            ValueError: If `location` holds CR, LF or NUL, or the status is invalid.
+        """
+        location = str(location)
+        if any(character > "\xff" for character in location):
+            from urllib.parse import quote
+
+            # SPEC: what encodeURI of ECMA-262 leaves alone.
+            location = quote(location, safe=";/?:@&=+$,#-_.!~*'()", errors="replace")
+        self.header("location", location)
+        return self.new_response(None, status)
+
+    async def not_found(self) -> Response:
+        """Makes the not-found answer: that of the app's `not_found` handler, or a plain 404."""
+        return await self._app._answer_not_found(self)
+
+    def _respond(
+        self,
+        data: Any,
+        content_type: str | None,
+        status: int | None,
+        headers: HeaderArgument | None,
+    ) -> Response:
+        body, implied_type = extract(data)
+        if status is None:
+            status = self._status or 200
+        check_status(status, has_body=body is not None)
+        # A response there is already gives its headers to one made after it.
+        made = Headers(self._res.headers if self._res is not None else self._headers)
+        if content_type is not None:
+            made.set("content-type", content_type)
+        if headers is not None:
+            for name, value in headers.items():
+                if isinstance(value, str):
+                    made.set(name, value)
+                else:
+                    made.delete(name)
+                    for each in value:
+                        made.append(name, each)
+        if implied_type is not None and not made.has("content-type"):
+            made.set("content-type", implied_type)
+        response: Response = _new(Response)
+        response._body = body
+        response._status = status
+        response._lines = made._lines
+        return response
+
+
+def _plain(body: bytes, lines: tuple[tuple[bytes, bytes], ...]) -> Response:
+    """PERF: a 200 response with header lines that are shared; what most handlers return."""
+    response: Response = _new(Response)
+    response._body = body
+    response._status = 200
+    response._lines = lines
+    return response

@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: MIT
+"""`c.req`: the request as a handler reads it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+
+from kit.interface import HTTPException
+
+from . import _json
+from ._limits import Limits
+from ._path import decode_component, query_pairs, query_value
+from .web import Blob, FormData, Request
+from .web._body import Bytes, decode_text, iterate
+from .web._form_data import FormValue
+from .web._forms import MULTIPART, URLENCODED, media_type, read_form
+from .web._headers import encode_name
+
+if TYPE_CHECKING:
+    from kit.interface import Result
+
+T = TypeVar("T")
+
+_NO_MATCH: Any = ([],)
+_DEFAULT_LIMITS = Limits()
+
+
+class KitRequest:
+    """The request with its parameters, query, headers and body readers.
+
+    Body readers may be used in any order and more than once: what was read is kept.
+
+    Args:
+        request: The Web request; also kept as `raw`.
+        path: Routing path.
+        match_result: What the router answered for it; its parameters are those of `param`.
+    """
+
+    __slots__ = (
+        "_bytes",
+        "_form",
+        "_header_lines",
+        "_limits",
+        "_match",
+        "_pairs",
+        "_query",
+        "_raw",
+        "_receive",
+        "_scope",
+        "path",
+        "route_index",
+    )
+
+    path: str
+    """Routing path, decoded as for matching."""
+
+    route_index: int
+    """Which of the matched routes is running, counted from 0 in registration order."""
+
+    def __init__(
+        self, request: Request, path: str = "/", match_result: Result[Any] | None = None
+    ) -> None:
+        self._set(request, request.scope, None, path, match_result or _NO_MATCH)
+
+    def _set(
+        self, raw: Request | None, scope: Any, receive: Any, path: str, match: Any
+    ) -> KitRequest:
+        self._raw = raw
+        self._scope = scope
+        self._receive = receive
+        self.path = path
+        self._match = match
+        self.route_index = 0
+        self._limits = _DEFAULT_LIMITS
+        self._header_lines: Any = None
+        self._query: str | None = None
+        self._pairs: list[tuple[str, str]] | None = None
+        self._bytes: Bytes | None = None
+        self._form: FormData | None = None
+        return self
+
+    @property
+    def raw(self) -> Request:
+        """The Web request. Reading its body directly leaves nothing for the readers here."""
+        raw = self._raw
+        if raw is None:
+            raw = self._raw = Request._from_scope(self._scope, self._receive)
+        return raw
+
+    @property
+    def method(self) -> str:
+        """HTTP method as it was sent: `HEAD` stays `HEAD`."""
+        return str(self._scope["method"]) if self._raw is None else self._raw.method
+
+    @property
+    def url(self) -> str:
+        """Absolute URL."""
+        return self.raw.url
+
+    @overload
+    def param(self, /) -> dict[str, str]: ...
+    @overload
+    def param(self, key: str, /) -> str | None: ...
+    def param(self, key: str | None = None, /) -> Any:
+        """Gives a parameter of the running route's path, percent-decoded, or all of them.
+
+        Args:
+            key: Name of the parameter without its colon.
+
+        Returns:
+            Its value, None if the route has none of this name or the optional one is absent;
+            without `key` a dict of all that are there.
+        """
+        handlers = self._match[0]
+        if self.route_index >= len(handlers):
+            return {} if key is None else None
+        found = handlers[self.route_index][1]
+        if key is not None:
+            value = found.get(key)
+            if value is not None and len(self._match) == 2:
+                value = self._match[1][value]
+            return decode_component(value) if value and "%" in value else value
+        params = {}
+        for name in found:
+            value = self.param(name)
+            if value is not None:
+                params[name] = value
+        return params
+
+    @overload
+    def query(self, /) -> dict[str, str]: ...
+    @overload
+    def query(self, key: str, /) -> str | None: ...
+    def query(self, key: str | None = None, /) -> Any:
+        """Gives the first value of a query parameter, or the first values of all.
+
+        Args:
+            key: Its decoded name.
+
+        Returns:
+            The decoded value, None if there is none; without `key` a dict.
+        """
+        if key is not None:
+            return query_value(self._query_string(), key, self._query_pairs)
+        values: dict[str, str] = {}
+        for name, value in self._query_pairs():
+            values.setdefault(name, value)
+        return values
+
+    @overload
+    def queries(self, /) -> dict[str, list[str]]: ...
+    @overload
+    def queries(self, key: str, /) -> list[str] | None: ...
+    def queries(self, key: str | None = None, /) -> Any:
+        """Gives all values of a query parameter, or of all of them.
+
+        Args:
+            key: Its decoded name.
+
+        Returns:
+            The decoded values in order, None if there is none; without `key` a dict of lists.
+        """
+        values: dict[str, list[str]] = {}
+        for name, value in self._query_pairs():
+            values.setdefault(name, []).append(value)
+        return values if key is None else values.get(key)
+
+    @overload
+    def header(self, /) -> dict[str, str]: ...
+    @overload
+    def header(self, name: str, /) -> str | None: ...
+    def header(self, name: str | None = None, /) -> Any:
+        """Gives a header, lines of one name joined by `", "`, or all headers.
+
+        Args:
+            name: Its name, in any letter case.
+
+        Returns:
+            Its value, None if there is none; without `name` a dict with lower-case names.
+        """
+        lines = self._header_lines
+        if lines is None:
+            raw = self._raw
+            lines = self._scope["headers"] if raw is None else raw.headers._lines
+            self._header_lines = lines
+        if name is not None:
+            key = encode_name(name)
+            values = [value for n, value in lines if n == key]
+            return b", ".join(values).decode("latin-1") if values else None
+        headers: dict[str, str] = {}
+        for n, value in lines:
+            text = n.decode("latin-1")
+            earlier = headers.get(text)
+            value = value.decode("latin-1")
+            headers[text] = value if earlier is None else f"{earlier}, {value}"
+        return headers
+
+    def _query_string(self) -> str:
+        query = self._query
+        if query is None:
+            if self._raw is None:
+                query = self._scope["query_string"].decode("latin-1")
+            else:
+                query = self._raw.url.partition("#")[0].partition("?")[2]
+            self._query = query
+        return query
+
+    def _query_pairs(self) -> list[tuple[str, str]]:
+        if self._pairs is None:
+            self._pairs = query_pairs(self._query_string())
+        return self._pairs
+
+    async def bytes(self) -> Bytes:
+        """Reads the body.
+
+        Raises:
+            HTTPException: 413 if it is larger than `Limits.max_body_size_bytes`.
+            TypeError: If the body of `raw` was read directly before.
+        """
+        if self._bytes is None:
+            self._bytes = b"".join([chunk async for chunk in self._chunks()])
+        return self._bytes
+
+    async def array_buffer(self) -> Bytes:
+        """Reads the body; the Web name of `bytes`."""
+        return await self.bytes()
+
+    async def text(self) -> str:
+        """Reads the body as UTF-8; a byte order mark is dropped, bad bytes become U+FFFD.
+
+        Raises:
+            HTTPException: As `bytes` does.
+        """
+        return decode_text(await self.bytes())
+
+    async def blob(self) -> Blob:
+        """Reads the body as a Blob with the request's content type.
+
+        Raises:
+            HTTPException: As `bytes` does.
+        """
+        return Blob([await self.bytes()], type=self.header("content-type") or "")
+
+    @overload
+    async def json(self) -> Any: ...
+    @overload
+    async def json(self, *, type: type[T]) -> T: ...
+    async def json(self, *, type: Any = None) -> Any:
+        """Reads the body as JSON, a new value at each call.
+
+        Args:
+            type: What to make of it: a dataclass, msgspec Struct, TypedDict, any type that
+                msgspec knows, or a pydantic model. Default: dicts, lists and plain values.
+
+        Raises:
+            HTTPException: 400 if the body is no JSON, with the position, or doesn't fit `type`,
+                with the place of the field; 413 as `bytes` does.
+        """
+        data = await self.bytes()
+        try:
+            return _json.decode(data) if type is None else _json.decode_as(data, type)
+        except (ValueError, RecursionError) as error:
+            problem = "it is nested too deeply" if isinstance(error, RecursionError) else error
+            raise HTTPException(400, f"Malformed JSON in the request body: {problem}") from error
+
+    async def form_data(self) -> FormData:
+        """Reads the body as a form, multipart or urlencoded.
+
+        Raises:
+            HTTPException: 400 if it is no form, 413 if it is beyond one of the `Limits`.
+        """
+        return await self._read_form(self._limits)
+
+    async def parse_body(
+        self, *, all: bool = False, dot: bool = False, **limits: Any
+    ) -> dict[str, Any]:
+        """Reads the body as a form into a dict; any other body gives `{}`.
+
+        Args:
+            all: Give a name that comes several times as a list. Otherwise its last value is
+                given. A name that ends in `[]` is always a list.
+            dot: Turn `a.b` into nested dicts.
+            **limits: Fields of `Limits` that differ for this form.
+
+        Returns:
+            Text as str, files as `File`.
+
+        Raises:
+            HTTPException: 400 if the form is malformed, 413 if it is beyond a limit.
+        """
+        if media_type(self.header("content-type")) not in (MULTIPART, URLENCODED):
+            return {}
+        form = await self._read_form(self._limits._replace(**limits) if limits else self._limits)
+        values: dict[str, Any] = {}
+        for name, value in form:
+            if all or name.endswith("[]"):
+                _collect(values, name, value)
+            else:
+                values[name] = value
+        return _nest(values) if dot else values
+
+    async def _read_form(self, limits: Limits) -> FormData:
+        if self._form is None:
+            content_type = self.header("content-type")
+            self._form = await read_form(self._chunks(limits), content_type, limits)
+        return self._form
+
+    async def _chunks(self, limits: Limits | None = None) -> AsyncIterator[Bytes]:
+        """The body: as it was kept, or from a form that was read, or as it comes in."""
+        if self._bytes is not None:
+            yield self._bytes
+            return
+        if self._form is not None:
+            body, _ = self._form._as_body()
+            async for chunk in iterate([body] if isinstance(body, Bytes) else body):
+                yield chunk
+            return
+        most = (limits or self._limits).max_body_size_bytes
+        size = 0
+        async for chunk in self.raw._stream():
+            size += len(chunk)
+            if most is not None and size > most:
+                raise HTTPException(413, f"The body is larger than {most} bytes")
+            yield chunk
+
+    def _close(self) -> None:
+        """Removes the temporary files of the form that was read."""
+        if self._form is not None:
+            self._form._close()
+
+
+def _collect(values: dict[str, Any], name: str, value: FormValue) -> None:
+    earlier = values.get(name)
+    if isinstance(earlier, list):
+        earlier.append(value)
+    elif earlier is not None:
+        values[name] = [earlier, value]
+    else:
+        values[name] = [value] if name.endswith("[]") else value
+
+
+def _nest(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Turns names with dots into nested dicts; a plain value in the way gives way."""
+    nested = {name: value for name, value in values.items() if "." not in name}
+    for name, value in values.items():
+        steps = name.split(".")
+        # The name that would change the prototype in Hono; dropped here too.
+        if len(steps) == 1 or "__proto__" in steps[:-1]:
+            continue
+        place = nested
+        for step in steps[:-1]:
+            if not isinstance(place.get(step), dict):
+                place[step] = {}
+            place = cast("dict[str, Any]", place[step])
+        place[steps[-1]] = value
+    return nested

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""Bodies: what can be sent as one, and how one is read (WHATWG Fetch, section 5.2 and 5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from kit import _json
+from kit._limits import Limits
+
+if TYPE_CHECKING:
+    from ._form_data import FormData
+    from ._headers import Headers
+
+Bytes: TypeAlias = bytes
+"""The type, where a method of the same name hides it."""
+
+Chunk: TypeAlias = bytes | bytearray | memoryview | str
+Stream: TypeAlias = AsyncIterable[Chunk] | Iterable[Chunk]
+BodyInit: TypeAlias = "Chunk | Stream | Blob | FormData"
+
+TEXT_TYPE = "text/plain; charset=UTF-8"
+USED: Any = object()
+"""Stands in the place of a body that was read."""
+
+
+def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
+    """Turns what was given as a body into bytes or a stream, and the content type it implies.
+
+    SPEC: WHATWG Fetch section 5.2, "extract a body".
+
+    Raises:
+        TypeError: If `body` can't be sent.
+    """
+    if body is None:
+        return None, None
+    if isinstance(body, str):
+        return body.encode(), TEXT_TYPE
+    if isinstance(body, (bytes, bytearray, memoryview)):
+        return bytes(body), None
+    as_body = getattr(body, "_as_body", None)  # Blob, FormData
+    if as_body is not None:
+        return as_body()  # type: ignore[no-any-return]  # see Blob._as_body
+    if hasattr(body, "__aiter__") or (hasattr(body, "__iter__") and not isinstance(body, dict)):
+        return body, None
+    raise TypeError(
+        f"Can't send {type(body).__name__} as a body: expected str, bytes, Blob, FormData, "
+        "an (async) iterable of str or bytes, or None"
+    )
+
+
+def encode_chunk(chunk: Chunk) -> bytes:
+    """Gives a chunk of a stream as bytes.
+
+    Raises:
+        TypeError: If it is neither str nor bytes.
+    """
+    if isinstance(chunk, bytes):
+        return chunk
+    if isinstance(chunk, str):
+        return chunk.encode()
+    if isinstance(chunk, (bytearray, memoryview)):
+        return bytes(chunk)
+    raise TypeError(f"A body yielded {type(chunk).__name__}: expected str or bytes")
+
+
+async def iterate(stream: Stream) -> AsyncIterator[bytes]:
+    """Reads a stream, whether it is async or not, chunk by chunk as bytes."""
+    if hasattr(stream, "__aiter__"):
+        async for chunk in stream:
+            yield encode_chunk(chunk)
+    else:
+        for chunk in stream:
+            yield encode_chunk(chunk)
+
+
+def decode_text(data: bytes) -> str:
+    """UTF-8 decode of WHATWG Encoding section 6: a BOM is dropped, bad bytes become U+FFFD."""
+    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+
+
+class Body:
+    """The reading half of a request or response. A body can be read once."""
+
+    __slots__ = ("_body",)
+
+    _body: Bytes | Stream | None
+
+    @property
+    def headers(self) -> Headers:
+        """The header lines."""
+        raise AttributeError("headers")  # given by Request and Response
+
+    @property
+    def body_used(self) -> bool:
+        """Whether the body was read."""
+        return self._body is USED
+
+    @property
+    def body(self) -> AsyncIterator[Bytes] | None:
+        """The body as a stream of bytes, which counts as read once it is iterated; or None."""
+        return None if self._body is None else self._stream()
+
+    async def _stream(self) -> AsyncIterator[Bytes]:
+        body = self._take()
+        if isinstance(body, bytes):
+            yield body
+        elif body is not None:
+            async for chunk in iterate(body):
+                yield chunk
+
+    def _take(self) -> Bytes | Stream | None:
+        body = self._body
+        if body is USED:
+            raise TypeError("The body was already read; it can be read once")
+        if body is not None:
+            self._body = USED
+        return body
+
+    async def bytes(self) -> Bytes:
+        """Reads the whole body.
+
+        Raises:
+            TypeError: If the body was read before.
+        """
+        body = self._take()
+        if body is None:
+            return b""
+        if isinstance(body, bytes):
+            return body
+        return b"".join([chunk async for chunk in iterate(body)])
+
+    async def array_buffer(self) -> Bytes:
+        """Reads the whole body; the Web name of `bytes`."""
+        return await self.bytes()
+
+    async def text(self) -> str:
+        """Reads the body as UTF-8; a byte order mark is dropped, bad bytes become U+FFFD."""
+        return decode_text(await self.bytes())
+
+    async def _read_json(self) -> Any:
+        """Reads the body as JSON; it is `json` of both, which on Response makes one as well.
+
+        Raises:
+            ValueError: If it is no JSON; the text has the position.
+        """
+        return _json.decode(await self.bytes())
+
+    async def form_data(self) -> FormData:
+        """Reads the body as a form, within the default `Limits`.
+
+        Raises:
+            HTTPException: 400 if it is no form, 413 if it is beyond a limit.
+        """
+        from ._forms import read_form
+
+        return await read_form(self._stream(), self.headers.get("content-type"), Limits())
+
+    async def blob(self) -> Blob:
+        """Reads the body as a Blob with the content type of the headers."""
+        return Blob([await self.bytes()], type=self.headers.get("content-type") or "")
+
+
+class Blob:
+    """Bytes with a media type (W3C File API, section 3).
+
+    Args:
+        parts: What it is made of: bytes, str (as UTF-8) or other blobs.
+        type: Media type, kept in lower case; empty if unknown.
+    """
+
+    __slots__ = ("_data", "_type")
+
+    def __init__(self, parts: Iterable[Chunk | Blob] = (), *, type: str = "") -> None:
+        if isinstance(parts, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"Blob expects a list of parts, not {parts.__class__.__name__}")
+        self._data: Bytes = b"".join(
+            p._data if isinstance(p, Blob) else encode_chunk(p) for p in parts
+        )
+        self._type = type.lower() if type.isascii() and type.isprintable() else ""
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return len(self._data)
+
+    @property
+    def type(self) -> str:
+        """Media type in lower case, or `""`."""
+        return self._type
+
+    async def bytes(self) -> Bytes:
+        """Gives the content."""
+        return self._data
+
+    async def array_buffer(self) -> Bytes:
+        """Gives the content; the Web name of `bytes`."""
+        return await self.bytes()
+
+    async def text(self) -> str:
+        """Gives the content decoded as UTF-8; bad bytes become U+FFFD."""
+        return decode_text(await self.bytes())
+
+    async def stream(self) -> AsyncIterator[Bytes]:
+        """Gives the content in chunks."""
+        yield self._data
+
+    def _as_body(self) -> tuple[Bytes | Stream, str | None]:
+        return self._data, self.type or None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.type or 'without type'}, {self.size} bytes>"

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""Form fields and files (XHR standard, section 5; W3C File API, section 4)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import Any, TypeAlias
+
+from ._body import Blob, Bytes, Chunk, Stream
+
+FormValue: TypeAlias = "str | File"
+_CHUNK_BYTES = 64 * 1024
+
+
+class File(Blob):
+    """A blob with a name, e.g. an uploaded file.
+
+    The content is in memory, or in a temporary file which lives as long as the request that
+    brought it; read it before the response is done.
+
+    Args:
+        parts: What it is made of: bytes, str (as UTF-8) or blobs.
+        name: File name as the client gave it. Never use it as a path unchecked.
+        type: Media type, or `""`.
+        last_modified: Milliseconds since the epoch; now, if None.
+    """
+
+    __slots__ = ("_last_modified", "_name", "_size", "_spooled", "_spooled_lock")
+
+    def __init__(
+        self,
+        parts: Iterable[Chunk | Blob],
+        name: str,
+        *,
+        type: str = "",
+        last_modified: int | None = None,
+    ) -> None:
+        super().__init__(parts, type=type)
+        self._name = name
+        self._size = len(self._data)
+        self._last_modified = int(time.time() * 1000) if last_modified is None else last_modified
+        self._spooled: Any = None
+        self._spooled_lock: threading.Lock | None = None
+
+    @classmethod
+    def _in_temporary_file(cls, spooled: Any, size: int, name: str, type: str) -> File:
+        """A file whose content is in an open binary file object."""
+        file = cls((), name, type=type)
+        file._spooled = spooled
+        file._spooled_lock = threading.Lock()
+        file._size = size
+        return file
+
+    @property
+    def name(self) -> str:
+        """File name as the client gave it."""
+        return self._name
+
+    @property
+    def last_modified(self) -> int:
+        """Milliseconds since the epoch."""
+        return self._last_modified
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return self._size
+
+    async def bytes(self) -> Bytes:
+        """Gives the whole content.
+
+        Raises:
+            ValueError: If the request that brought the file is done.
+        """
+        if self._spooled is None:
+            return self._data
+        return b"".join([chunk async for chunk in self.stream()])
+
+    async def stream(self) -> AsyncIterator[Bytes]:
+        """Gives the content in chunks of at most 64 KiB.
+
+        Raises:
+            ValueError: If the request that brought the file is done.
+        """
+        if self._spooled is None:
+            yield self._data
+            return
+        from anyio import to_thread
+
+        offset = 0
+        while chunk := await to_thread.run_sync(self._read_at, offset):
+            offset += len(chunk)
+            yield chunk
+
+    def _read_at(self, offset: int) -> Bytes:
+        assert self._spooled_lock is not None  # noqa: S101 - set together with _spooled
+        with self._spooled_lock:  # two readers share one file position
+            if self._spooled.closed:
+                raise ValueError(
+                    f"The uploaded file {self._name!r} is gone: its request is done. "
+                    "Read it before the response, or in a wait_until task"
+                )
+            self._spooled.seek(offset)
+            return bytes(self._spooled.read(_CHUNK_BYTES))
+
+    def _close(self) -> None:
+        if self._spooled is not None:
+            self._spooled.close()
+
+    def _as_body(self) -> tuple[Bytes | Stream, str | None]:
+        content = self._data if self._spooled is None else self.stream()
+        return content, self.type or None
+
+
+class FormData:
+    """Names and values of a form, in order; a name may come several times.
+
+    Args:
+        init: Pairs of name and value, or a mapping.
+    """
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, init: Any = ()) -> None:
+        pairs = init.items() if hasattr(init, "items") else init
+        self._entries: list[tuple[str, FormValue]] = []
+        for name, value in pairs:
+            self.append(name, value)
+
+    def append(self, name: str, value: FormValue | Blob, filename: str | None = None) -> None:
+        """Adds an entry.
+
+        Args:
+            name: Name of the field.
+            value: Text, a File, or a Blob, which becomes a File called `blob`.
+            filename: File name to use instead of the file's own.
+
+        Raises:
+            TypeError: If the value is neither str nor Blob.
+        """
+        self._entries.append((name, _as_value(name, value, filename)))
+
+    def set(self, name: str, value: FormValue | Blob, filename: str | None = None) -> None:
+        """Replaces all entries of a name by one, at the place of the first.
+
+        Raises:
+            TypeError: If the value is neither str nor Blob.
+        """
+        entry = (name, _as_value(name, value, filename))
+        places = [i for i, (n, _) in enumerate(self._entries) if n == name]
+        if not places:
+            self._entries.append(entry)
+            return
+        self._entries[places[0]] = entry
+        self._entries = [e for i, e in enumerate(self._entries) if e[0] != name or i == places[0]]
+
+    def get(self, name: str) -> FormValue | None:
+        """Gives the first value of a name, or None."""
+        return next((value for n, value in self._entries if n == name), None)
+
+    def get_all(self, name: str) -> list[FormValue]:
+        """Gives all values of a name."""
+        return [value for n, value in self._entries if n == name]
+
+    def has(self, name: str) -> bool:
+        """Whether there is an entry of this name."""
+        return any(n == name for n, _ in self._entries)
+
+    def delete(self, name: str) -> None:
+        """Removes all entries of a name."""
+        self._entries = [entry for entry in self._entries if entry[0] != name]
+
+    def entries(self) -> Iterator[tuple[str, FormValue]]:
+        """Gives all entries in order."""
+        return iter(list(self._entries))
+
+    def items(self) -> Iterator[tuple[str, FormValue]]:
+        """Gives all entries in order; the Python name of `entries`."""
+        return self.entries()
+
+    def keys(self) -> Iterator[str]:
+        """Gives the name of each entry."""
+        return (name for name, _ in self.entries())
+
+    def values(self) -> Iterator[FormValue]:
+        """Gives the value of each entry."""
+        return (value for _, value in self.entries())
+
+    def __iter__(self) -> Iterator[tuple[str, FormValue]]:
+        return self.entries()
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.has(name)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _close(self) -> None:
+        """Closes and removes the temporary files behind the entries."""
+        for _, value in self._entries:
+            if isinstance(value, File):
+                value._close()
+
+    def _as_body(self) -> tuple[bytes | Stream, str | None]:
+        from . import _multipart
+
+        return _multipart.encode(self)
+
+    def __repr__(self) -> str:
+        return f"FormData({self._entries!r})"
+
+
+def _as_value(name: str, value: Any, filename: str | None) -> FormValue:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, File) and filename in (None, value.name):
+        return value
+    if isinstance(value, Blob):
+        given = value.name if isinstance(value, File) else "blob"
+        return File([value], filename or given, type=value.type)
+    raise TypeError(
+        f"Invalid value of the form field {name!r}: expected str, File or Blob, "
+        f"not {type(value).__name__}"
+    )

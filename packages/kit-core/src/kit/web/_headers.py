@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""Header lines, kept as ASGI wants them: a list of pairs of bytes with lower-case names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from kit.interface import Headers as AnyHeaders
+
+HeaderLine: TypeAlias = tuple[bytes, bytes]
+HeadersInit: TypeAlias = "Headers | AnyHeaders | Mapping[str, str] | Iterable[tuple[str, str]]"
+
+# SPEC: RFC 9110 section 5.1, field-name = token.
+_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+# SPEC: RFC 9110 section 5.5: CR, LF and NUL are the ones that would let a value end a line.
+_FORBIDDEN = re.compile(r"[\r\n\0]")
+_WHITE = " \t\r\n"
+
+# PERF: an app sends the same few names again and again; checking one costs more than a lookup.
+_known_names: dict[str, bytes] = {}
+_MAX_KNOWN_NAMES = 1000
+
+
+def encode_name(name: str) -> bytes:
+    """Checks a header name and gives it as it is kept: lower case, as bytes.
+
+    Raises:
+        ValueError: If `name` is no token (RFC 9110 section 5.1).
+    """
+    known = _known_names.get(name)
+    if known is not None:
+        return known
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"Invalid header name {name!r}: expected a token of RFC 9110")
+    encoded = name.lower().encode("ascii")
+    if len(_known_names) < _MAX_KNOWN_NAMES:
+        _known_names[name] = encoded
+    return encoded
+
+
+def encode_value(name: str, value: str) -> bytes:
+    """Checks a header value and gives it as bytes, without blanks around it.
+
+    Raises:
+        ValueError: If it holds CR, LF, NUL or a character beyond latin-1 (WHATWG Fetch, 2.2.2).
+    """
+    if not isinstance(value, str):
+        raise ValueError(f"Invalid value {value!r} of header {name!r}: expected a str")
+    value = value.strip(_WHITE)
+    if _FORBIDDEN.search(value):
+        raise ValueError(
+            f"Invalid value {value!r} of header {name!r}: CR, LF and NUL are not allowed"
+        )
+    try:
+        return value.encode("latin-1")
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"Invalid value {value!r} of header {name!r}: "
+            "only latin-1 characters can be sent; percent-encode others"
+        ) from None
+
+
+class Headers:
+    """Header lines by name (WHATWG Fetch, section 5.1). Names compare without case.
+
+    Values are latin-1 text. `get` joins the lines of one name by `", "`; Set-Cookie lines are
+    never joined by iteration. It is no `dict`, but `h["x"]`, `"x" in h`, `len(h)` and iteration
+    over the names work.
+
+    Args:
+        init: Other headers, a mapping, or pairs of name and value.
+
+    Raises:
+        ValueError: If a name or value may not be sent.
+    """
+
+    __slots__ = ("_lines",)
+
+    def __init__(self, init: HeadersInit | None = None) -> None:
+        self._lines: list[HeaderLine] = []
+        if init is None:
+            return
+        if isinstance(init, Headers):
+            self._lines = list(init._lines)
+            return
+        pairs = init.items() if hasattr(init, "items") else init
+        for pair in pairs:
+            if isinstance(pair, str) or len(pair) != 2:
+                raise ValueError(f"Invalid header {pair!r}: expected a pair of name and value")
+            self.append(*pair)
+
+    @classmethod
+    def _over(cls, lines: list[HeaderLine]) -> Headers:
+        """Headers that read and change the given list itself."""
+        headers = cls.__new__(cls)
+        headers._lines = lines
+        return headers
+
+    def get(self, name: str) -> str | None:
+        """Gives the values of `name` joined by `", "`, or None if there is none."""
+        values = self.get_all(name)
+        return ", ".join(values) if values else None
+
+    def get_all(self, name: str) -> list[str]:
+        """Gives the values of `name`, one per header line, in order."""
+        key = encode_name(name)
+        return [value.decode("latin-1") for n, value in self._lines if n == key]
+
+    def get_set_cookie(self) -> list[str]:
+        """Gives the values of the Set-Cookie lines (WHATWG Fetch, section 5.1)."""
+        return self.get_all("set-cookie")
+
+    def has(self, name: str) -> bool:
+        """Whether there is a line `name`."""
+        key = encode_name(name)
+        return any(n == key for n, _ in self._lines)
+
+    def set(self, name: str, value: str) -> None:
+        """Replaces all lines of `name` by one; its place is that of the first of them.
+
+        Raises:
+            ValueError: If the name or value may not be sent.
+        """
+        key, encoded = encode_name(name), encode_value(name, value)
+        lines = self._lines
+        for index, (n, _) in enumerate(lines):
+            if n == key:
+                lines[index + 1 :] = [line for line in lines[index + 1 :] if line[0] != key]
+                lines[index] = (key, encoded)
+                return
+        lines.append((key, encoded))
+
+    def append(self, name: str, value: str) -> None:
+        """Adds a line.
+
+        Raises:
+            ValueError: If the name or value may not be sent.
+        """
+        self._lines.append((encode_name(name), encode_value(name, value)))
+
+    def delete(self, name: str) -> None:
+        """Removes all lines of `name`."""
+        key = encode_name(name)
+        self._lines[:] = [line for line in self._lines if line[0] != key]
+
+    def items(self) -> Iterator[tuple[str, str]]:
+        """Gives names and values, sorted by name, lines of one name joined (Set-Cookie apart)."""
+        for name in sorted({n for n, _ in self._lines}):
+            text = name.decode("latin-1")
+            if name == b"set-cookie":
+                yield from ((text, value) for value in self.get_set_cookie())
+            else:
+                yield text, ", ".join(self.get_all(text))
+
+    def keys(self) -> Iterator[str]:
+        """Gives the names, as `items` does."""
+        return (name for name, _ in self.items())
+
+    def values(self) -> Iterator[str]:
+        """Gives the values, as `items` does."""
+        return (value for _, value in self.items())
+
+    def __getitem__(self, name: str) -> str:
+        value = self.get(name)
+        if value is None:
+            raise KeyError(name)
+        return value
+
+    def __setitem__(self, name: str, value: str) -> None:
+        self.set(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        if not self.has(name):
+            raise KeyError(name)
+        self.delete(name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and bool(_NAME.fullmatch(name)) and self.has(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(self.keys()))
+
+    def __len__(self) -> int:
+        return len({n for n, _ in self._lines})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Headers):
+            return NotImplemented
+        return list(self.items()) == list(other.items())
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+    def __repr__(self) -> str:
+        return f"Headers({list(self.items())!r})"

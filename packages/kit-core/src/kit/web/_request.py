@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""The request of WHATWG Fetch, section 5.4, made in process or from an ASGI scope."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, TypedDict
+
+from ._body import Body, BodyInit, extract
+from ._headers import Headers, HeadersInit, encode_value
+from ._url import URL
+
+_METHOD = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_NORMALIZED_METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"))
+_FORBIDDEN_METHODS = frozenset(("CONNECT", "TRACE", "TRACK"))
+# SPEC: RFC 3986 section 3.2.2; whatever else a Host header holds can't be part of a URL.
+_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\x00-\x20\"#%/:<>?@\[\\\]^`{|}\x7f]+)(?::[0-9]*)?")
+
+
+class RequestInit(TypedDict, total=False):
+    """What `Kit.request` takes besides the URL (WHATWG Fetch, section 5.4)."""
+
+    method: str
+    headers: HeadersInit
+    body: BodyInit | None
+
+
+class ClientDisconnectedError(Exception):
+    """The client went away before its request was complete; there is nobody to answer."""
+
+
+class Request(Body):
+    """A request.
+
+    Args:
+        input: Absolute URL, any object whose `str` is one, or another request.
+        method: HTTP method; the standard ones are made upper case. Default GET.
+        headers: Headers, a mapping, or pairs.
+        body: As for `Response`.
+
+    Raises:
+        ValueError: If the URL, the method or a header is invalid.
+        TypeError: If a GET or HEAD request is given a body, or the body can't be sent.
+    """
+
+    __slots__ = ("_headers", "_method", "_received", "_url", "scope")
+
+    scope: dict[str, Any] | None
+    """The ASGI scope, or None for a request made in process."""
+
+    def __init__(
+        self,
+        input: Any,
+        *,
+        method: str | None = None,
+        headers: HeadersInit | None = None,
+        body: BodyInit | None = None,
+    ) -> None:
+        self.scope = None
+        self._received: ReceivedBody | None = None
+        source = input if isinstance(input, Request) else None
+        self._url: str | None = source.url if source else URL(str(input)).href
+        self._method = _checked_method(method or (source.method if source else "GET"))
+        self._headers: Headers | None = Headers(
+            source.headers if source and headers is None else headers
+        )
+        self._body = None
+        if body is None and source is not None:
+            self._body = source._take()
+        elif body is not None:
+            if self._method in ("GET", "HEAD"):
+                raise TypeError(f"A {self._method} request can't have a body")
+            self._body, content_type = extract(body)
+            if content_type is not None and not self._headers.has("content-type"):
+                self._headers._lines.append(
+                    (b"content-type", encode_value("content-type", content_type))
+                )
+
+    @classmethod
+    def _from_scope(cls, scope: dict[str, Any], receive: Any) -> Request:
+        """The request that an ASGI server received; url and headers are made when read."""
+        request = cls.__new__(cls)
+        request.scope = scope
+        request._method = scope["method"]
+        request._url = None
+        request._headers = None
+        request._body = request._received = ReceivedBody(receive)
+        return request
+
+    @property
+    def method(self) -> str:
+        """HTTP method."""
+        return self._method
+
+    @property
+    def url(self) -> str:
+        """Absolute URL, normalised (WHATWG URL)."""
+        if self._url is None:
+            assert self.scope is not None  # noqa: S101 - one of the two is always there
+            self._url = url_of_scope(self.scope)
+        return self._url
+
+    @property
+    def headers(self) -> Headers:
+        """The header lines."""
+        if self._headers is None:
+            assert self.scope is not None  # noqa: S101 - one of the two is always there
+            self._headers = Headers._over([(n, v) for n, v in self.scope["headers"]])
+        return self._headers
+
+    async def json(self) -> Any:
+        """Reads the body as JSON.
+
+        Raises:
+            TypeError: If the body was read before.
+            ValueError: If it is no JSON; the text has the position.
+        """
+        return await self._read_json()
+
+    def __repr__(self) -> str:
+        return f"<Request {self._method} {self.url}>"
+
+
+class ReceivedBody:
+    """The body as ASGI messages bring it, in chunks of bytes.
+
+    SPEC: ASGI HTTP section "Request - receive event".
+    """
+
+    __slots__ = ("_receive", "_waiting", "complete")
+
+    def __init__(self, receive: Callable[[], Awaitable[dict[str, Any]]]) -> None:
+        self._receive = receive
+        self._waiting: list[dict[str, Any]] = []
+        self.complete = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while not self.complete:
+            message = self._waiting.pop() if self._waiting else await self._receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnectedError("The client went away before the body was complete")
+            self.complete = not message.get("more_body", False)
+            chunk = message.get("body")
+            if chunk:
+                yield chunk
+
+    async def wait_for_disconnect(self) -> bool:
+        """Waits until the client goes away.
+
+        Returns:
+            True when it has; False if that can't be told, because more of the body came, which is
+            kept for who reads it.
+        """
+        while True:
+            if self._waiting:
+                return False
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                return True
+            if message.get("body") or message.get("more_body"):
+                self._waiting.append(message)
+                return False
+            self.complete = True
+
+
+def url_of_scope(scope: dict[str, Any]) -> str:
+    """Builds the URL of an ASGI http scope from scheme, Host header, path and query.
+
+    A Host header that is missing or can't be part of a URL gives way to the server's own address.
+    """
+    host = ""
+    for name, value in scope["headers"]:
+        if name == b"host":
+            host = value.decode("latin-1")
+            break
+    if not _HOST.fullmatch(host):
+        name, port = scope.get("server") or ("localhost", None)
+        host = f"[{name}]" if ":" in name else name
+        host += f":{port}" if port else ""
+    path = scope.get("raw_path")
+    text = path.decode("latin-1") if path else _quoted(scope["path"])
+    query = scope.get("query_string", b"").decode("latin-1")
+    url = f"{scope.get('scheme', 'http')}://{host}{text}" + (f"?{query}" if query else "")
+    return URL(url).href
+
+
+def _quoted(path: str) -> str:
+    return path.replace("%", "%25").replace("?", "%3F").replace("#", "%23")
+
+
+def _checked_method(method: str) -> str:
+    if not isinstance(method, str) or not _METHOD.fullmatch(method):
+        raise ValueError(f"Invalid method {method!r}: expected a token such as GET")
+    upper = method.upper()
+    if upper in _FORBIDDEN_METHODS:
+        raise ValueError(f"The method {method!r} can't be used (WHATWG Fetch, section 2.2.1)")
+    return upper if upper in _NORMALIZED_METHODS else method

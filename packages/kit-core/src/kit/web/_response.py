@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""The response of WHATWG Fetch, section 5.5."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, overload
+
+from kit import _json
+
+from ._body import Body, BodyInit, extract
+from ._headers import HeaderLine, Headers, HeadersInit, encode_value
+
+_NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
+_REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
+
+
+def check_status(status: int, *, has_body: bool) -> None:
+    """Refuses a status that a response can't have.
+
+    Raises:
+        ValueError: If it is no int from 200 to 599 (WHATWG Fetch, section 5.5), or 101.
+        TypeError: If a response with this status has no body, but one is given.
+    """
+    if status != 101 and not (isinstance(status, int) and 200 <= status <= 599):
+        raise ValueError(f"Invalid response status {status!r}: expected an int from 200 to 599")
+    if has_body and status in _NULL_BODY_STATUSES:
+        raise TypeError(f"A response with status {status} has no body: give None")
+
+
+class _Json:
+    """The two things that WHATWG calls `json`: a reader, and on the class a factory."""
+
+    @overload
+    def __get__(self, response: None, owner: type) -> Callable[..., Response]: ...
+    @overload
+    def __get__(self, response: Response, owner: type) -> Callable[[], Awaitable[Any]]: ...
+    def __get__(self, response: Response | None, owner: type) -> Callable[..., Any]:
+        return _json_response if response is None else response._read_json
+
+
+def _json_response(
+    value: Any, *, status: int = 200, headers: HeadersInit | None = None
+) -> Response:
+    """Makes an application/json response (WHATWG Fetch, section 5.5, `Response.json`).
+
+    Args:
+        value: What to encode, see `Context.json`.
+        status: HTTP status code.
+        headers: Headers to set; a Content-Type among them wins.
+
+    Raises:
+        TypeError: If the value can't be encoded.
+    """
+    response = Response(_json.encode(value), status=status, headers=headers)
+    if not response.headers.has("content-type"):
+        response.headers.set("content-type", "application/json")
+    return response
+
+
+class Response(Body):
+    """An answer: status, headers and body.
+
+    Args:
+        body: str, bytes, Blob, FormData, an (async) iterable of str or bytes, or None.
+        status: HTTP status code, 200 to 599, or 101.
+        status_text: Reason phrase. Kept, but no ASGI server sends it.
+        headers: Headers, a mapping, or pairs. Without a Content-Type among them, the one that the
+            body implies is set.
+
+    Raises:
+        ValueError: If the status or a header is invalid.
+        TypeError: If the body can't be sent, or the status allows none.
+    """
+
+    # PERF: _lines is a list, or a tuple shared by many responses as long as nobody asks for
+    # `headers`. A tuple never holds a content-length.
+    __slots__ = ("_lines", "_status", "_status_text")
+
+    _lines: list[HeaderLine] | tuple[HeaderLine, ...]
+
+    def __init__(
+        self,
+        body: BodyInit | None = None,
+        *,
+        status: int = 200,
+        status_text: str = "",
+        headers: HeadersInit | None = None,
+    ) -> None:
+        self._body, content_type = extract(body)
+        check_status(status, has_body=self._body is not None)
+        self._status = status
+        self._status_text = status_text
+        lines = Headers(headers)._lines
+        if content_type is not None and all(name != b"content-type" for name, _ in lines):
+            lines.append((b"content-type", encode_value("content-type", content_type)))
+        self._lines = lines
+
+    @property
+    def status(self) -> int:
+        """HTTP status code."""
+        return self._status
+
+    @property
+    def status_text(self) -> str:
+        """Reason phrase given at construction."""
+        return getattr(self, "_status_text", "")
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is 200 to 299."""
+        return 200 <= self._status <= 299
+
+    @property
+    def headers(self) -> Headers:
+        """The header lines; changing them changes this response."""
+        lines = self._lines
+        if lines.__class__ is tuple:
+            lines = self._lines = list(lines)
+        return Headers._over(lines)  # type: ignore[arg-type]  # no tuple any more
+
+    def _copy(self) -> Response:
+        """A response with the same status and body, and header lines of its own."""
+        copy: Response = _new(Response)
+        copy._status = self._status
+        copy._body = self._body
+        copy._lines = list(self._lines)
+        return copy
+
+    json = _Json()
+
+    @staticmethod
+    def redirect(url: str, status: int = 302) -> Response:
+        """Makes a redirect.
+
+        Args:
+            url: Where to; sent as it is.
+            status: 301, 302, 303, 307 or 308.
+
+        Raises:
+            ValueError: If the status is none of these, or the URL holds CR, LF or NUL.
+        """
+        if status not in _REDIRECT_STATUSES:
+            raise ValueError(
+                f"Invalid redirect status {status!r}: expected 301, 302, 303, 307 or 308"
+            )
+        return Response(None, status=status, headers={"location": url})
+
+    def __repr__(self) -> str:
+        return f"<Response {self._status}>"
+
+
+_new = object.__new__

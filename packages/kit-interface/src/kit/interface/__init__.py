@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""The common interface of Kit: what routers, middleware and tools are written against."""
+
+from . import plugins
+from ._context import Context, ExecutionContext, KitRequest
+from ._errors import HTTPException, KitError, RouterClosedError, UnsupportedPathError
+from ._handlers import ErrorHandler, Handler, HandlerResult, Middleware, Next
+from ._router import (
+    METHOD_NAME_ALL,
+    ParamIndexMap,
+    Params,
+    ParamStash,
+    Result,
+    Router,
+    RouterRoute,
+)
+from ._terminal import supports_color
+from ._web import Headers, Request, Response
+
+__all__ = (
+    "METHOD_NAME_ALL",
+    "Context",
+    "ErrorHandler",
+    "ExecutionContext",
+    "HTTPException",
+    "Handler",
+    "HandlerResult",
+    "Headers",
+    "KitError",
+    "KitRequest",
+    "Middleware",
+    "Next",
+    "ParamIndexMap",
+    "ParamStash",
+    "Params",
+    "Request",
+    "Response",
+    "Result",
+    "Router",
+    "RouterClosedError",
+    "RouterRoute",
+    "UnsupportedPathError",
+    "plugins",
+    "supports_color",
+)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""The context and the request as handlers and middleware see them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Iterable, Mapping
+from typing import Any, Protocol, overload
+
+from ._web import Request, Response
+
+if sys.version_info >= (3, 13):
+    from typing import TypeVar
+else:
+    from typing_extensions import TypeVar
+
+BindingsT_co = TypeVar("BindingsT_co", covariant=True, default=Any)
+VariablesT_co = TypeVar("VariablesT_co", covariant=True, default=Any)
+
+
+class ExecutionContext(Protocol):
+    """What runs on after the response was sent."""
+
+    def wait_until(self, awaitable: Awaitable[Any], /) -> None:
+        """Keeps `awaitable` running after the response; its exception is logged."""
+
+
+class KitRequest(Protocol):
+    """`c.req`: the request with its parameters, query and body readers."""
+
+    @property
+    def raw(self) -> Request:
+        """The underlying Web request."""
+
+    @property
+    def path(self) -> str:
+        """The routing path, decoded as for matching."""
+
+    @property
+    def url(self) -> str:
+        """Absolute URL."""
+
+    @property
+    def method(self) -> str:
+        """HTTP method as it was sent, e.g. `HEAD`."""
+
+    @overload
+    def param(self, /) -> dict[str, str]: ...
+    @overload
+    def param(self, key: str, /) -> str | None: ...
+
+    @overload
+    def query(self, /) -> dict[str, str]: ...
+    @overload
+    def query(self, key: str, /) -> str | None: ...
+
+    @overload
+    def queries(self, /) -> dict[str, list[str]]: ...
+    @overload
+    def queries(self, key: str, /) -> list[str] | None: ...
+
+    @overload
+    def header(self, /) -> dict[str, str]: ...
+    @overload
+    def header(self, name: str, /) -> str | None: ...
+
+    async def text(self) -> str:
+        """Reads the body as text."""
+
+    async def bytes(self) -> bytes:
+        """Reads the body as bytes."""
+
+
+class Context(Protocol[BindingsT_co, VariablesT_co]):
+    """`c`: one request on its way through handlers and middleware.
+
+    Type middleware on this protocol and it can be used with every `Kit`, whatever its type
+    parameters. Both parameters default to Any.
+    """
+
+    @property
+    def req(self) -> KitRequest:
+        """The request."""
+
+    @property
+    def env(self) -> BindingsT_co:
+        """The bindings: what the lifespan gave, and what was passed to `fetch`."""
+
+    @property
+    def var(self) -> VariablesT_co:
+        """Read view of the variables set so far."""
+
+    @property
+    def error(self) -> Exception | None:
+        """The exception that a handler raised, once it was handled."""
+
+    @property
+    def finalized(self) -> bool:
+        """Whether there is a response yet."""
+
+    @property
+    def execution_ctx(self) -> ExecutionContext:
+        """Where to leave work for after the response."""
+
+    @property
+    def res(self) -> Response:
+        """The response so far; an empty one if there is none yet."""
+
+    @res.setter
+    def res(self, value: Response | None, /) -> None: ...
+
+    def get(self, key: str, /) -> Any:
+        """Gives the variable `key`, or None."""
+
+    def set(self, key: str, value: Any, /) -> None:
+        """Sets a variable for this request."""
+
+    def header(self, name: str, value: str | None = None, /, *, append: bool = False) -> None:
+        """Sets a header of the response; None deletes it."""
+
+    def status(self, code: int, /) -> None:
+        """Sets the status of the response that is made next."""
+
+    def text(
+        self,
+        data: str,
+        status: int | None = None,
+        headers: Mapping[str, str | Iterable[str]] | None = None,
+    ) -> Response:
+        """Makes a text/plain response."""
+
+    def json(
+        self,
+        data: Any,
+        status: int | None = None,
+        headers: Mapping[str, str | Iterable[str]] | None = None,
+    ) -> Response:
+        """Makes an application/json response."""
+
+    def html(
+        self,
+        data: str,
+        status: int | None = None,
+        headers: Mapping[str, str | Iterable[str]] | None = None,
+    ) -> Response:
+        """Makes a text/html response."""
+
+    def body(
+        self,
+        data: Any,
+        status: int | None = None,
+        headers: Mapping[str, str | Iterable[str]] | None = None,
+    ) -> Response:
+        """Makes a response without a default content type."""
+
+    def new_response(
+        self,
+        data: Any,
+        status: int | None = None,
+        headers: Mapping[str, str | Iterable[str]] | None = None,
+    ) -> Response:
+        """Makes a response that carries the headers and status set so far."""
+
+    def redirect(self, location: str, status: int = 302) -> Response:
+        """Makes a redirect."""
+
+    async def not_found(self) -> Response:
+        """Makes the not-found answer of the app."""

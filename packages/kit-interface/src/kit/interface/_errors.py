@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""The exceptions that Kit and its packages share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._web import Response
+
+
+class KitError(Exception):
+    """Root of the errors that mean a mistake in the use of Kit.
+
+    Each subclass builds its own text from the values it is given and keeps them as attributes.
+    `args` are those values, so that every error survives pickle and copy.
+    """
+
+
+class UnsupportedPathError(KitError, ValueError):
+    """A router can't take a route: the pattern is invalid, or outside what this router supports.
+
+    Raised by `Router.add`. SmartRouter then goes on to its next router.
+
+    Args:
+        path: The route pattern as it was given.
+        reason: What is wrong with it, or why the router can't take it.
+        method: The method of the route, upper case, if known.
+        position: Index into `path` (0-based, in characters) of the offending place, if known.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        reason: str,
+        method: str | None = None,
+        position: int | None = None,
+    ) -> None:
+        super().__init__(path, reason, method, position)
+        self.path = path
+        self.reason = reason
+        self.method = method
+        self.position = position
+
+    def __str__(self) -> str:
+        route = repr(self.path) if self.method is None else f"{self.method} {self.path!r}"
+        at = "" if self.position is None else f" at position {self.position}"
+        return f"Unsupported route {route}{at}: {self.reason}"
+
+
+class RouterClosedError(KitError, RuntimeError):
+    """A route was added after the router had answered its first match, when tables are built.
+
+    Args:
+        method: The method of the route, upper case.
+        path: The pattern of the route.
+        reason: Why no route can be added any more.
+    """
+
+    def __init__(
+        self,
+        method: str,
+        path: str,
+        reason: str = "the router has already matched a request; register all routes before",
+    ) -> None:
+        super().__init__(method, path, reason)
+        self.method = method
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"Can't add the route {self.method} {self.path!r}: {self.reason}"
+
+
+class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no fault
+    """An answer given by raising: the response has this status, message and headers.
+
+    It is an answer, not a fault, so it is no `KitError` and is not logged. `on_error` sees it.
+
+    Args:
+        status: HTTP status code of the answer, 200 to 599 (RFC 9110 section 15).
+        message: Body of the answer, sent as text/plain; empty when None.
+        res: A response to answer with instead; its body and headers are used, the status is
+            still that of the exception.
+        headers: Headers to set on the answer, e.g. `{"Retry-After": "30"}`.
+
+    Raises:
+        ValueError: If `status` is no status of a final response.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str | None = None,
+        *,
+        res: Response | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        if not isinstance(status, int) or not 200 <= status <= 599:
+            raise ValueError(f"HTTPException status must be an int from 200 to 599, not {status!r}")
+        super().__init__(status, message)
+        self.status = status
+        self.message = message
+        self.res = res
+        self.headers = headers
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.message}" if self.message else str(self.status)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""What a router is, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+METHOD_NAME_ALL = "ALL"
+"""The method of a route that answers every method."""
+
+Params: TypeAlias = Mapping[str, str]
+"""Parameter values by name."""
+
+ParamIndexMap: TypeAlias = Mapping[str, int]
+"""For each parameter name, where its value stands in the stash."""
+
+
+class ParamStash(Protocol):
+    """The values of one match: anything that an int indexes. A `re.Match` serves as it is."""
+
+    def __getitem__(self, index: int, /) -> str | Any | None: ...
+
+
+Result: TypeAlias = tuple[list[tuple[T, ParamIndexMap]], ParamStash] | tuple[list[tuple[T, Params]]]
+"""What a match gives, in registration order. Two shapes, told apart by their length:
+
+`([(handler, {"id": 1})], stash)` with `stash[1] == "42"`: values by index into the stash;
+`([(handler, {"id": "42"})],)`: values themselves.
+
+No match is `([],)` or `([], stash)`. A caller must not change what it gets: a router may give the
+same list again.
+"""
+
+
+class Router(Protocol[T]):
+    """Finds the handlers for a method and a path.
+
+    Third parties publish one as an entry point of the group `kit.routers`: a zero-argument callable
+    that gives an instance.
+    """
+
+    @property
+    def name(self) -> str:
+        """What the router is called, e.g. `TrieRouter`."""
+
+    def add(self, method: str, path: str, handler: T) -> None:
+        """Adds a route.
+
+        Args:
+            method: Upper-case method, or `ALL` for every method.
+            path: Route pattern, beginning with `/` or being `*`.
+            handler: What `match` is to give back; opaque to the router.
+
+        Raises:
+            UnsupportedPathError: If the router can't take this route.
+            RouterClosedError: If the router has matched before.
+        """
+
+    def match(self, method: str, path: str) -> Result[T]:
+        """Finds all handlers for a request, in registration order.
+
+        Args:
+            method: Method of the request.
+            path: Routing path of the request, beginning with `/`.
+
+        Returns:
+            The handlers with their parameters, see `Result`.
+        """
+
+
+class RouterRoute:
+    """One registered route.
+
+    Attributes:
+        base_path: The prefix under which the route was registered, `/` if there is none.
+        path: The whole pattern, prefix included.
+        method: Upper-case method, or `ALL` for routes registered with `all` and `use`.
+        handler: The function that was registered, with whatever attributes it carries.
+    """
+
+    # A class by hand: dataclasses imports inspect, which takes longer than all of Kit.
+    __slots__ = ("base_path", "handler", "method", "path")
+
+    def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
+        self.base_path = base_path
+        self.path = path
+        self.method = method
+        self.handler = handler
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(base_path={self.base_path!r}, path={self.path!r}, "
+            f"method={self.method!r}, handler={self.handler!r})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RouterRoute):
+            return NotImplemented
+        return (self.base_path, self.path, self.method, self.handler) == (
+            other.base_path,
+            other.path,
+            other.method,
+            other.handler,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.base_path, self.path, self.method))

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""Finds what installed distributions offer to Kit through entry points.
+
+Nothing is looked up at import or by a bare `Kit()`: installing a distribution never changes a
+running app by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ._errors import KitError
+
+__all__ = (
+    "InstalledPlugin",
+    "PluginConflictError",
+    "PluginError",
+    "PluginLoadError",
+    "PluginNotFoundError",
+    "installed",
+    "load",
+)
+
+
+class InstalledPlugin(NamedTuple):
+    """One entry point of an installed distribution.
+
+    Attributes:
+        group: Group of the entry point, e.g. `kit.routers`.
+        name: Name within the group, e.g. `trie`.
+        distribution: Name of the distribution that registers it.
+        version: Version of that distribution.
+        target: The object reference, `module:attribute`.
+    """
+
+    group: str
+    name: str
+    distribution: str
+    version: str
+    target: str
+
+
+class PluginError(KitError):
+    """Root of the errors of plugin lookup."""
+
+
+class PluginNotFoundError(PluginError, LookupError):
+    """No installed distribution registers this name.
+
+    Args:
+        group: The group that was searched.
+        name: The name that was asked for.
+        available: The names that there are in the group.
+    """
+
+    def __init__(self, group: str, name: str, available: tuple[str, ...]) -> None:
+        super().__init__(group, name, available)
+        self.group = group
+        self.name = name
+        self.available = available
+
+    def __str__(self) -> str:
+        import difflib
+
+        text = f"No plugin {self.name!r} in the group {self.group!r}"
+        if not self.available:
+            return f"{text}: none is installed"
+        text += ": installed are " + ", ".join(repr(name) for name in self.available)
+        nearest = difflib.get_close_matches(self.name, self.available, n=1)
+        return f"{text}. Did you mean {nearest[0]!r}?" if nearest else text
+
+
+class PluginConflictError(PluginError):
+    """Several distributions register the same name.
+
+    Args:
+        group: The group that was searched.
+        name: The name that was asked for.
+        distributions: The distributions that register it.
+    """
+
+    def __init__(self, group: str, name: str, distributions: tuple[str, ...]) -> None:
+        super().__init__(group, name, distributions)
+        self.group = group
+        self.name = name
+        self.distributions = distributions
+
+    def __str__(self) -> str:
+        choices = " or ".join(repr(f"{d}:{self.name}") for d in self.distributions)
+        return (
+            f"The plugin {self.name!r} of the group {self.group!r} is registered by "
+            f"{' and '.join(self.distributions)}: ask for {choices}"
+        )
+
+
+class PluginLoadError(PluginError):
+    """An entry point could not be imported; the cause is chained.
+
+    Args:
+        group: The group of the entry point.
+        name: Its name.
+        distribution: The distribution that registers it.
+        target: Its object reference.
+        reason: What the import raised.
+    """
+
+    def __init__(self, group: str, name: str, distribution: str, target: str, reason: str) -> None:
+        super().__init__(group, name, distribution, target, reason)
+        self.group = group
+        self.name = name
+        self.distribution = distribution
+        self.target = target
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"The plugin {self.name!r} of the group {self.group!r} can't be loaded: "
+            f"{self.target!r} of the distribution {self.distribution!r} raised {self.reason}"
+        )
+
+
+def installed(group: str) -> list[InstalledPlugin]:
+    """Lists the plugins of a group, without importing any.
+
+    Args:
+        group: `kit.routers`, `kit.middleware`, `kit.commands` or `kit.servers`.
+
+    Returns:
+        One entry for each name and distribution, sorted by name.
+    """
+    return [plugin for plugin, _ in _entry_points(group)]
+
+
+def load(group: str, name: str) -> Any:
+    """Imports a plugin.
+
+    Args:
+        group: The group to look in.
+        name: Its name, or `distribution:name` where several distributions register it.
+
+    Returns:
+        The object that the entry point refers to.
+
+    Raises:
+        PluginNotFoundError: If there is no such name; it lists those that there are.
+        PluginConflictError: If several distributions register the name.
+        PluginLoadError: If importing it failed.
+    """
+    distribution, _, wanted = name.rpartition(":")
+    entries = _entry_points(group)
+    found = [
+        (plugin, entry)
+        for plugin, entry in entries
+        if plugin.name == wanted
+        and (not distribution or _normalized(plugin.distribution) == _normalized(distribution))
+    ]
+    if not found:
+        raise PluginNotFoundError(group, name, tuple(dict.fromkeys(p.name for p, _ in entries)))
+    if len(found) > 1:
+        raise PluginConflictError(group, wanted, tuple(p.distribution for p, _ in found))
+    plugin, entry = found[0]
+    try:
+        return entry.load()
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise PluginLoadError(
+            group, plugin.name, plugin.distribution, plugin.target, reason
+        ) from error
+
+
+def _entry_points(group: str) -> list[tuple[InstalledPlugin, Any]]:
+    # Imported here: it takes longer than all of kit.interface, and most programs never ask.
+    from importlib.metadata import entry_points
+
+    found: dict[tuple[str, str], tuple[InstalledPlugin, Any]] = {}
+    for entry in entry_points(group=group):
+        distribution = entry.dist.name if entry.dist else "?"
+        version = entry.dist.version if entry.dist else "?"
+        plugin = InstalledPlugin(group, entry.name, distribution, version, entry.value)
+        # An editable install can show one distribution twice on the path.
+        found.setdefault((plugin.name, _normalized(distribution)), (plugin, entry))
+    return [found[key] for key in sorted(found)]
+
+
+def _normalized(distribution: str) -> str:
+    """The name as the packaging specifications compare it (names differing in `-_.` are one)."""
+    return distribution.replace("_", "-").replace(".", "-").lower()

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""The syntax of route patterns, parsed in this one place.
+
+A pattern is a path whose segments, between slashes, are literals, `:name` (one non-empty
+segment), `:name{regex}` (what the whole expression matches, slashes included) or `*` (one
+segment, or the rest of the path at the end). A last `:name?` may be absent.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import NamedTuple
+
+from kit.interface import UnsupportedPathError
+
+_PARAMETER = re.compile(r":([^{}]+)(?:\{(.+)\})?", re.DOTALL)
+_SLASH_OUTSIDE_BRACES = re.compile(r"\{[^}]+\}|(/)", re.DOTALL)
+# \d is 0-9, as in JavaScript; a newline is a character like any other.
+_FLAGS = re.ASCII | re.DOTALL
+
+
+class Parameter(NamedTuple):
+    """A segment `:name` or `:name{regex}`; `expression` is None for the former."""
+
+    name: str
+    expression: str | None
+
+
+def split_pattern(path: str) -> list[str]:
+    """Splits a route pattern into its segments; slashes within braces do not count.
+
+    Args:
+        path: The pattern, e.g. `/files/:name{[a-z]+/[0-9]+}/raw`.
+
+    Returns:
+        The segments without slashes. A leading slash gives no empty first segment, a trailing one
+        an empty last segment.
+    """
+    segments = []
+    start = 1 if path.startswith("/") else 0
+    for match in _SLASH_OUTSIDE_BRACES.finditer(path, start):
+        if match[1]:
+            segments.append(path[start : match.start()])
+            start = match.end()
+    segments.append(path[start:])
+    return segments
+
+
+def parse_parameter(segment: str) -> Parameter | None:
+    """Reads a segment as a parameter; None if it is a literal or `*`."""
+    match = _PARAMETER.fullmatch(segment)
+    return Parameter(match[1], match[2]) if match else None
+
+
+def expand_optional(path: str) -> list[str]:
+    """Lists the patterns that a path with optional parameters stands for.
+
+    Only a path that ends in an optional parameter has any: `/a/:x?` stands for `/a` and `/a/:x`,
+    `/a/:x?/:y?` for three patterns. Every other path stands for itself. An optional parameter whose
+    expression holds a slash can't be matched, and its variants are left out, with a warning.
+    """
+    if not path.endswith("?") or ":" not in path:
+        return [path]
+    variants: list[str] = []
+    base = ""
+    for segment in split_pattern(path):
+        if segment.startswith(":") and segment.endswith("?"):
+            segment = segment[:-1]
+            if "/" in segment:
+                warnings.warn(
+                    f"The optional parameter {segment!r} of the route {path!r} never matches: "
+                    "an expression with a slash can't be optional. Register two routes instead",
+                    stacklevel=2,
+                )
+            else:
+                variants += (base or "/", f"{base}/{segment}")
+        if segment:
+            base += "/" + segment
+    return list(dict.fromkeys(variants))
+
+
+def compile_expression(expression: str, path: str, method: str, then: str = "") -> re.Pattern[str]:
+    r"""Compiles the expression of a parameter as a whole (`a|b` is one alternative of two).
+
+    Args:
+        expression: What stands between the braces.
+        path: The route pattern it belongs to, for the error.
+        method: The method of the route, for the error.
+        then: What must follow the match, a regular expression; by default its end.
+
+    Raises:
+        UnsupportedPathError: If the expression is invalid; the text has the message of `re` and
+            the position in `path`.
+    """
+    try:
+        re.compile(expression, _FLAGS)
+        return re.compile(f"(?:{expression})" + (then or r"\Z"), _FLAGS)
+    except (re.error, OverflowError, RecursionError) as error:
+        start = path.find("{" + expression + "}") + 1
+        offset = getattr(error, "pos", None) or 0
+        reason = f"invalid regular expression {expression!r}: {getattr(error, 'msg', error)}"
+        raise UnsupportedPathError(path, reason, method, start + offset) from error

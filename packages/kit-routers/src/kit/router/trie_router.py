@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: MIT
+"""TrieRouter: takes every pattern, and defines the right answer where routers differ.
+
+The routes are kept as a tree of segments. A search follows every branch that fits, level by
+level, so it costs a few steps for each segment of the path, whatever the number of routes. Paths
+that are registered without any parameter or wildcard, the most frequent ones, are answered from
+a dict: their result can't change once the routes are fixed, so it is searched once per method.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from kit.interface import METHOD_NAME_ALL, Params, RouterClosedError
+
+from ._pattern import compile_expression, expand_optional, parse_parameter, split_pattern
+
+__all__ = ("TrieRouter",)
+
+T = TypeVar("T")
+_Found: TypeAlias = tuple[list[tuple[T, Params]]]
+_NO_PARAMS: Params = {}
+
+
+class _Leaf(Generic[T]):
+    """A handler at the node where its pattern ends."""
+
+    __slots__ = ("handler", "method", "order")
+
+    def __init__(self, order: int, method: str, handler: T) -> None:
+        self.order = order
+        self.method = method
+        self.handler = handler
+
+
+class _Branch(Generic[T]):
+    """The edge for `:name` or `:name{regex}`.
+
+    `segment` is what one segment has to match (None: anything but the empty one), `rest` what the
+    remaining path has to begin with; both are None for a parameter without expression.
+    """
+
+    __slots__ = ("name", "node", "rest", "segment")
+
+    def __init__(
+        self, name: str, segment: re.Pattern[str] | None, rest: re.Pattern[str] | None
+    ) -> None:
+        self.name = name
+        self.segment = segment
+        self.rest = rest
+        self.node: _Node[T] = _Node()
+
+
+class _Node(Generic[T]):
+    """What can follow a segment, and the handlers of the patterns that end with it.
+
+    `star` is the node of a segment `*`, `prefixes` those of a last segment such as `assets*`,
+    which takes every path that goes on with `assets`.
+    """
+
+    __slots__ = ("branches", "children", "leaves", "prefixes", "star")
+
+    def __init__(self) -> None:
+        self.children: dict[str, _Node[T]] = {}
+        self.branches: dict[tuple[str, str], _Branch[T]] = {}
+        self.star: _Node[T] | None = None
+        self.prefixes: dict[str, _Node[T]] = {}
+        self.leaves: list[_Leaf[T]] = []
+
+    def has_more(self) -> bool:
+        """Whether any pattern goes on from here."""
+        return bool(self.children or self.branches or self.star or self.prefixes)
+
+
+class TrieRouter(Generic[T]):
+    """A tree of path segments. Takes every valid route pattern."""
+
+    name = "TrieRouter"
+
+    def __init__(self) -> None:
+        self._root: _Node[T] = _Node()
+        self._count = 0
+        self._methods = {METHOD_NAME_ALL}
+        # For each path that was registered as a literal: method -> result, filled when first asked.
+        self._literal: dict[str, dict[str, _Found[T]]] = {}
+        self._closed = False
+
+    def add(self, method: str, path: str, handler: T) -> None:
+        """Adds a route; see `kit.interface.Router.add`.
+
+        Args:
+            method: Upper-case method, or `ALL`.
+            path: Route pattern.
+            handler: What `match` is to give back.
+
+        Raises:
+            UnsupportedPathError: If an expression in braces is invalid.
+            RouterClosedError: If the router has matched before.
+        """
+        if self._closed:
+            raise RouterClosedError(method, path)
+        # What can fail comes before the tree is touched, so a refused route leaves no trace.
+        variants = [self._parse(method, variant) for variant in expand_optional(path)]
+        self._methods.add(method)
+        for variant, parsed in variants:
+            self._count += 1
+            if all(isinstance(step, str) for step in parsed) and not variant.endswith("*"):
+                self._literal.setdefault(variant, {})
+            self._insert(parsed).leaves.append(_Leaf(self._count, method, handler))
+
+    def match(self, method: str, path: str) -> _Found[T]:
+        """Finds the handlers for a request; see `kit.interface.Router.match`.
+
+        Args:
+            method: Method of the request.
+            path: Routing path.
+
+        Returns:
+            `([(handler, params), ...],)` in registration order.
+        """
+        results = self._literal.get(path)
+        if results is None:
+            self._closed = True
+            return (self._search(method, path),)
+        found = results.get(method)
+        if found is None:
+            self._closed = True
+            found = (self._search(method, path),)
+            # Unknown methods are not kept: the number of results stays bounded.
+            if method in self._methods:
+                results[method] = found
+        return found
+
+    def _parse(self, method: str, path: str) -> tuple[str, list[str | tuple[tuple[str, str], Any]]]:
+        """Gives the pattern with its steps: a literal, `*`, or a parameter's key and branch."""
+        segments = split_pattern(path)
+        steps: list[str | tuple[tuple[str, str], Any]] = []
+        for index, segment in enumerate(segments):
+            parameter = parse_parameter(segment)
+            if parameter is None:
+                steps.append(segment)
+                continue
+            name, expression = parameter
+            if expression is None:
+                steps.append(((segment, ""), _Branch[T](name, None, None)))
+                continue
+            # An expression may take slashes, so it is tried on the rest of the path. It has to end
+            # where a following literal begins, else where the path ends.
+            following = segments[index + 1] if index + 1 < len(segments) else ""
+            if index + 2 == len(segments):
+                following = following.removesuffix("*")
+            literal = "" if following.startswith((":", "*")) else following
+            then = f"(?=/{re.escape(literal)})" if literal else ""
+            whole = compile_expression(expression, path, method)
+            rest = compile_expression(expression, path, method, then) if then else whole
+            steps.append(((segment, literal), _Branch[T](name, None if then else whole, rest)))
+        return path, steps
+
+    def _insert(self, steps: list[str | tuple[tuple[str, str], Any]]) -> _Node[T]:
+        node = self._root
+        last = len(steps) - 1
+        for index, step in enumerate(steps):
+            if step == "*":
+                if node.star is None:
+                    node.star = _Node()
+                node = node.star
+            elif isinstance(step, str) and step.endswith("*") and index == last:
+                node = node.prefixes.setdefault(step[:-1], _Node())
+            elif isinstance(step, str):
+                node = node.children.setdefault(step, _Node())
+            else:
+                key, branch = step
+                node = node.branches.setdefault(key, branch).node
+        return node
+
+    def _search(self, method: str, path: str) -> list[tuple[T, Params]]:
+        found = _Search(self._root, method, path).run()
+        if len(found) > 1:
+            found.sort(key=_order)
+        return [(leaf.handler, params) for leaf, params in found]
+
+
+def _order(found: tuple[_Leaf[Any], Params]) -> int:
+    return found[0].order
+
+
+class _Search(Generic[T]):
+    """One walk through the tree, for one method and path."""
+
+    __slots__ = (
+        "following",
+        "found",
+        "index",
+        "last",
+        "method",
+        "offset",
+        "path",
+        "root",
+        "waiting",
+    )
+
+    def __init__(self, root: _Node[T], method: str, path: str) -> None:
+        self.root = root
+        self.method = method
+        self.path = path
+        self.found: list[tuple[_Leaf[T], Params]] = []
+        # Nodes to look at for the next segment, each with the parameters on the way to it.
+        self.following: list[tuple[_Node[T], Params]] = []
+        # By segment number: nodes behind an expression that took slashes, until their turn comes.
+        self.waiting: dict[int, list[tuple[_Node[T], Params]]] = {}
+
+    def run(self) -> list[tuple[_Leaf[T], Params]]:
+        """Gives all leaves whose pattern fits, in no order."""
+        self.offset = 1 if self.path.startswith("/") else 0
+        segments = self.path[self.offset :].split("/")
+        self.last = len(segments) - 1
+        level: list[tuple[_Node[T], Params]] = [(self.root, _NO_PARAMS)]
+        for self.index, segment in enumerate(segments):
+            self.following = []
+            for node, params in level:
+                child = node.children.get(segment)
+                if child is not None:
+                    self._enter(child, params)
+                if node.star is not None:
+                    self._collect(node.star, params)
+                    self.following.append((node.star, params))
+                for prefix, child in node.prefixes.items():
+                    if self.path.startswith(prefix, self.offset):
+                        self._collect(child, params)
+                for branch in node.branches.values():
+                    self._follow(branch, segment, params)
+            level = self.following
+            if self.waiting:
+                level += self.waiting.pop(self.index + 1, ())
+            elif not level:
+                break
+            self.offset += len(segment) + 1
+        return self.found
+
+    def _follow(self, branch: _Branch[T], segment: str, params: Params) -> None:
+        """Goes on behind a parameter, if what is there fits it."""
+        if branch.rest is None:
+            if segment:
+                self._enter(branch.node, _with(params, branch.name, segment))
+            return
+        match = branch.rest.match(self.path, self.offset)
+        if match is None:
+            if branch.segment is not None and branch.segment.match(segment):
+                self._enter(branch.node, _with(params, branch.name, segment))
+            return
+        node = branch.node
+        params = _with(params, branch.name, match[0])
+        self._collect(node, params)
+        if node.star is not None and match.end() == len(self.path):
+            self._collect(node.star, params)
+        if node.has_more():
+            at = self.index + 1 + match[0].count("/")
+            self.waiting.setdefault(at, []).append((node, params))
+
+    def _enter(self, node: _Node[T], params: Params) -> None:
+        """Goes on at a node that takes the segment in turn."""
+        if self.index < self.last:
+            self.following.append((node, params))
+            return
+        self._collect(node, params)
+        # A wildcard takes the absence of a last segment too: `/a/*` answers `/a`.
+        if node.star is not None:
+            self._collect(node.star, params)
+
+    def _collect(self, node: _Node[T], params: Params) -> None:
+        for leaf in node.leaves:
+            if leaf.method in (self.method, METHOD_NAME_ALL):
+                self.found.append((leaf, params))
+
+
+def _with(params: Params, name: str, value: str) -> Params:
+    """The parameters with one more; of two that have one name the first counts."""
+    return params if name in params else {**params, name: value}

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Checked by mypy, pyright and ty against the installed wheels; never run.
+
+Lines marked `refused` must be errors: their ignores are reported as unused if they are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, TypedDict, assert_type
+
+from kit import Context, File, FormData, HTTPException, Kit, KitRequest, Request, Response
+from kit.interface import Context as AnyContext
+from kit.interface import Handler, Middleware, Next, Router
+from kit.interface import Response as AnyResponse
+from kit.router import TrieRouter
+
+
+class Bindings(TypedDict):
+    db: str
+
+
+class Variables(TypedDict, total=False):
+    user: int
+
+
+# Middleware as third parties write it: on the interface alone.
+
+
+def third_party(*, header: str) -> Middleware:
+    async def third_party(c: AnyContext, next: Next) -> None:
+        c.header("x-request", c.req.header(header) or c.req.path)
+        await next()
+        if c.res.status == 404 and c.error is None:
+            c.res = c.redirect("/", 302)
+        c.res.headers.set("x-status", str(c.res.status))
+
+    return third_party
+
+
+async def typed_on_interface(c: AnyContext, next: Next) -> AnyResponse | None:
+    if c.req.query("stop"):
+        return c.text("stopped")
+    if c.get("user") is None:
+        raise HTTPException(401, res=c.json({"error": "no user"}, 401))
+    await next()
+    return None
+
+
+def plain(c: AnyContext, next: Next) -> Any:
+    return next()
+
+
+async def answer(c: AnyContext) -> AnyResponse:
+    return c.text("hello")
+
+
+bare = Kit()
+bare.use(third_party(header="x"))
+bare.use("/api/*", third_party(header="x"), typed_on_interface, plain)
+bare.get("/", third_party(header="x"), typed_on_interface, answer)
+bare.get("/b", answer).post("/b", answer).on(["GET", "PURGE"], ["/c", "/d"], answer)
+
+typed = Kit[Bindings, Variables]()
+typed.use(third_party(header="x"))
+typed.use("/api/*", third_party(header="x"), typed_on_interface, plain)
+typed.get("/", third_party(header="x"), typed_on_interface, answer)
+typed.get(answer).all("/all", answer).not_found(answer)
+
+# Handlers typed on the core.
+
+
+@typed.get("/users/:id")
+async def user(c: Context[Bindings, Variables]) -> Response:
+    assert_type(c.env["db"], str)
+    assert_type(c.var.get("user"), int | None)
+    assert_type(c.req, KitRequest)
+    assert_type(c.req.param("id"), str | None)
+    assert_type(c.req.param(), dict[str, str])
+    assert_type(c.req.queries("q"), list[str] | None)
+    assert_type(await c.req.json(type=Bindings), Bindings)
+    assert_type(await c.req.form_data(), FormData)
+    assert_type(c.res, Response)
+    return c.json({"id": c.req.param("id")})
+
+
+
+
+@bare.get("/ping")
+def ping(c: Context) -> Response:
+    return c.text("pong")
+
+
+@bare.use("/timed/*")
+async def timed(c: Context, next: Next) -> None:
+    await next()
+
+
+@bare.on_error()
+async def on_error(error: Exception, c: Context) -> Response:
+    return c.text(str(error), 500)
+
+
+@bare.not_found()
+async def not_found(c: Context) -> Response:
+    return c.text("nothing", 404)
+
+
+bare.get("/lambda", lambda c: c.text("lambda"))
+bare.get("/chained", timed, lambda c: c.text("lambda"))
+
+
+@asynccontextmanager
+async def lifespan(app: Kit[Bindings, Variables]) -> AsyncGenerator[Bindings]:
+    yield {"db": "open"}
+
+
+with_lifespan = Kit[Bindings, Variables](lifespan=lifespan, router=TrieRouter())
+router: Router[Any] = TrieRouter()
+handler: Handler = answer
+as_middleware: Middleware = typed_on_interface
+
+
+async def in_process() -> None:
+    response = await bare.request("/", {"method": "POST", "headers": {"x": "1"}, "body": "x"})
+    assert_type(response, Response)
+    assert_type(response.status, int)
+    assert_type(await response.text(), str)
+    assert_type(await bare.fetch(Request("http://localhost/")), Response)
+    made = Response.json({"a": 1}, status=201)
+    assert_type(made, Response)
+    assert_type(await made.json(), Any)
+    async with typed.running():
+        pass
+    file = FormData().get("x")
+    if isinstance(file, File):
+        assert_type(await file.bytes(), bytes)
+
+
+# Wrong signatures are refused.
+
+
+async def no_context() -> Response:
+    return Response("x")
+
+
+async def returns_text(c: Context) -> str:
+    return "x"
+
+
+bare.get("/", no_context)  # type: ignore  # refused
+bare.get("/", returns_text)  # type: ignore  # refused
+bare.get("/x")(no_context)  # type: ignore  # refused
