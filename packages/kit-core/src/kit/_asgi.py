@@ -6,11 +6,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .web import ClientDisconnectedError, Response
 from .web._body import Stream, iterate
-from .web._request import ReceivedBody
+from .web._received import ReceivedBody
+
+if TYPE_CHECKING:
+    from .context import Context
 
 Message: TypeAlias = dict[str, Any]
 Scope: TypeAlias = dict[str, Any]
@@ -69,23 +72,21 @@ async def _serve_lifespan(
         await send({"type": "lifespan.shutdown.complete"})
 
 
-async def send_response(
-    response: Response, scope: Scope, received: Callable[[], ReceivedBody | None], send: Send
-) -> None:
+async def send_response(response: Response, c: Context[Any, Any], send: Send) -> None:
     """Sends any response.
 
     SPEC: RFC 9110 section 8.6 for Content-Length; section 9.3.2 for HEAD.
 
     Args:
         response: What to send. A streamed body is read and closed, also if it is not sent.
-        scope: The http scope.
-        received: Gives the request's body, to see the client go away while a body is streamed.
+        c: The context of the request, which tells when the client goes away.
         send: Takes messages for the server.
 
     Raises:
         Exception: What a streamed body raised. The response has been started then, so the server
             closes the connection.
     """
+    scope = c._scope
     body = response._take() if not isinstance(response._body, bytes) else response._body
     lines = list(response._lines)
     head = {"type": "http.response.start", "status": response._status, "headers": lines}
@@ -106,7 +107,7 @@ async def send_response(
         if scope["method"] == "HEAD":
             await send({"type": "http.response.body", "body": b""})
         else:
-            await _send_stream(body, received(), scope, send)
+            await _send_stream(body, c.req.raw._received, scope, send)
     finally:
         await _close(body)
 

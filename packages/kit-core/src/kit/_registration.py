@@ -5,24 +5,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
-from kit.interface import METHOD_NAME_ALL, HandlerResult, Next
+from kit.interface import METHOD_NAME_ALL
 
 from ._types import AnyHandler, B, ErrorHandler, Handler, V
 
-if TYPE_CHECKING:
-    from .context import Context
-
 # A decorator gives back the function it was given; a wrong signature is refused by the checker.
-AnyHandlerT = TypeVar(
-    "AnyHandlerT",
-    bound="Callable[[Context[Any, Any]], HandlerResult] | "
-    "Callable[[Context[Any, Any], Next], HandlerResult]",
-)
-AnyErrorHandlerT = TypeVar(
-    "AnyErrorHandlerT", bound="Callable[[Exception, Context[Any, Any]], HandlerResult]"
-)
+AnyHandlerT = TypeVar("AnyHandlerT", bound="AnyHandler[Any, Any]")
+AnyErrorHandlerT = TypeVar("AnyErrorHandlerT", bound="ErrorHandler[Any, Any]")
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
 
 

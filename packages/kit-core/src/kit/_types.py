@@ -28,9 +28,7 @@ V = TypeVar("V", default=Any)
 
 Handler: TypeAlias = "Callable[[Context[B, V]], HandlerResult]"
 Middleware: TypeAlias = "Callable[[Context[B, V], Next], HandlerResult]"
-AnyHandler: TypeAlias = (
-    "Callable[[Context[B, V]], HandlerResult] | Callable[[Context[B, V], Next], HandlerResult]"
-)
+AnyHandler: TypeAlias = "Handler[B, V] | Middleware[B, V]"
 ErrorHandler: TypeAlias = "Callable[[Exception, Context[B, V]], HandlerResult]"
 GetPath: TypeAlias = "Callable[[Request], str]"
 Lifespan: TypeAlias = "Callable[[Kit[B, V]], AbstractAsyncContextManager[B | None]]"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from types import CoroutineType
 from typing import Any
 
 from kit.interface import (
@@ -85,6 +86,7 @@ class Kit(Registration[B, V]):
         self._base_path = "/"
         self._strict = strict
         self._get_path = get_path
+        self._own_path = get_path is not None or not strict
         self._lifespan = lifespan
         self._limits = limits
         self._on_error: Any = None
@@ -187,13 +189,15 @@ class Kit(Registration[B, V]):
             await serve_other(self.running, scope, receive, send)
             return
         method = scope["method"]
+        path = scope["path"]
         # PERF: the path as the server decoded it will do, unless something in it was encoded.
-        if b"%" in scope.get("raw_path", b"%") or scope.get("root_path"):
+        try:
+            if scope["root_path"] or b"%" in scope["raw_path"]:
+                path = path_of_scope(scope)
+        except (KeyError, TypeError):  # both keys are optional, and raw_path may be None
             path = path_of_scope(scope)
-        else:
-            path = scope["path"]
         request = None
-        if self._get_path is not None or not self._strict:
+        if self._own_path:
             request = Request._from_scope(scope, receive)
             path = self._routing_path(request, path)
         match = self._match("GET" if method == "HEAD" else method, path)
@@ -217,7 +221,7 @@ class Kit(Registration[B, V]):
                 )
                 await send({"type": "http.response.body", "body": body})
             else:
-                await send_response(response, scope, lambda: c.req.raw._received, send)
+                await send_response(response, c, send)
             if c._execution_ctx is not None:
                 await c._execution_ctx.run()  # type: ignore[attr-defined]  # ours, see Context
         finally:
@@ -294,6 +298,8 @@ class Kit(Registration[B, V]):
                     # PERF: nothing to run around a single handler, so it is called directly.
                     c._index = 0
                     response = route.handler(c)
+                    if response.__class__ is CoroutineType:
+                        response = await response
                     if response.__class__ is not Response:
                         response = await settle(response, route.handler)
                     if response is not None:

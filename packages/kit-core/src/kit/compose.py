@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import CoroutineType
 from typing import Any
 
 from ._errors import HandlerError, describe
@@ -28,24 +29,37 @@ async def dispatch(c: Context[Any, Any], index: int) -> None:
     if index <= c._index:
         caller = describe(handlers[index - 1][0].handler)
         raise HandlerError(caller, "called next() multiple times; call it once")
-    c._set_index(index)
+    c._index = index
     if index == len(handlers):
-        if not c._finalized:
-            c.res = await c.not_found()
+        await _finish(c)
         return
+    if c._req is not None:
+        c._req.route_index = index
     route = handlers[index][0]
     try:
         if route.takes_next:
             result = route.handler(c, partial(dispatch, c, index + 1))
         else:
             result = route.handler(c)
+        if result.__class__ is CoroutineType:
+            result = await result
         if result.__class__ is not Response and result is not None:
             result = await settle(result, route.handler)
     except Exception as error:
         c.res = await c._app._handle_error(error, c)
         return
     if result is not None and not c._finalized:
-        c.res = result
+        if c._res is None:
+            c._res = result
+            c._finalized = True
+        else:
+            c.res = result
+
+
+async def _finish(c: Context[Any, Any]) -> None:
+    """What `next` of the last handler runs: the not-found answer, unless there is a response."""
+    if not c._finalized:
+        c.res = await c.not_found()
 
 
 async def settle(result: Any, handler: Any) -> Response | None:

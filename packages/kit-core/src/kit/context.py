@@ -78,11 +78,6 @@ class Context(Generic[B, V]):
         self._error: Exception | None = None
         self._execution_ctx: ExecutionContext | None = None
 
-    def _set_index(self, index: int) -> None:
-        self._index = index
-        if self._req is not None and index < len(self._handlers):
-            self._req.route_index = index
-
     @property
     def req(self) -> KitRequest:
         """The request."""
@@ -226,11 +221,13 @@ class Context(Generic[B, V]):
             TypeError: If the status allows no body.
             ValueError: If the status or a header is invalid.
         """
-        if not isinstance(data, str):
-            raise TypeError(f"c.text() takes a str, not {type(data).__name__}")
+        try:
+            body = data.encode()
+        except AttributeError:
+            raise TypeError(f"c.text() takes a str, not {type(data).__name__}") from None
         if status is None and headers is None and self._headers is None and self._status is None:
-            return _plain(data.encode(), _TEXT_LINES)
-        return self._respond(data.encode(), _TEXT, status, headers)
+            return _plain(body, _TEXT_LINES)
+        return self._respond(body, _TEXT, status, headers)
 
     def json(
         self, data: Any, status: int | None = None, headers: HeaderArgument | None = None
@@ -267,11 +264,13 @@ class Context(Generic[B, V]):
             TypeError: If the status allows no body.
             ValueError: If the status or a header is invalid.
         """
-        if not isinstance(data, str):
-            raise TypeError(f"c.html() takes a str, not {type(data).__name__}")
+        try:
+            body = data.encode()
+        except AttributeError:
+            raise TypeError(f"c.html() takes a str, not {type(data).__name__}") from None
         if status is None and headers is None and self._headers is None and self._status is None:
-            return _plain(data.encode(), _HTML_LINES)
-        return self._respond(data.encode(), _HTML, status, headers)
+            return _plain(body, _HTML_LINES)
+        return self._respond(body, _HTML, status, headers)
 
     def body(
         self,

@@ -12,10 +12,11 @@ from . import _json
 from ._limits import Limits
 from ._path import decode_component, query_pairs, query_value
 from .web import Blob, FormData, Request
-from .web._body import Bytes, decode_text, iterate
+from .web._body import Bytes, Stream, decode_text, iterate
 from .web._form_data import FormValue
 from .web._forms import MULTIPART, URLENCODED, media_type, read_form
 from .web._headers import encode_name
+from .web._received import ReceivedBody, body_too_large
 
 if TYPE_CHECKING:
     from kit.interface import Result
@@ -219,7 +220,7 @@ class KitRequest:
             TypeError: If the body of `raw` was read directly before.
         """
         if self._bytes is None:
-            self._bytes = b"".join([chunk async for chunk in self._chunks()])
+            self._bytes = await self._read(self._limits)
         return self._bytes
 
     async def array_buffer(self) -> Bytes:
@@ -300,34 +301,50 @@ class KitRequest:
                 values[name] = value
         return _nest(values) if dot else values
 
+    async def _read(self, limits: Limits) -> Bytes:
+        """The whole body, from the form that was read or as it comes in."""
+        most = limits.max_body_size_bytes
+        if self._form is not None:
+            content, _ = self._form._as_body()
+            if isinstance(content, Bytes):
+                return content
+            return b"".join([chunk async for chunk in iterate(content)])
+        body = self.raw._take()
+        if isinstance(body, ReceivedBody):
+            return await body.read(most)
+        return b"".join([chunk async for chunk in _bounded(body, most)])
+
     async def _read_form(self, limits: Limits) -> FormData:
         if self._form is None:
             content_type = self.header("content-type")
-            self._form = await read_form(self._chunks(limits), content_type, limits)
+            if media_type(content_type) == URLENCODED and self._bytes is None:
+                self._bytes = await self._read(limits)
+            body = self._bytes
+            if body is None and media_type(content_type) == MULTIPART:
+                chunks = _bounded(self.raw._take(), limits.max_body_size_bytes)
+            else:
+                chunks = iterate([body or b""])
+            self._form = await read_form(chunks, content_type, limits)
         return self._form
-
-    async def _chunks(self, limits: Limits | None = None) -> AsyncIterator[Bytes]:
-        """The body: as it was kept, or from a form that was read, or as it comes in."""
-        if self._bytes is not None:
-            yield self._bytes
-            return
-        if self._form is not None:
-            body, _ = self._form._as_body()
-            async for chunk in iterate([body] if isinstance(body, Bytes) else body):
-                yield chunk
-            return
-        most = (limits or self._limits).max_body_size_bytes
-        size = 0
-        async for chunk in self.raw._stream():
-            size += len(chunk)
-            if most is not None and size > most:
-                raise HTTPException(413, f"The body is larger than {most} bytes")
-            yield chunk
 
     def _close(self) -> None:
         """Removes the temporary files of the form that was read."""
         if self._form is not None:
             self._form._close()
+
+
+async def _bounded(body: Bytes | Stream | None, most: int | None) -> AsyncIterator[Bytes]:
+    """The chunks of a body, up to a size in bytes.
+
+    Raises:
+        HTTPException: 413 beyond it.
+    """
+    size = 0
+    async for chunk in iterate([body] if isinstance(body, Bytes) else body or ()):
+        size += len(chunk)
+        if most is not None and size > most:
+            raise body_too_large(most)
+        yield chunk
 
 
 def _collect(values: dict[str, Any], name: str, value: FormValue) -> None:

@@ -4,7 +4,8 @@
 from ._body import Blob, BodyInit
 from ._form_data import File, FormData
 from ._headers import Headers, HeadersInit
-from ._request import ClientDisconnectedError, Request, RequestInit
+from ._received import ClientDisconnectedError
+from ._request import Request, RequestInit
 from ._response import Response
 from ._url import URL
 

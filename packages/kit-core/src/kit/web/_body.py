@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from kit import _json
 from kit._limits import Limits
 
+from ._received import ReceivedBody
+
 if TYPE_CHECKING:
     from ._form_data import FormData
     from ._headers import Headers
@@ -129,6 +131,8 @@ class Body:
             return b""
         if isinstance(body, bytes):
             return body
+        if isinstance(body, ReceivedBody):
+            return await body.read()
         return b"".join([chunk async for chunk in iterate(body)])
 
     async def array_buffer(self) -> Bytes:

@@ -36,15 +36,21 @@ async def read_form(
 
         return await _multipart.decode(chunks, content_type or "", limits)
     if kind == URLENCODED:
-        return _decode_urlencoded(b"".join([chunk async for chunk in chunks]), limits)
+        return decode_urlencoded(b"".join([chunk async for chunk in chunks]), limits)
     found = repr(content_type) if content_type else "none"
     raise HTTPException(
         400, f"Expected a form: Content-Type {MULTIPART} or {URLENCODED}, but it is {found}"
     )
 
 
-def _decode_urlencoded(data: bytes, limits: Limits) -> FormData:
-    """SPEC: WHATWG URL section 5.1, "application/x-www-form-urlencoded parsing"."""
+def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
+    """Parses an urlencoded form.
+
+    SPEC: WHATWG URL section 5.1, "application/x-www-form-urlencoded parsing".
+
+    Raises:
+        HTTPException: 413 if it is beyond a limit.
+    """
     from urllib.parse import unquote_plus
 
     from ._multipart import field_too_large, too_large

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypedDict
 
 from ._body import Body, BodyInit, extract
 from ._headers import Headers, HeadersInit, encode_value
+from ._received import ReceivedBody
 from ._url import URL
 
 _METHOD = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -24,10 +24,6 @@ class RequestInit(TypedDict, total=False):
     method: str
     headers: HeadersInit
     body: BodyInit | None
-
-
-class ClientDisconnectedError(Exception):
-    """The client went away before its request was complete; there is nobody to answer."""
 
 
 class Request(Body):
@@ -120,48 +116,6 @@ class Request(Body):
 
     def __repr__(self) -> str:
         return f"<Request {self._method} {self.url}>"
-
-
-class ReceivedBody:
-    """The body as ASGI messages bring it, in chunks of bytes.
-
-    SPEC: ASGI HTTP section "Request - receive event".
-    """
-
-    __slots__ = ("_receive", "_waiting", "complete")
-
-    def __init__(self, receive: Callable[[], Awaitable[dict[str, Any]]]) -> None:
-        self._receive = receive
-        self._waiting: list[dict[str, Any]] = []
-        self.complete = False
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        while not self.complete:
-            message = self._waiting.pop() if self._waiting else await self._receive()
-            if message["type"] == "http.disconnect":
-                raise ClientDisconnectedError("The client went away before the body was complete")
-            self.complete = not message.get("more_body", False)
-            chunk = message.get("body")
-            if chunk:
-                yield chunk
-
-    async def wait_for_disconnect(self) -> bool:
-        """Waits until the client goes away.
-
-        Returns:
-            True when it has; False if that can't be told, because more of the body came, which is
-            kept for who reads it.
-        """
-        while True:
-            if self._waiting:
-                return False
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                return True
-            if message.get("body") or message.get("more_body"):
-                self._waiting.append(message)
-                return False
-            self.complete = True
 
 
 def url_of_scope(scope: dict[str, Any]) -> str:

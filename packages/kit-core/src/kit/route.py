@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What a handler can ask about the routes that matched its request."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from kit.interface import RouterRoute
+from kit.router._pattern import compile_expression, parse_parameter, split_pattern
+
+from .context import Context
+
+__all__ = ("base_path", "base_route_path", "matched_routes", "route_path")
+
+_ONE_SEGMENT = re.compile(r"[^/]+")
+
+
+def matched_routes(c: Context[Any, Any]) -> list[RouterRoute]:
+    """Gives all routes that matched the request, middleware included, in registration order."""
+    return [route for route, _ in c._handlers]
+
+
+def route_path(c: Context[Any, Any], index: int | None = None) -> str:
+    """Gives the pattern of a matched route.
+
+    Args:
+        c: The context.
+        index: Which of the matched routes, from 0, or from -1 backwards. Default: the one that
+            is running.
+
+    Returns:
+        The pattern with its prefixes, e.g. `/api/users/:id`; `""` if there is no such route.
+    """
+    route = _route_at(c, index)
+    return "" if route is None else route.path
+
+
+def base_route_path(c: Context[Any, Any], index: int | None = None) -> str:
+    """Gives the prefix, as a pattern, under which a matched route was registered.
+
+    Args:
+        c: The context.
+        index: As for `route_path`.
+
+    Returns:
+        The prefix, e.g. `/:tenant`; `/` if there is none, `""` if there is no such route.
+    """
+    route = _route_at(c, index)
+    return "" if route is None else route.base_path
+
+
+def base_path(c: Context[Any, Any], index: int | None = None) -> str:
+    """Gives the part of the request's path that the prefix of a matched route stands for.
+
+    Args:
+        c: The context.
+        index: As for `route_path`.
+
+    Returns:
+        E.g. `/acme` where the prefix is `/:tenant`.
+    """
+    pattern = base_route_path(c, index)
+    if ":" not in pattern and "*" not in pattern:
+        return pattern
+    path = c.req.path
+    length = 0
+    for segment in split_pattern(pattern):
+        parameter = parse_parameter(segment)
+        if parameter is None and segment != "*":
+            length += len(segment)
+        else:
+            expression = parameter.expression if parameter else None
+            compiled = (
+                compile_expression(expression, pattern, "ALL", then="(?=/|$)")
+                if expression
+                else _ONE_SEGMENT
+            )
+            match = compiled.search(path, length + 1)
+            length += len(match[0]) if match else 0
+        length += 1
+    return path[:length]
+
+
+def _route_at(c: Context[Any, Any], index: int | None) -> RouterRoute | None:
+    routes = matched_routes(c)
+    try:
+        return routes[c.req.route_index if index is None else index]
+    except IndexError:
+        return None

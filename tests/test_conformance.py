@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""Kit against the recorded answers of Hono 4.13 in `conformance/` (its README says what they are).
+
+Programs that use what Kit does not have yet are left out by name of the feature, and counted, so
+that a program can't go missing unseen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import kit.router
+import pytest
+
+HERE = Path(__file__).parent / "conformance"
+ROUTERS = ("RegExpRouter", "TrieRouter", "SmartRouter", "LinearRouter", "PatternRouter")
+LATER_ROUTERS = [name for name in ROUTERS if not hasattr(kit.router, name)]
+LATER_OPERATIONS = ("route", "base_path", "mount")
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+compare = load("compare")
+RULES = set(json.loads((HERE / "known.json").read_text())["rules"])
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[ModuleType]:
+    """The runner of the programs; routers that are not there yet are never asked for."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in LATER_ROUTERS:
+            patch.setattr(kit.router, name, kit.router.TrieRouter, raising=False)
+        module = load("kit_app_runner")
+        patch.setitem(module.ROUTERS, "smart", kit.router.TrieRouter)
+        logging.disable(logging.CRITICAL)
+        yield module
+        logging.disable(logging.NOTSET)
+
+
+@pytest.fixture(scope="module")
+def router_runner() -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in LATER_ROUTERS:
+            patch.setattr(kit.router, name, kit.router.TrieRouter, raising=False)
+        yield load("kit_router_runner")
+
+
+def operations(app: Any) -> Iterator[str]:
+    for op, *arguments in app["ops"]:
+        yield op
+        if op == "route":
+            yield from operations(arguments[1])
+        elif op == "base_path":
+            yield from operations({"ops": arguments[1]})
+
+
+def applications() -> tuple[list[Any], list[Any]]:
+    """The programs that can run, and those that wait for something."""
+    now: list[Any] = []
+    later: list[Any] = []
+    for program in compare.read_lines(HERE / "app_cases.jsonl.gz"):
+        router = program["app"]["options"].get("router", "default")
+        waits = router in ("regexp", "linear", "pattern") or any(
+            op in LATER_OPERATIONS for op in operations(program["app"])
+        )
+        (later if waits else now).append(program)
+    return now, later
+
+
+def without_empty_segment_before_wildcard(program: Any, request: Any) -> bool:
+    """Where Hono's default differs from its TrieRouter: `/a/*/b` does not answer `/a//b` there."""
+    return "/a/*/b" not in json.dumps(program["app"]) or "/a//b" not in request["url"]
+
+
+async def test_applications(runner: ModuleType) -> None:
+    now, later = applications()
+    assert (len(now), len(later)) == (184, 416)
+    requests = 0
+    for program in now:
+        got = await runner.run({"app": program["app"], "requests": program["requests"]})
+        bad = compare.compare_program(program, got, RULES)
+        bad = [b for b in bad if without_empty_segment_before_wildcard(program, b["request"])]
+        assert not bad, (program["id"], json.dumps(program["app"]), bad)
+        requests += len(program["requests"])
+    assert requests == 1110
+
+
+def test_hono_router_tests(router_runner: ModuleType) -> None:
+    cases = json.loads((HERE / "router_cases.json").read_text())["cases"]
+    here = [case for case in cases if case["router"] not in LATER_ROUTERS]
+    assert len(cases) == 610
+    assert len(here) >= 186
+    for case in here:
+        full = case.get("otherwise", case["steps"])
+        steps = [{k: step[k] for k in ("add", "match") if k in step} for step in full]
+        with contextlib.suppress(UserWarning):
+            got = {"steps": router_runner.replay({"router": case["router"], "steps": steps})}
+        assert not compare.compare_case(case, got, RULES), case["name"]
+
+
+@pytest.mark.filterwarnings("ignore:The optional parameter")
+def test_random_route_tables(router_runner: ModuleType) -> None:
+    tables = list(compare.read_lines(HERE / "router_random.jsonl.gz"))
+    assert len(tables) == 1500
+    for table in tables:
+        task = {"routes": table["routes"], "probes": table["probes"]}
+        results = {
+            name: router_runner.answer(make, task)
+            for name, make in router_runner.ROUTERS.items()
+            if name not in LATER_ROUTERS
+        }
+        # What is not there is taken as agreeing; the answers of the others are compared.
+        recorded = {
+            name: table["results"]["TrieRouter"] if answer == "=TrieRouter" else answer
+            for name, answer in table["results"].items()
+        }
+        bad = compare.compare_table(table, {"results": {**recorded, **results}}, RULES)
+        assert not bad, (table["id"], table["routes"], bad)
+
+
+def test_data_is_that_of_the_runners() -> None:
+    assert {path.name for path in HERE.iterdir() if path.suffix in (".gz", ".json")} == {
+        "app_cases.jsonl.gz",
+        "known.json",
+        "router_cases.json",
+        "router_random.jsonl.gz",
+    }
+
+
+async def test_hung_program_is_seen(runner: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison itself can fail: a wrong answer and a hang are both mismatches."""
+    program = applications()[0][0]
+    got = await runner.run({"app": program["app"], "requests": program["requests"]})
+    got["observed"][0]["status"] = 599
+    assert compare.compare_program(program, got, RULES)
+    monkeypatch.setattr(runner, "TIMEOUT", 0.01)
+
+    async def hang(*_: Any) -> None:
+        await asyncio.sleep(10)
+
+    class Hanging:
+        request = hang
+
+    observed = await runner.observe(Hanging(), program["requests"][0])
+    assert observed == {"error": "timeout"}
