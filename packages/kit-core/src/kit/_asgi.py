@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .web import ClientDisconnectedError, Response
@@ -21,6 +21,7 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 _logger = logging.getLogger("kit")
+_CHUNKS_BETWEEN_CHECKPOINTS = 16
 _WITHOUT_BODY = frozenset((101, 204, 304))
 
 
@@ -115,48 +116,54 @@ async def send_response(response: Response, c: Context[Any, Any], send: Send) ->
 async def _send_stream(
     body: Stream, received: ReceivedBody | None, scope: Scope, send: Send
 ) -> None:
-    async def pump() -> None:
-        async for chunk in iterate(body):
-            if chunk:
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
-
     if received is None or (not received.complete and _has_body(scope)):
         # The body may be read by the stream itself; nobody else may take messages then.
-        await pump()
+        await _pump(body, send)
         return
 
     from anyio import create_task_group
 
-    failure: Exception | None = None
-
-    async def watch() -> None:
+    async def watch(received: ReceivedBody) -> None:
         if await received.wait_for_disconnect():
             _logger.debug("The client went away during a streamed response")
             group.cancel_scope.cancel()
 
+    failure: Exception | None = None
     async with create_task_group() as group:
-        group.start_soon(watch)
+        group.start_soon(watch, received)
         try:
-            await pump()
+            await _pump(body, send)
         except Exception as error:  # raised below: a task group would wrap it
             failure = error
         group.cancel_scope.cancel()
-    if isinstance(failure, (OSError, ClientDisconnectedError)) and not _is_own(failure, body):
-        _logger.debug("The client went away during a streamed response: %s", failure)
-    elif failure is not None:
+    if failure is not None:
         raise failure
 
 
-def _is_own(error: BaseException, body: Stream) -> bool:
-    """Whether an error came out of the streamed body itself, not out of sending."""
-    frame = getattr(body, "ag_code", None) or getattr(body, "gi_code", None)
-    traceback = error.__traceback__
-    while traceback is not None:
-        if traceback.tb_frame.f_code is frame:
-            return True
-        traceback = traceback.tb_next
-    return False
+async def _pump(body: Stream, send: Send) -> None:
+    """Sends a streamed body until it ends or the client is found to be gone."""
+    from anyio.lowlevel import checkpoint
+
+    count = 0
+    async with aclosing(iterate(body)) as chunks:
+        try:
+            async for chunk in chunks:
+                if not chunk:
+                    continue
+                try:
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                except OSError as error:
+                    _logger.debug("The client went away during a streamed response: %r", error)
+                    return
+                # Neither the body nor `send` need ever wait, above all when the client is gone;
+                # then nothing else would run until the end.
+                count += 1
+                if not count % _CHUNKS_BETWEEN_CHECKPOINTS:
+                    await checkpoint()
+        except ClientDisconnectedError as error:
+            _logger.debug("%s", error)
+            return
+    await send({"type": "http.response.body", "body": b""})
 
 
 def _has_body(scope: Scope) -> bool:

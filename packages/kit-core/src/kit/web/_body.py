@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit import _json
@@ -67,7 +67,7 @@ def encode_chunk(chunk: Chunk) -> bytes:
     raise TypeError(f"A body yielded {type(chunk).__name__}: expected str or bytes")
 
 
-async def iterate(stream: Stream) -> AsyncIterator[bytes]:
+async def iterate(stream: Stream) -> AsyncGenerator[bytes, None]:
     """Reads a stream, whether it is async or not, chunk by chunk as bytes."""
     if hasattr(stream, "__aiter__"):
         async for chunk in stream:
