@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any, Generic, Self, TypeVar, overload
 
 from kit.interface import METHOD_NAME_ALL
@@ -240,9 +241,7 @@ class Registration(Generic[B, V]):
     def _decorator(
         self, call: str, add: Callable[[Any], None]
     ) -> Callable[[_FunctionT], _FunctionT]:
-        # Where the user wrote it: beyond this method, its caller, and the public method.
-        frame = sys._getframe(3 if call.startswith(("on(", "on_error(", "not_found(")) else 4)
-        place = f"@app.{call} at {frame.f_code.co_filename}:{frame.f_lineno}"
+        place = f"@app.{call} at {_caller()}"
 
         def decorate(function: _FunctionT) -> _FunctionT:
             add(function)
@@ -263,3 +262,11 @@ class Registration(Generic[B, V]):
                 f"{place} was called without a handler and never used as a decorator: "
                 "give it a handler, or put it above a function"
             )
+
+
+def _caller() -> str:
+    """File and line of the call into this module."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "an unknown place"
