@@ -1,1 +1,6 @@
 # SPDX-License-Identifier: MIT
+"""Redirects between paths with and without a slash at the end, as middleware."""
+
+from ._middleware import append_trailing_slash, trim_trailing_slash
+
+__all__ = ("append_trailing_slash", "trim_trailing_slash")

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""The middleware: reads the credentials, has them judged, refuses or goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, TypeAlias
+
+from kit.interface import Context, Middleware, Next
+
+from ._failures import FailureOptions, prepare, quoted
+from ._tokens import HashFunction, by_digest, by_hash_function, check_tokens
+
+__all__ = ("FailureOptions", "HashFunction", "VerifyToken", "bearer_auth")
+
+# The context is Any, so that a function may ask for the core's own class, or one with its types.
+VerifyToken: TypeAlias = Callable[[str, Any], bool | Awaitable[bool]]
+"""Decides about a token that has the right form: `def verify(token, c)`, plain or async."""
+
+# SPEC: RFC 9110 section 5.6.2.
+_TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"  # noqa: S105 - a grammar, no secret
+# SPEC: RFC 6750 section 2.1, b64token.
+_B64TOKEN = r"[A-Za-z0-9\-._~+/]+=*"
+
+
+def bearer_auth(
+    *,
+    token: str | Iterable[str] | None = None,
+    verify_token: VerifyToken | None = None,
+    realm: str = "",
+    prefix: str = "Bearer",
+    header_name: str = "Authorization",
+    hash_function: HashFunction | None = None,
+    no_authentication_header: FailureOptions | None = None,
+    invalid_authentication_header: FailureOptions | None = None,
+    invalid_token: FailureOptions | None = None,
+) -> Middleware:
+    """Makes middleware that lets requests with a known bearer token through.
+
+    Every other request is answered by an `HTTPException` that carries the response (`res`), so
+    that `on_error` sees it: 401 without credentials, 400 if they are malformed or come twice,
+    401 if the token is refused (RFC 6750 section 3, RFC 9110 section 11.6.1).
+
+    Tokens are compared in a time that does not depend on what they hold.
+
+    Args:
+        token: The accepted token, or several of which each is accepted.
+        verify_token: Given the token and `c`, plain or async, tells whether it is accepted; used
+            instead of `token`.
+        realm: Name of the protected area in the challenge of a request without credentials.
+        prefix: Scheme before the token, compared without case. Empty: the header holds the token
+            alone, and the challenges begin without a scheme.
+        header_name: The request header with the credentials.
+        hash_function: Given a token, plain or async, its hash as str or bytes; None never
+            matches. It must give the same for the same token. Default: SHA-256.
+        no_authentication_header: `message` and `www_authenticate_header` of the answer to a
+            request without credentials, see `FailureOptions`.
+        invalid_authentication_header: The same for malformed credentials.
+        invalid_token: The same for a token that is refused.
+
+    Returns:
+        The middleware, for `app.use(path, ...)`.
+
+    Raises:
+        ValueError: If there is neither `token` nor `verify_token`, or a value can't be sent.
+        TypeError: If an argument is of the wrong type.
+
+    Example:
+        app.use("/api/*", bearer_auth(token="s3cret"))
+    """
+    for name, function in (("verify_token", verify_token), ("hash_function", hash_function)):
+        if function is not None and not callable(function):
+            raise TypeError(f"bearer_auth({name}=...) takes a function, not {function!r:.100}")
+    _check_text("header_name", header_name, _TOKEN, "a header name such as 'Authorization'")
+    _check_text(
+        "prefix", prefix, rf"(?:{_TOKEN}(?: {_TOKEN})*)?", "a scheme such as 'Bearer' or ''"
+    )
+    if not isinstance(realm, str):
+        raise TypeError(f"bearer_auth(realm=...) takes a str, not {type(realm).__name__}")
+    challenge = f"{prefix} " if prefix else ""
+    absent = prepare(
+        "no_authentication_header",
+        no_authentication_header,
+        401,
+        "Unauthorized",
+        f"{challenge}realm={quoted('realm', realm)}",
+        challenge,
+    )
+    malformed = prepare(
+        "invalid_authentication_header",
+        invalid_authentication_header,
+        400,
+        "Bad Request",
+        f'{challenge}error="invalid_request"',
+        challenge,
+    )
+    refused = prepare(
+        "invalid_token",
+        invalid_token,
+        401,
+        "Unauthorized",
+        f'{challenge}error="invalid_token"',
+        challenge,
+    )
+    accepts: Callable[[str, Any], Any]
+    if verify_token is not None:
+        accepts = verify_token
+    elif token is None:
+        raise ValueError("bearer_auth() needs token=... or verify_token=..., and got neither")
+    else:
+        tokens = check_tokens(token, re.compile(_B64TOKEN))
+        accepts = by_hash_function(tokens, hash_function) if hash_function else by_digest(tokens)
+
+    # A header that came twice is joined by a comma (RFC 9110 section 5.3), which neither scheme
+    # nor token may hold: it is malformed like any other, and needs no look at the lines.
+    scheme = rf"(?i:{re.escape(prefix)}) [ \t]*" if prefix else ""
+    credentials = re.compile(rf"[ \t]*{scheme}({_B64TOKEN})[ \t]*", re.ASCII).fullmatch
+
+    async def bearer_auth(c: Context[Any, Any], next: Next) -> None:
+        header = c.req.header(header_name)
+        match = credentials(header) if header else None
+        if match is None:
+            blank = not header or header.isspace()
+            raise await (absent if blank else malformed)(c)
+        accepted = accepts(match[1], c)
+        if hasattr(accepted, "__await__"):
+            accepted = await accepted
+        if not accepted:
+            raise await refused(c)
+        await next()
+
+    return bearer_auth
+
+
+def _check_text(name: str, value: str, pattern: str, expected: str) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"bearer_auth({name}=...) takes a str, not {type(value).__name__}")
+    if not re.fullmatch(pattern, value):
+        raise ValueError(f"bearer_auth({name}={value!r:.100}) can't be used: expected {expected}")
