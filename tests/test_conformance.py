@@ -91,7 +91,7 @@ def without_empty_segment_before_wildcard(program: Any, request: Any) -> bool:
 
 async def test_applications(runner: ModuleType) -> None:
     now, later = applications()
-    assert (len(now), len(later)) == (184, 416)
+    assert (len(now), len(later)) == (189, 411)
     requests = 0
     for program in now:
         got = await runner.run({"app": program["app"], "requests": program["requests"]})
@@ -99,7 +99,7 @@ async def test_applications(runner: ModuleType) -> None:
         bad = [b for b in bad if without_empty_segment_before_wildcard(program, b["request"])]
         assert not bad, (program["id"], json.dumps(program["app"]), bad)
         requests += len(program["requests"])
-    assert requests == 1110
+    assert requests == 1135
 
 
 def test_hono_router_tests(router_runner: ModuleType) -> None:

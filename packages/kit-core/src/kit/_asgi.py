@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .web import ClientDisconnectedError, Response
-from .web._body import Stream, iterate
+from .web._body import Stream, close_stream, iterate
 from .web._received import ReceivedBody
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ async def send_response(response: Response, c: Context[Any, Any], send: Send) ->
         content = body or b""
         if response._status in _WITHOUT_BODY:
             content = b""
+            if response._status != 304:
+                lines[:] = [line for line in lines if line[0] != b"content-length"]
         elif scope["method"] != "HEAD" or body is not None:
             lines[:] = [line for line in lines if line[0] != b"content-length"]
             lines.append((b"content-length", b"%d" % len(content)))
@@ -108,29 +110,22 @@ async def send_response(response: Response, c: Context[Any, Any], send: Send) ->
         if scope["method"] == "HEAD":
             await send({"type": "http.response.body", "body": b""})
         else:
-            await _send_stream(body, c.req.raw._received, scope, send)
+            await _send_stream(body, c.req.raw._received_body(), send)
     finally:
-        await _close(body)
+        await close_stream(body)
 
 
-async def _send_stream(
-    body: Stream, received: ReceivedBody | None, scope: Scope, send: Send
-) -> None:
-    if received is None or (not received.complete and _has_body(scope)):
-        # The body may be read by the stream itself; nobody else may take messages then.
-        await _pump(body, send)
-        return
-
+async def _send_stream(body: Stream, received: ReceivedBody, send: Send) -> None:
     from anyio import create_task_group
 
-    async def watch(received: ReceivedBody) -> None:
-        if await received.wait_for_disconnect():
-            _logger.debug("The client went away during a streamed response")
-            group.cancel_scope.cancel()
+    async def watch() -> None:
+        await received.wait_for_disconnect()
+        _logger.debug("The client went away during a streamed response")
+        group.cancel_scope.cancel()
 
     failure: Exception | None = None
     async with create_task_group() as group:
-        group.start_soon(watch, received)
+        group.start_soon(watch)
         try:
             await _pump(body, send)
         except Exception as error:  # raised below: a task group would wrap it
@@ -164,25 +159,3 @@ async def _pump(body: Stream, send: Send) -> None:
             _logger.debug("%s", error)
             return
     await send({"type": "http.response.body", "body": b""})
-
-
-def _has_body(scope: Scope) -> bool:
-    """SPEC: RFC 9112 section 6.3: a request has a body if one of these headers says so."""
-    return any(
-        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
-        for name, value in scope["headers"]
-    )
-
-
-async def _close(body: Stream) -> None:
-    """Closes a generator, so that its `finally` runs now, whatever happened to the response."""
-    aclose = getattr(body, "aclose", None)
-    if aclose is not None:
-        from anyio import CancelScope
-
-        with CancelScope(shield=True):
-            await aclose()
-        return
-    close = getattr(body, "close", None)
-    if close is not None:
-        close()

@@ -13,10 +13,11 @@ _logger = logging.getLogger("kit")
 class BackgroundTasks:
     """The execution context of a served request: runs its tasks after the response."""
 
-    __slots__ = ("_waiting",)
+    __slots__ = ("_group", "_waiting")
 
     def __init__(self) -> None:
         self._waiting: list[Awaitable[Any]] = []
+        self._group: Any = None
 
     def wait_until(self, awaitable: Awaitable[Any], /) -> None:
         """Runs `awaitable` after the response was sent.
@@ -32,17 +33,26 @@ class BackgroundTasks:
                 f"wait_until() takes an awaitable, not {type(awaitable).__name__}: "
                 "call the async function first"
             )
-        self._waiting.append(awaitable)
+        if self._group is None:
+            self._waiting.append(awaitable)
+        else:
+            self._group.start_soon(_run_one, awaitable)
 
     async def run(self) -> None:
         """Runs all that was left here, side by side, and what those leave in turn."""
         from anyio import create_task_group
 
-        while self._waiting:
+        async with create_task_group() as self._group:
             waiting, self._waiting = self._waiting, []
-            async with create_task_group() as group:
-                for awaitable in waiting:
-                    group.start_soon(_run_one, awaitable)
+            for awaitable in waiting:
+                self._group.start_soon(_run_one, awaitable)
+
+    def close(self) -> None:
+        """Gives up what was not run, because the request was cancelled."""
+        for awaitable in self._waiting:
+            close = getattr(awaitable, "close", None)
+            if close is not None:
+                close()
 
 
 async def _run_one(awaitable: Awaitable[Any]) -> None:
@@ -50,3 +60,9 @@ async def _run_one(awaitable: Awaitable[Any]) -> None:
         await awaitable
     except Exception:
         _logger.exception("A wait_until task failed; its response was sent before")
+    except BaseException:
+        # Cancelled: either this task, or an awaited one by itself, which is no matter of others.
+        cancelled = getattr(awaitable, "cancelled", None)
+        if cancelled is None or not cancelled():
+            raise
+        _logger.debug("A wait_until task was cancelled")

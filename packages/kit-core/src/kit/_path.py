@@ -69,11 +69,10 @@ def path_of_scope(scope: Any) -> str:
         path = decode_path(raw.decode("latin-1"))
     else:
         path = scope["path"]
-    root = scope.get("root_path")
-    if root:
-        root = root.rstrip("/")
-        if path.startswith(root) and path[len(root) : len(root) + 1] in ("/", ""):
-            path = path[len(root) :]
+    root = (scope.get("root_path") or "").rstrip("/")
+    if root and (scope["path"] + "/").startswith(root + "/"):
+        # By segments: the root is decoded, and what is encoded in the path may differ from it.
+        path = "/" + "/".join(path.split("/")[root.count("/") + 1 :])
     return path or "/"
 
 

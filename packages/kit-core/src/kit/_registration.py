@@ -10,6 +10,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 
 from kit.interface import METHOD_NAME_ALL
 
+from ._route import accepts, describe_signature
 from ._types import AnyHandler, B, ErrorHandler, Handler, V
 
 # A decorator gives back the function it was given; a wrong signature is refused by the checker.
@@ -27,7 +28,7 @@ class Registration(Generic[B, V]):
 
     def __init__(self) -> None:
         self._last_path = "/"
-        self._pending: dict[int, str] = {}
+        self._pending: dict[object, str] = {}
 
     @overload
     def get(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
@@ -163,16 +164,10 @@ class Registration(Generic[B, V]):
             UnsupportedPathError: If the router can't take a pattern.
             RouterClosedError: If the app has answered a request before.
         """
-        methods = [method] if isinstance(method, str) else list(method)
-        paths = [path] if isinstance(path, str) else list(path)
-        for what, values in (("method", methods), ("path", paths)):
-            for value in values:
-                if not isinstance(value, str):
-                    raise TypeError(
-                        f"The {what} of on({method!r}, {path!r}) must be a str or a list of str, "
-                        f"not {value!r}"
-                    )
-        return self._register("on", methods, paths, handlers)
+        call = f"on({method!r}, {path!r})"
+        methods = _strings(f"The method of {call}", method)
+        paths = _strings(f"The path of {call}", path)
+        return self._register(call, methods, paths, handlers)
 
     @overload
     def on_error(self, /) -> Callable[[AnyErrorHandlerT], AnyErrorHandlerT]: ...
@@ -184,7 +179,7 @@ class Registration(Generic[B, V]):
         Raises:
             TypeError: If it can't be called.
         """
-        return self._set_handler("on_error", handler, "(error, c)")
+        return self._set_handler("on_error", handler, ("error", "c"))
 
     @overload
     def not_found(self, /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
@@ -196,7 +191,7 @@ class Registration(Generic[B, V]):
         Raises:
             TypeError: If it can't be called.
         """
-        return self._set_handler("not_found", handler, "(c)")
+        return self._set_handler("not_found", handler, ("c",))
 
     def _add_routes(self, methods: list[str], paths: list[str], handlers: Sequence[Any]) -> None:
         """Adds the routes; given by the app."""
@@ -205,16 +200,17 @@ class Registration(Generic[B, V]):
     def _verb(self, method: str, arguments: tuple[Any, ...], name: str = "") -> Any:
         name = name or method.lower()
         if arguments and isinstance(arguments[0], str):
-            return self._register(name, [method], [arguments[0]], arguments[1:])
+            call = f"{name}({arguments[0]!r})"
+            return self._register(call, [method], [arguments[0]], arguments[1:])
         if arguments and not callable(arguments[0]):
             raise TypeError(
                 f"{name}() takes a path and handlers, or handlers alone: "
                 f"expected a str or a function first, not {arguments[0]!r:.100}"
             )
-        return self._register(name, [method], [self._last_path], arguments)
+        return self._register(f"{name}()", [method], [self._last_path], arguments)
 
     def _register(
-        self, name: str, methods: list[str], paths: list[str], handlers: Sequence[Any]
+        self, call: str, methods: list[str], paths: list[str], handlers: Sequence[Any]
     ) -> Any:
         if paths:
             self._last_path = paths[-1]
@@ -225,12 +221,19 @@ class Registration(Generic[B, V]):
         def add(function: Any) -> None:
             self._add_routes(methods, paths, (function,))
 
-        return self._decorator(f"{name}({', '.join(map(repr, paths))})", add)
+        return self._decorator(call, add)
 
-    def _set_handler(self, name: str, handler: Any, shape: str) -> Any:
+    def _set_handler(self, name: str, handler: Any, parameters: tuple[str, ...]) -> Any:
+        shape = f"({', '.join(parameters)})"
+
         def check_and_set(function: Any) -> None:
             if not callable(function):
                 raise TypeError(f"{name}() takes a function {shape}, not {function!r:.100}")
+            if not accepts(function, len(parameters)):
+                raise TypeError(
+                    f"The handler of {name}() can't be called with {shape}: "
+                    f"its signature is {describe_signature(function)}"
+                )
             setattr(self, "_" + name, function)
 
         if handler is None:
@@ -241,14 +244,14 @@ class Registration(Generic[B, V]):
     def _decorator(
         self, call: str, add: Callable[[Any], None]
     ) -> Callable[[_FunctionT], _FunctionT]:
-        place = f"@app.{call} at {_caller()}"
+        waiting = object()
+        self._pending[waiting] = f"@app.{call} at {_caller()}"
 
         def decorate(function: _FunctionT) -> _FunctionT:
+            self._pending.pop(waiting, None)
             add(function)
-            self._pending.pop(id(decorate), None)
             return function
 
-        self._pending[id(decorate)] = place
         return decorate
 
     def _check_pending(self) -> None:
@@ -262,6 +265,14 @@ class Registration(Generic[B, V]):
                 f"{place} was called without a handler and never used as a decorator: "
                 "give it a handler, or put it above a function"
             )
+
+
+def _strings(what: str, value: Any) -> list[str]:
+    values = list(value) if isinstance(value, (list, tuple)) else [value]
+    for each in values:
+        if not isinstance(each, str):
+            raise TypeError(f"{what} must be a str or a list of str, not {each!r}")
+    return values
 
 
 def _caller() -> str:

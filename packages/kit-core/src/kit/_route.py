@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""One registered route, with what the request path needs to know about it."""
+"""One registered route, and how a handler wants to be called."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from kit.interface import RouterRoute
 
-_VARARGS = 0x04  # inspect.CO_VARARGS; inspect itself takes longer to import than all of Kit
+_CO_VARARGS = 0x04  # inspect.CO_VARARGS; inspect itself takes longer to import than all of Kit
 
 
 class Route(RouterRoute):
@@ -36,40 +37,63 @@ def takes_next(handler: Any, route: str) -> bool:
             f"The handler of {route} is not callable: expected a function (c) or (c, next), "
             f"not {handler!r:.100}"
         )
-    code = getattr(handler, "__code__", None)
-    # PERF: plain functions without *args and defaults, nearly all of them, are read off directly.
-    if code is not None and not code.co_flags & _VARARGS and not handler.__defaults__:
-        count = code.co_argcount
-        if count in (1, 2) and not code.co_kwonlyargcount:
-            return bool(count == 2)
-    import inspect
-
-    try:
-        signature = inspect.signature(handler)
-    except ValueError:  # a callable of C code that doesn't say; take it for a handler
+    shown = _behind_wrappers(handler)
+    if accepts(shown, 2):
+        return not accepts(shown, 1) or _means_next(shown)
+    if accepts(shown, 1):
         return False
-    for arguments in ((None, None), (None,)):
-        try:
-            signature.bind(*arguments)
-        except TypeError:
-            continue
-        return _wants_second(signature) if len(arguments) == 2 else False
     raise TypeError(
         f"The handler of {route} can't be called with (c) or (c, next): "
-        f"its signature is {getattr(handler, '__qualname__', handler)}{signature}"
+        f"its signature is {describe_signature(handler)}"
     )
 
 
-def _wants_second(signature: Any) -> bool:
-    """Whether a second positional argument is meant for `next`, and is no option of its own.
+def accepts(function: Any, count: int) -> bool:
+    """Whether a function can be called with so many positional arguments."""
+    # Plain functions, nearly all of them, are read off directly, without the import of inspect.
+    if type(function) is FunctionType and not function.__kwdefaults__:
+        code = function.__code__
+        if not code.co_flags & _CO_VARARGS and not code.co_kwonlyargcount:
+            most = code.co_argcount
+            return most - len(function.__defaults__ or ()) <= count <= most
+    try:
+        _signature(function).bind(*(None,) * count)
+    except TypeError:
+        return False
+    except ValueError:  # a callable of C code that doesn't say; take it for a handler
+        return count == 1
+    return True
 
-    It is if it has no default, if it is called `next`, or if it comes through `*args`.
-    """
+
+def describe_signature(function: Any) -> str:
+    """Gives name and parameters of a function, for an error."""
+    return f"{getattr(function, '__qualname__', function)}{_signature(function)}"
+
+
+def _means_next(handler: Any) -> bool:
+    """Whether an optional second argument is `next`: it has that name, or comes by `*args`."""
     positional = [
         p
-        for p in signature.parameters.values()
+        for p in _signature(handler).parameters.values()
         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
-    if len(positional) < 2:
-        return True
-    return positional[1].default is positional[1].empty or positional[1].name == "next"
+    return len(positional) < 2 or positional[1].name == "next"
+
+
+def _behind_wrappers(function: Any) -> Any:
+    """The function that a decorator's `*args` are handed on to.
+
+    A wrapper with parameters of its own, which may differ from those of what it wraps, stands for
+    itself.
+    """
+    code = getattr(function, "__code__", None)
+    while code is not None and code.co_flags & _CO_VARARGS and hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+        code = getattr(function, "__code__", None)
+    return function
+
+
+def _signature(function: Any) -> Any:
+    import inspect
+
+    return inspect.signature(function, follow_wrapped=False)

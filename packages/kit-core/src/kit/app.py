@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from types import CoroutineType
 from typing import Any
 
 from kit.interface import (
+    METHOD_NAME_ALL,
     ExecutionContext,
     HTTPException,
     Router,
@@ -21,6 +22,7 @@ from kit.router import TrieRouter
 
 from ._asgi import Receive, Scope, Send, send_response, serve_other
 from ._errors import HandlerError, describe
+from ._lifespan import Life
 from ._limits import Limits
 from ._path import merge_path, path_of_scope, path_of_url
 from ._registration import Registration
@@ -30,6 +32,8 @@ from .compose import dispatch, settle
 from .context import Context
 from .request import KitRequest
 from .web import ClientDisconnectedError, Request, RequestInit, Response
+from .web._body import close_stream
+from .web._response import NULL_BODY_STATUSES
 
 _logger = logging.getLogger("kit")
 
@@ -87,13 +91,10 @@ class Kit(Registration[B, V]):
         self._strict = strict
         self._get_path = get_path
         self._own_path = get_path is not None or not strict
-        self._lifespan = lifespan
+        self._life = Life(self, lifespan)
         self._limits = limits
         self._on_error: Any = None
         self._not_found: Any = None
-        self._bindings: Any = {}
-        self._running = 0
-        self._exit_stack: AsyncExitStack | None = None
         # PERF: replaced by the router's own method after the first match.
         self._match: Any = self._first_match
 
@@ -131,10 +132,9 @@ class Kit(Registration[B, V]):
         Raises:
             UnsupportedPathError: If the router finds only now that it can't take a route.
         """
-        path = self._routing_path(request, path_of_url(request.url))
         method = request.method
-        match = self._match("GET" if method == "HEAD" else method, path)
-        bindings = self._bindings
+        path, match = self._match_request(request, path_of_url(request.url))
+        bindings = self._life.bindings
         if env is not None:
             bindings = {**bindings, **env} if bindings else env
         c: Context[B, V] = Context(self, None, None, path, match, bindings)
@@ -144,6 +144,8 @@ class Kit(Registration[B, V]):
         response = await self._respond(c)
         if method == "HEAD":
             response = response._copy()
+            if not isinstance(response._body, bytes):
+                await close_stream(response._body)
             response._body = None
         return response
 
@@ -192,18 +194,14 @@ class Kit(Registration[B, V]):
         path = scope["path"]
         # PERF: the path as the server decoded it will do, unless something in it was encoded.
         try:
-            if scope["root_path"] or b"%" in scope["raw_path"]:
-                path = path_of_scope(scope)
+            as_it_is = not (scope["root_path"] or b"%" in scope["raw_path"]) and path
         except (KeyError, TypeError):  # both keys are optional, and raw_path may be None
-            path = path_of_scope(scope)
-        request = None
-        if self._own_path:
-            request = Request._from_scope(scope, receive)
-            path = self._routing_path(request, path)
-        match = self._match("GET" if method == "HEAD" else method, path)
-        c: Context[B, V] = Context(self, scope, receive, path, match, self._bindings)
-        if request is not None:
-            c.req._raw = request
+            as_it_is = False
+        if self._own_path or not as_it_is:
+            c = self._context_by_own_path(scope, receive)
+        else:
+            match = self._match("GET" if method == "HEAD" else method, path)
+            c = Context(self, scope, receive, path, match, self._life.bindings)
         try:
             response = await self._respond(c)
             body = response._body
@@ -221,46 +219,29 @@ class Kit(Registration[B, V]):
                 )
                 await send({"type": "http.response.body", "body": body})
             else:
+                if response.body_used:
+                    response = self._answer_used_body(c)
                 await send_response(response, c, send)
+        except Exception:
+            await c._run_tasks()  # they were promised, whatever became of the response
+            raise
+        else:
             if c._execution_ctx is not None:
-                await c._execution_ctx.run()  # type: ignore[attr-defined]  # ours, see Context
+                await c._run_tasks()
         finally:
-            if c._req is not None:
-                c._req._close()
+            if c._req is not None or c._execution_ctx is not None:
+                c._close()
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    def running(self) -> AbstractAsyncContextManager[None]:
         """Runs the lifespan in process: in a test, or in a host that runs no lifespans.
 
         It may be entered several times; the lifespan starts with the first and ends with the last.
 
-        Raises:
-            TypeError: If the lifespan yields no mapping.
+        Returns:
+            An async context manager. Entering it raises what the startup raises, and TypeError if
+            the lifespan is no async context manager, or yields no mapping.
         """
-        self._running += 1
-        try:
-            if self._running == 1:
-                await self._start()
-            yield
-        finally:
-            self._running -= 1
-            if self._running == 0 and self._exit_stack is not None:
-                stack, self._exit_stack = self._exit_stack, None
-                self._bindings = {}
-                await stack.aclose()
-
-    async def _start(self) -> None:
-        if self._lifespan is None:
-            return
-        stack = AsyncExitStack()
-        bindings = await stack.enter_async_context(self._lifespan(self))
-        self._exit_stack = stack
-        if bindings is not None and not isinstance(bindings, Mapping):
-            raise TypeError(
-                f"The lifespan {describe(self._lifespan)} must yield a mapping for c.env or "
-                f"nothing, not {type(bindings).__name__}"
-            )
-        self._bindings = {} if bindings is None else bindings
+        return self._life.running()
 
     def _add_routes(self, methods: list[str], paths: list[str], handlers: Sequence[Any]) -> None:
         routes = [
@@ -281,12 +262,34 @@ class Kit(Registration[B, V]):
         self._match = self._router.match
         return match
 
-    def _routing_path(self, request: Request, path: str) -> str:
-        if self._get_path is not None:
-            path = self._get_path(request)
+    def _match_request(self, request: Request, path: str) -> tuple[str, Any]:
+        """Gives routing path and match. What `get_path` raises is raised as if by a handler."""
+        try:
+            if self._get_path is not None:
+                path = self._get_path(request)
+                if not isinstance(path, str):
+                    raise HandlerError(
+                        describe(self._get_path), f"gave {type(path).__name__}, expected a str"
+                    )
+        except Exception as error:
+            failure = error
+
+            def get_path(c: Context[B, V]) -> None:
+                raise failure
+
+            return "/", ([(Route("/", "*", METHOD_NAME_ALL, get_path), {})],)
         if not self._strict and len(path) > 1 and path.endswith("/"):
-            return path[:-1]
-        return path
+            path = path[:-1]
+        method = request.method
+        return path, self._match("GET" if method == "HEAD" else method, path)
+
+    def _context_by_own_path(self, scope: Scope, receive: Receive) -> Context[B, V]:
+        """Makes the context where the routing path is not simply the one of the scope."""
+        request = Request._from_scope(scope, receive)
+        path, match = self._match_request(request, path_of_scope(scope))
+        c: Context[B, V] = Context(self, scope, receive, path, match, self._life.bindings)
+        c.req._raw = request
+        return c
 
     async def _respond(self, c: Context[B, V]) -> Response:
         """Runs what matches; whatever happens there, a response comes of it."""
@@ -329,18 +332,14 @@ class Kit(Registration[B, V]):
 
     async def _handle_error(self, error: Exception, c: Context[B, V]) -> Response:
         """Gives the response for an exception; one in `on_error` itself is logged, and is a 500."""
-        while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
-            inner = error.exceptions[0]
-            if not isinstance(inner, (HTTPException, ExceptionGroup)):
-                break
-            error = inner
+        error = _unwrapped(error)
         c._error = error
         if isinstance(error, ClientDisconnectedError):
             _logger.debug("%s", error)
             return Response(None, status=400)
-        if self._on_error is None:
-            return self._answer_error(error, c)
         try:
+            if self._on_error is None:
+                return self._answer_error(error, c)
             response = await settle(self._on_error(error, c), self._on_error)
             if response is None:
                 raise HandlerError(describe(self._on_error), "returned nothing: return a Response")
@@ -353,20 +352,36 @@ class Kit(Registration[B, V]):
             return self._answer_fault(error, c)
         res: Any = error.res
         if res is None:
-            res = Response(error.message or "")
+            message = error.message
+            res = Response(message or ("" if error.status not in NULL_BODY_STATUSES else None))
         # The exception, and its response with it, may be one that is raised again and again.
         body = res._body if isinstance(res._body, bytes) else res._take()
         response = c._respond(body, None, error.status, None)
-        for name, value in res._lines:
-            text = value.decode("latin-1")
-            if name == b"set-cookie":
-                response.headers.append("set-cookie", text)
-            else:
-                response.headers.set(name.decode("latin-1"), text)
-        for header, text in (error.headers or {}).items():
-            response.headers.set(header, text)
+        headers = response.headers
+        for name in dict.fromkeys(name.decode("latin-1") for name, _ in res._lines):
+            # Cookies add up; but one set on `c` is in a response that `c` made as well.
+            if name != "set-cookie":
+                headers.delete(name)
+            kept = headers.get_all(name)
+            for value in res.headers.get_all(name):
+                if value not in kept:
+                    headers.append(name, value)
+        for name, value in (error.headers or {}).items():
+            headers.set(name, value)
         return response
 
+    def _answer_used_body(self, c: Context[B, V]) -> Response:
+        error = TypeError("The response can't be sent: its body was already read")
+        return self._answer_fault(error, c)
+
     def _answer_fault(self, error: Exception, c: Context[B, V]) -> Response:
-        _logger.error("Exception in %s %s", c.req.method, c.req.path, exc_info=error)
+        _logger.error("Exception in %s %s", c.req.method, ascii(c.req.path)[1:-1], exc_info=error)
         return c.text("Internal Server Error", 500)
+
+
+def _unwrapped(error: Exception) -> Exception:
+    """The one HTTPException of an exception group, such as a task group makes; else the error."""
+    inner: BaseException = error
+    while isinstance(inner, ExceptionGroup) and len(inner.exceptions) == 1:
+        inner = inner.exceptions[0]
+    return inner if isinstance(inner, HTTPException) else error

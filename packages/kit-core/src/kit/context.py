@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from kit.interface import ExecutionContext
@@ -93,12 +94,16 @@ class Context(Generic[B, V]):
     @property
     def env(self) -> B:
         """The bindings: what the lifespan gave, and what was passed to `fetch`."""
+        if self._env is None:
+            self._env = {}
         return self._env  # type: ignore[no-any-return]  # B is what the user says it is
 
     @property
     def var(self) -> V:
-        """Read view of the variables set so far."""
-        return self._variables or {}  # type: ignore[return-value]  # V is what the user says it is
+        """Read view of the variables."""
+        if self._variables is None:
+            self._variables = {}
+        return MappingProxyType(self._variables)  # type: ignore[return-value]  # V is the user's word
 
     def get(self, key: str, /) -> Any:
         """Gives the variable `key`, or None."""
@@ -137,6 +142,18 @@ class Context(Generic[B, V]):
 
             self._execution_ctx = BackgroundTasks()
         return self._execution_ctx
+
+    async def _run_tasks(self) -> None:
+        """Runs what was left with `wait_until`."""
+        if self._execution_ctx is not None:
+            await self._execution_ctx.run()  # type: ignore[attr-defined]  # a BackgroundTasks
+
+    def _close(self) -> None:
+        """Gives back what the request holds, now that it is over."""
+        if self._req is not None:
+            self._req._close()
+        if self._execution_ctx is not None:
+            self._execution_ctx.close()  # type: ignore[attr-defined]  # a BackgroundTasks
 
     @property
     def res(self) -> Response:

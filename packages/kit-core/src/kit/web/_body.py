@@ -77,6 +77,20 @@ async def iterate(stream: Stream) -> AsyncGenerator[bytes, None]:
             yield encode_chunk(chunk)
 
 
+async def close_stream(stream: Any) -> None:
+    """Closes a generator, so that its `finally` runs now, whatever becomes of the response."""
+    aclose = getattr(stream, "aclose", None)
+    if aclose is not None:
+        from anyio import CancelScope
+
+        with CancelScope(shield=True):
+            await aclose()
+        return
+    close = getattr(stream, "close", None)
+    if close is not None:
+        close()
+
+
 def decode_text(data: bytes) -> str:
     """UTF-8 decode of WHATWG Encoding section 6: a BOM is dropped, bad bytes become U+FFFD."""
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")

@@ -8,6 +8,8 @@ from typing import Any
 
 from kit.interface import HTTPException
 
+_MOST_KEPT_BYTES = 64 * 1024
+
 
 class ClientDisconnectedError(Exception):
     """The client went away before its request was complete; there is nobody to answer."""
@@ -16,17 +18,24 @@ class ClientDisconnectedError(Exception):
 class ReceivedBody:
     """Reads a body from an ASGI server, in chunks or whole.
 
+    While the response is streamed, one task may read the body as another waits for the client to
+    leave. They share the server's channel: one receives at a time, and what it gets that the
+    other wants is kept for it.
+
     SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
 
     Args:
         receive: The channel that gives the messages of the server.
     """
 
-    __slots__ = ("_receive", "_waiting", "complete")
+    __slots__ = ("_busy", "_changed", "_gone", "_kept", "_receive", "complete")
 
     def __init__(self, receive: Callable[[], Awaitable[dict[str, Any]]]) -> None:
         self._receive = receive
-        self._waiting: list[dict[str, Any]] = []
+        self._kept: list[bytes] = []
+        self._busy = False
+        self._changed: Any = None
+        self._gone = False
         self.complete = False
 
     async def read(self, most: int | None = None) -> bytes:
@@ -41,7 +50,7 @@ class ReceivedBody:
         """
         chunks = []
         size = 0
-        while not self.complete:
+        while self._kept or not self.complete:
             chunk = await self._next()
             size += len(chunk)
             if most is not None and size > most:
@@ -50,34 +59,56 @@ class ReceivedBody:
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        while not self.complete:
+        while self._kept or not self.complete:
             chunk = await self._next()
             if chunk:
                 yield chunk
 
+    async def wait_for_disconnect(self) -> None:
+        """Waits until the client goes away."""
+        while not self._gone:
+            if sum(map(len, self._kept)) < _MOST_KEPT_BYTES:
+                await self._receive_one()
+            else:  # the reader has to go first; until then the server holds the client back
+                await self._change()
+
     async def _next(self) -> bytes:
-        message = self._waiting.pop() if self._waiting else await self._receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnectedError("The client went away before the body was complete")
-        self.complete = not message.get("more_body", False)
-        return message.get("body", b"")  # type: ignore[no-any-return]  # ASGI: bytes
+        while not self._kept:
+            if self._gone:
+                raise ClientDisconnectedError("The client went away before its body was complete")
+            await self._receive_one()
+        chunk = self._kept.pop(0)
+        self._tell()
+        return chunk
 
-    async def wait_for_disconnect(self) -> bool:
-        """Waits until the client goes away.
-
-        Returns:
-            True when it has; False if that can't be told, because more of the body came, which is
-            kept for who reads it.
-        """
-        while not self._waiting:
+    async def _receive_one(self) -> None:
+        if self._busy:
+            await self._change()
+            return
+        self._busy = True
+        try:
             message = await self._receive()
             if message["type"] == "http.disconnect":
-                return True
-            if message.get("body") or message.get("more_body"):
-                self._waiting.append(message)
-            else:
-                self.complete = True
-        return False
+                self._gone = True
+            elif not self.complete:
+                self.complete = not message.get("more_body", False)
+                self._kept.append(message.get("body", b""))
+        finally:
+            self._busy = False
+            self._tell()
+
+    async def _change(self) -> None:
+        """Waits until the other task has received or taken something."""
+        if self._changed is None:
+            from anyio import Event
+
+            self._changed = Event()
+        await self._changed.wait()
+
+    def _tell(self) -> None:
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
 
 def body_too_large(most: int) -> HTTPException:

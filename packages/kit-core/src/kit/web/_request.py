@@ -84,6 +84,11 @@ class Request(Body):
         request._body = request._received = ReceivedBody(receive)
         return request
 
+    def _received_body(self) -> ReceivedBody:
+        """What reads the body from the server, for who waits for the client to leave."""
+        assert self._received is not None  # noqa: S101 - asked of served requests only
+        return self._received
+
     @property
     def method(self) -> str:
         """HTTP method."""
@@ -123,20 +128,23 @@ def url_of_scope(scope: dict[str, Any]) -> str:
 
     A Host header that is missing or can't be part of a URL gives way to the server's own address.
     """
-    host = ""
-    for name, value in scope["headers"]:
-        if name == b"host":
-            host = value.decode("latin-1")
-            break
-    if not _HOST.fullmatch(host):
-        name, port = scope.get("server") or ("localhost", None)
-        host = f"[{name}]" if ":" in name else name
-        host += f":{port}" if port else ""
     path = scope.get("raw_path")
     text = path.decode("latin-1") if path else _quoted(scope["path"])
+    if not text.startswith("/"):  # a target such as `@other.example` would become part of the host
+        text = "/" + text
     query = scope.get("query_string", b"").decode("latin-1")
-    url = f"{scope.get('scheme', 'http')}://{host}{text}" + (f"?{query}" if query else "")
-    return URL(url).href
+    rest = text + (f"?{query}" if query else "")
+    scheme = scope.get("scheme", "http")
+    host = next((v.decode("latin-1") for n, v in scope["headers"] if n == b"host"), "")
+    if _HOST.fullmatch(host):
+        try:
+            return URL(f"{scheme}://{host}{rest}").href
+        except ValueError:  # a port beyond 65535, an IPv4 address beyond 255
+            pass
+    name, port = scope.get("server") or ("localhost", None)
+    # A Unix socket has a path in the place of a name, and no port.
+    host = "localhost" if port is None else f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+    return URL(f"{scheme}://{host}{rest}").href
 
 
 def _quoted(path: str) -> str:

@@ -11,7 +11,7 @@ from kit import _json
 from ._body import Body, BodyInit, extract
 from ._headers import HeaderLine, Headers, HeadersInit, encode_value
 
-_NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
+NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 
 
@@ -24,7 +24,7 @@ def check_status(status: int, *, has_body: bool) -> None:
     """
     if status != 101 and not (isinstance(status, int) and 200 <= status <= 599):
         raise ValueError(f"Invalid response status {status!r}: expected an int from 200 to 599")
-    if has_body and status in _NULL_BODY_STATUSES:
+    if has_body and status in NULL_BODY_STATUSES:
         raise TypeError(f"A response with status {status} has no body: give None")
 
 

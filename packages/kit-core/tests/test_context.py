@@ -1,0 +1,457 @@
+# SPDX-License-Identifier: MIT
+"""`c`: making responses, headers and status, variables, what setting `c.res` merges."""
+
+from __future__ import annotations
+
+import http
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kit import Context, Kit, Response
+
+TEXT = "text/plain; charset=UTF-8"
+
+
+async def run(handler: Callable[[Context], Any], *middleware: Any, **init: Any) -> Response:
+    app = Kit()
+    if middleware:
+        app.use(*middleware)
+    app.get("/", handler)
+    app.on_error(lambda error, c: Response(f"{type(error).__name__}: {error}", status=500))
+    return await app.request("/", **init)
+
+
+async def summary(response: Response) -> tuple[int, str | None, bytes]:
+    return response.status, response.headers.get("content-type"), await response.bytes()
+
+
+# --- making responses --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("handler", "expected"),
+    [
+        pytest.param(lambda c: c.text("é"), (200, TEXT, "é".encode()), id="text"),
+        pytest.param(lambda c: c.text(""), (200, TEXT, b""), id="empty text"),
+        pytest.param(lambda c: c.text("x", 201), (201, TEXT, b"x"), id="text with status"),
+        pytest.param(lambda c: c.html("<p>"), (200, "text/html; charset=UTF-8", b"<p>"), id="html"),
+        pytest.param(
+            lambda c: c.json({"ä": [1, None, True]}),
+            (200, "application/json", '{"ä":[1,null,true]}'.encode()),
+            id="json compact, not ASCII",
+        ),
+        pytest.param(lambda c: c.json(float("nan")), (200, "application/json", b"null"), id="NaN"),
+        pytest.param(lambda c: c.json(None), (200, "application/json", b"null"), id="json None"),
+        pytest.param(lambda c: c.body("x"), (200, TEXT, b"x"), id="body str"),
+        pytest.param(lambda c: c.body(b"x"), (200, None, b"x"), id="body bytes"),
+        pytest.param(lambda c: c.body(None), (200, None, b""), id="body None"),
+        pytest.param(lambda c: c.body(None, 204), (204, None, b""), id="204"),
+        pytest.param(lambda c: c.body(["a", b"b"]), (200, None, b"ab"), id="body list"),
+        pytest.param(lambda c: c.new_response(b"x", 202), (202, None, b"x"), id="new_response"),
+        pytest.param(lambda c: c.redirect("/x"), (302, None, b""), id="redirect"),
+        pytest.param(lambda c: c.redirect("/x", 308), (308, None, b""), id="redirect with status"),
+        pytest.param(lambda c: c.not_found(), (404, TEXT, b"404 Not Found"), id="not found"),
+        pytest.param(
+            lambda c: c.text("x", http.HTTPStatus.CREATED), (201, TEXT, b"x"), id="HTTPStatus"
+        ),
+    ],
+)
+@pytest.mark.parametrize("prepared", [False, True], ids=["fast path", "with headers set before"])
+async def test_response(handler: Any, expected: Any, prepared: bool) -> None:
+    def prepare(c: Context) -> Any:
+        if prepared:
+            c.header("x-prepared", "1")
+        return handler(c)
+
+    response = await run(prepare)
+    assert await summary(response) == expected
+    assert response.headers.get("x-prepared") == ("1" if prepared else None)
+
+
+@pytest.mark.parametrize(
+    ("handler", "text"),
+    [
+        pytest.param(
+            lambda c: c.text(5), "TypeError: c.text() takes a str, not int", id="text of int"
+        ),
+        pytest.param(
+            lambda c: c.text(b"x"), "TypeError: c.text() takes a str, not bytes", id="text of bytes"
+        ),
+        pytest.param(
+            lambda c: c.html(None), "TypeError: c.html() takes a str, not NoneType", id="html"
+        ),
+        pytest.param(
+            lambda c: c.body({"a": 1}),
+            "TypeError: Can't send dict as a body: expected str, bytes, Blob, FormData, "
+            "an (async) iterable of str or bytes, or None",
+            id="body of dict",
+        ),
+        pytest.param(
+            lambda c: c.text("x", 204),
+            "TypeError: A response with status 204 has no body: give None",
+            id="text with 204",
+        ),
+        pytest.param(
+            lambda c: c.json(None, 304),
+            "TypeError: A response with status 304 has no body: give None",
+            id="json with 304",
+        ),
+        pytest.param(
+            lambda c: c.text("x", 99),
+            "ValueError: Invalid response status 99: expected an int from 200 to 599",
+            id="status 99",
+        ),
+        pytest.param(
+            lambda c: c.text("x", 600),
+            "ValueError: Invalid response status 600: expected an int from 200 to 599",
+            id="status 600",
+        ),
+        pytest.param(
+            lambda c: c.status("201"),
+            "ValueError: Invalid response status '201': expected an int from 200 to 599",
+            id="status as text",
+        ),
+        pytest.param(
+            lambda c: c.header("x-a", "a\r\nset-cookie: b"),
+            "ValueError: Invalid value 'a\\r\\nset-cookie: b' of header 'x-a': "
+            "CR, LF and NUL are not allowed",
+            id="header with a newline",
+        ),
+        pytest.param(
+            lambda c: c.text("x", headers={"x a": "1"}),
+            "ValueError: Invalid header name 'x a': expected a token of RFC 9110",
+            id="header name",
+        ),
+        pytest.param(
+            lambda c: c.text("x", headers={"x-a": ["1", "2\n3"]}),
+            "ValueError: Invalid value '2\\n3' of header 'x-a': CR, LF and NUL are not allowed",
+            id="header in a list",
+        ),
+        pytest.param(
+            lambda c: c.header("x-a", "€"),
+            "ValueError: Invalid value '€' of header 'x-a': "
+            "only latin-1 characters can be sent; percent-encode others",
+            id="header beyond latin-1",
+        ),
+        pytest.param(
+            lambda c: c.redirect("/a\r\nx: y"),
+            "ValueError: Invalid value '/a\\r\\nx: y' of header 'location': "
+            "CR, LF and NUL are not allowed",
+            id="redirect with a newline",
+        ),
+        pytest.param(
+            lambda c: c.json({"a": [1, object]}),
+            "TypeError: Can't encode type as JSON, at $['a'][1]: <class 'object'>",
+            id="json of a class",
+        ),
+        pytest.param(
+            lambda c: setattr(c, "res", "text"),
+            "TypeError: c.res can be set to a Response or None, not str",
+            id="res of str",
+        ),
+    ],
+)
+async def test_refused(handler: Any, text: str) -> None:
+    response = await run(handler)
+    assert (response.status, await response.text()) == (500, text)
+
+
+@pytest.mark.parametrize(
+    ("location", "sent"),
+    [
+        pytest.param("/a b/é", "/a b/é", id="latin-1 stays"),
+        pytest.param("/%20", "/%20", id="encoded stays"),
+        pytest.param("/€", "/%E2%82%AC", id="beyond latin-1"),
+        pytest.param("/%20 €", "/%2520%20%E2%82%AC", id="then the whole, percent too"),
+        pytest.param(
+            "/;,/?:@&=+$-_.!~*'()#[]\"€",
+            "/;,/?:@&=+$-_.!~*'()#%5B%5D%22%E2%82%AC",
+            id="what encodeURI leaves",
+        ),
+    ],
+)
+async def test_redirect_location(location: str, sent: str) -> None:
+    response = await run(lambda c: c.redirect(location))
+    assert response.headers.get_all("location") == [sent]
+
+
+async def test_redirect_ignores_status_and_takes_headers() -> None:
+    def handler(c: Context) -> Response:
+        c.status(418)
+        c.header("x-a", "1")
+        return c.redirect("/there")
+
+    response = await run(handler)
+    assert (response.status, response.headers["x-a"]) == (302, "1")
+
+
+# --- status ------------------------------------------------------------------------------------
+
+
+async def test_status_order() -> None:
+    def handler(c: Context) -> Response:
+        c.status(202)
+        made = [c.text("a"), c.text("b", 203), c.body("c"), c.html("d", 200), c.redirect("/")]
+        return c.json([response.status for response in made])
+
+    response = await run(handler)
+    assert (response.status, await response.json()) == (202, [202, 203, 202, 200, 302])
+
+
+async def test_status_has_no_effect_on_a_response_that_is_there() -> None:
+    async def middleware(c: Context, next: Any) -> None:
+        await next()
+        c.status(418)
+
+    assert (await run(lambda c: c.text("ok"), middleware)).status == 200
+
+
+async def test_status_has_no_effect_on_a_raw_response() -> None:
+    def handler(c: Context) -> Response:
+        c.status(418)
+        c.header("x-lost", "1")
+        return Response("raw")
+
+    response = await run(handler)
+    assert (response.status, "x-lost" in response.headers) == (200, False)
+
+
+async def test_status_before_not_found_gives_way_to_404() -> None:
+    def handler(c: Context) -> Any:
+        c.status(202)
+        return c.not_found()
+
+    assert (await run(handler)).status == 404
+
+
+# --- headers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        pytest.param([("x", "1")], ["1"], id="set"),
+        pytest.param([("x", "1"), ("X", "2")], ["2"], id="set again, other case"),
+        pytest.param([("x", "1"), ("x", "2", True)], ["1", "2"], id="append"),
+        pytest.param([("x", "1", True)], ["1"], id="append alone"),
+        pytest.param([("x", "1"), ("x", None)], [], id="delete"),
+        pytest.param([("x", "1"), ("x", "2", True), ("x", "3")], ["3"], id="set over two"),
+    ],
+)
+@pytest.mark.parametrize("when", ["before", "touched", "after"])
+async def test_header(calls: Any, expected: list[str], when: str) -> None:
+    def apply(c: Context) -> None:
+        for name, value, *append in calls:
+            c.header(name, value, append=bool(append))
+
+    async def middleware(c: Context, next: Any) -> None:
+        if when == "touched":
+            assert c.res.status == 200
+        if when != "after":
+            apply(c)
+        await next()
+        if when == "after":
+            apply(c)
+
+    response = await run(lambda c: c.text("ok"), middleware)
+    if when == "touched" and len(expected) > 1:
+        expected = [", ".join(expected)]  # joined on merging, as in Hono
+    assert response.headers.get_all("x") == expected
+
+
+@pytest.mark.parametrize(
+    ("make", "content_type"),
+    [
+        pytest.param(lambda c: c.text("x"), TEXT, id="text beats c.header"),
+        pytest.param(lambda c: c.json(1), "application/json", id="json beats c.header"),
+        pytest.param(
+            lambda c: c.text("x", headers={"CONTENT-type": "a/b"}), "a/b", id="argument beats text"
+        ),
+        pytest.param(lambda c: c.body("x"), "set/before", id="body keeps it"),
+        pytest.param(lambda c: c.body("x", headers={"content-type": "a/b"}), "a/b", id="body"),
+    ],
+)
+async def test_content_type_order(make: Any, content_type: str) -> None:
+    def handler(c: Context) -> Response:
+        c.header("Content-Type", "set/before")
+        response: Response = make(c)
+        return response
+
+    response = await run(handler)
+    assert response.headers.get_all("content-type") == [content_type]
+
+
+async def test_headers_argument() -> None:
+    def handler(c: Context) -> Response:
+        c.header("x-set", "old")
+        c.header("x-list", "old")
+        c.header("x-gone", "old")
+        return c.text("x", headers={"X-Set": "new", "x-list": ("1", "2"), "x-gone": []})
+
+    headers = (await run(handler)).headers
+    assert headers.get_all("x-set") == ["new"]
+    assert headers.get_all("x-list") == ["1", "2"]
+    assert headers.get_all("x-gone") == []
+
+
+async def test_headers_set_between_two_responses_are_on_the_second_alone() -> None:
+    def handler(c: Context) -> Response:
+        first = c.text("first")
+        c.header("x-a", "1")
+        second = c.text("second")
+        assert "x-a" not in first.headers
+        second.headers.set("x-b", "2")
+        assert "x-b" not in c.text("third").headers
+        return second
+
+    headers = (await run(handler)).headers
+    assert (headers["x-a"], headers["x-b"]) == ("1", "2")
+
+
+async def test_changing_a_response_does_not_change_the_next_of_the_same_kind() -> None:
+    async def middleware(c: Context, next: Any) -> None:
+        await next()
+        c.res.headers.set("x-once", "1")
+
+    assert (await run(lambda c: c.text("ok"), middleware)).headers["x-once"] == "1"
+    assert (await run(lambda c: c.text("ok"))).headers.get("x-once") is None
+
+
+SHARED = Response("shared", headers={"x-own": "own"})
+
+
+async def test_header_after_finalization_leaves_a_shared_response_alone() -> None:
+    async def middleware(c: Context, next: Any) -> None:
+        await next()
+        c.header("x-request", "1")
+        c.header("x-own", None)
+
+    response = await run(lambda c: SHARED, middleware)
+    assert response.headers["x-request"] == "1"
+    assert "x-own" not in response.headers
+    assert dict(SHARED.headers.items()) == {
+        "content-type": TEXT,
+        "x-own": "own",
+    }
+
+
+async def test_setting_res_leaves_a_shared_response_alone() -> None:
+    async def middleware(c: Context, next: Any) -> None:
+        await next()
+        c.res = SHARED
+
+    response = await run(lambda c: c.text("x", headers={"x-inner": "1"}), middleware)
+    assert response.headers["x-inner"] == "1"
+    assert "x-inner" not in SHARED.headers
+
+
+# --- setting c.res -----------------------------------------------------------------------------
+
+
+async def replaced(old: dict[str, Any], new: Response | None, again: Any = None) -> Response:
+    async def middleware(c: Context, next: Any) -> None:
+        await next()
+        c.res = new
+        if again is not None:
+            c.res = again
+
+    return await run(lambda c: c.body(b"old", headers=old), middleware)
+
+
+async def test_old_headers_are_set_on_the_new_response() -> None:
+    response = await replaced(
+        {"x-both": "old", "x-old": "old", "content-type": "old/type"},
+        Response(b"new", status=201, headers={"x-both": "new", "x-new": "new"}),
+    )
+    assert (response.status, await response.bytes()) == (201, b"new")
+    assert dict(response.headers.items()) == {"x-both": "old", "x-old": "old", "x-new": "new"}
+
+
+async def test_content_type_is_that_of_the_new_response() -> None:
+    response = await replaced({"content-type": "old/type"}, Response("new"))
+    assert response.headers.get_all("content-type") == [TEXT]
+
+
+async def test_cookies_of_the_old_response_replace_those_of_the_new() -> None:
+    new = Response(b"new", headers=[("set-cookie", "n=1")])
+    response = await replaced({"set-cookie": ["a=1", "b=2"]}, new)
+    assert response.headers.get_set_cookie() == ["a=1", "b=2"]
+    response = await replaced({}, new)
+    assert response.headers.get_set_cookie() == ["n=1"]
+
+
+async def test_setting_none_first_drops_the_old_headers() -> None:
+    response = await replaced({"x-old": "old"}, None, Response(b"new"))
+    assert "x-old" not in response.headers
+    assert await response.bytes() == b"new"
+
+
+async def test_setting_none_alone_answers_with_an_empty_response() -> None:
+    response = await replaced({"x-old": "old"}, None)
+    assert (response.status, await response.bytes()) == (200, b"")
+
+
+async def test_res_touched_before_next_wins_over_the_handler() -> None:
+    async def middleware(c: Context, next: Any) -> None:
+        c.res.headers.set("x-both", "middleware")
+        await next()
+
+    response = await run(lambda c: c.text("ok", headers={"x-both": "handler"}), middleware)
+    assert response.headers.get_all("x-both") == ["middleware"]
+
+
+async def test_prepared_header_gives_way_to_the_handler() -> None:
+    async def middleware(c: Context, next: Any) -> None:
+        c.header("x-both", "middleware")
+        c.header("x-mine", "middleware")
+        await next()
+
+    response = await run(lambda c: c.text("ok", headers={"x-both": "handler"}), middleware)
+    assert response.headers.get_all("x-both") == ["handler"]
+    assert response.headers.get_all("x-mine") == ["middleware"]
+
+
+# --- variables ---------------------------------------------------------------------------------
+
+
+async def test_variables() -> None:
+    seen: list[Any] = []
+
+    async def middleware(c: Context, next: Any) -> None:
+        seen.append((c.get("a"), dict(c.var)))
+        c.set("a", 1)
+        await next()
+        seen.append((c.get("a"), c.get("b"), c.var["b"]))
+
+    def handler(c: Context) -> Response:
+        seen.append(c.var["a"])
+        c.set("a", None)
+        c.set("b", "2")
+        return c.text("ok")
+
+    await run(handler, middleware)
+    assert seen == [(None, {}), 1, (None, "2", "2")]
+
+
+async def test_var_is_a_view_for_reading() -> None:
+    seen: list[Any] = []
+
+    def handler(c: Context) -> Response:
+        view = c.var
+        c.set("late", 1)
+        seen.append(dict(view))
+        with pytest.raises(TypeError):
+            c.var["direct"] = 1
+        return c.text("ok")
+
+    # BUG: `var` hands out the dict itself, which can be written, and before the first `set`
+    # another one, which never shows what is set later.
+    response = await run(handler)
+    assert (response.status, seen) == (200, [{"late": 1}])
+
+
+def test_context_takes_no_attributes_of_its_own() -> None:
+    c: Any = Context(Kit(), None, None, "/", ([],), {})
+    with pytest.raises(AttributeError):
+        c.user = 1

@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: MIT
+"""The lifespan: under ASGI and with running(), what it yields, and how it fails."""
+
+from __future__ import annotations
+
+from collections import UserDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from kit import Context, Kit, Response
+
+SCOPE = {
+    "type": "http",
+    "method": "GET",
+    "path": "/",
+    "raw_path": b"/",
+    "root_path": "",
+    "query_string": b"",
+    "headers": [],
+}
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    def run(function: Any, *args: Any) -> Any:
+        async def bounded() -> Any:
+            with anyio.fail_after(10):
+                return await function(*args)
+
+        return anyio.run(bounded, backend=request.param)
+
+    return run
+
+
+class Server:
+    """The server's side of the lifespan protocol."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+        self.sent: list[dict[str, Any]] = []
+        self.stop = anyio.Event()
+        self.asked = 0
+
+    async def receive(self) -> dict[str, Any]:
+        self.asked += 1
+        if self.asked == 1:
+            return {"type": "lifespan.startup"}
+        await self.stop.wait()
+        return {"type": "lifespan.shutdown"}
+
+    async def send(self, message: dict[str, Any]) -> None:
+        self.sent.append(message)
+
+    async def request(self) -> bytes:
+        parts: list[bytes] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request"}
+
+        async def send(message: dict[str, Any]) -> None:
+            parts.append(message.get("body", b""))
+
+        await self.app(dict(SCOPE), receive, send)
+        return b"".join(parts)
+
+    async def life(self, between: Callable[[], Any] | None = None) -> list[str]:
+        """Starts the app, does something, stops it; gives the types of what it sent."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self.app, {"type": "lifespan"}, self.receive, self.send)
+            while not self.sent:
+                await anyio.sleep(0.001)
+            if between is not None:
+                await between()
+            self.stop.set()
+        return [message["type"].removeprefix("lifespan.") for message in self.sent]
+
+
+def recording(trace: list[str], value: Any = None, **failing: Exception) -> Kit:
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[Any]:
+        trace.append("startup")
+        if "startup" in failing:
+            raise failing["startup"]
+        try:
+            yield value
+        finally:
+            await anyio.lowlevel.checkpoint()
+            trace.append("shutdown")
+        if "shutdown" in failing:
+            raise failing["shutdown"]
+
+    return Kit(lifespan=lifespan).get("/", lambda c: c.json(dict(c.env)))
+
+
+def test_startup_requests_shutdown(run: Any) -> None:
+    trace: list[str] = []
+    app = recording(trace, {"db": "open"})
+
+    async def main() -> list[str]:
+        server = Server(app)
+
+        async def between() -> None:
+            assert trace == ["startup"]
+            assert await server.request() == b'{"db":"open"}'
+
+        return await server.life(between)
+
+    assert run(main) == ["startup.complete", "shutdown.complete"]
+    assert trace == ["startup", "shutdown"]
+
+
+def test_lifespan_gets_the_app(run: Any) -> None:
+    seen: list[Any] = []
+
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[None]:
+        seen.append(app)
+        yield
+
+    app = Kit(lifespan=lifespan)
+    assert run(lambda: Server(app).life()) == ["startup.complete", "shutdown.complete"]
+    assert seen == [app]
+
+
+def test_without_a_lifespan_the_protocol_is_answered(run: Any) -> None:
+    assert run(lambda: Server(Kit()).life()) == ["startup.complete", "shutdown.complete"]
+
+
+def test_failure_at_startup_is_reported_with_its_traceback(run: Any) -> None:
+    trace: list[str] = []
+    server: list[Server] = []
+
+    async def main() -> list[str]:
+        server.append(Server(recording(trace, startup=ValueError("no database"))))
+        return await server[0].life()
+
+    assert run(main) == ["startup.failed"]
+    message = server[0].sent[0]["message"]
+    assert message.startswith("Traceback")
+    assert message.rstrip().endswith("ValueError: no database")
+    assert trace == ["startup"]
+    assert server[0].asked == 1
+
+
+def test_failure_at_shutdown_is_reported_with_its_traceback(run: Any) -> None:
+    trace: list[str] = []
+    server: list[Server] = []
+
+    async def main() -> list[str]:
+        server.append(Server(recording(trace, shutdown=ValueError("no goodbye"))))
+        return await server[0].life()
+
+    assert run(main) == ["startup.complete", "shutdown.failed"]
+    assert server[0].sent[1]["message"].rstrip().endswith("ValueError: no goodbye")
+    assert trace == ["startup", "shutdown"]
+
+
+def test_crash_of_a_task_of_the_lifespan_is_reported(run: Any) -> None:
+    crash: list[anyio.Event] = []
+
+    async def worker() -> None:
+        await crash[0].wait()
+        raise ValueError("worker crashed")
+
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[None]:
+        crash.append(anyio.Event())
+        async with anyio.create_task_group() as group:
+            group.start_soon(worker)
+            yield
+            group.cancel_scope.cancel()
+
+    async def main() -> list[dict[str, Any]]:
+        server = Server(Kit(lifespan=lifespan))
+
+        async def between() -> None:
+            crash.pop().set() if not crash else crash[0].set()
+            while len(server.sent) < 2:
+                await anyio.sleep(0.001)
+
+        await server.life(between)
+        return server.sent
+
+    sent = run(main)
+    assert [m["type"] for m in sent] == ["lifespan.startup.complete", "lifespan.shutdown.failed"]
+    assert "ValueError: worker crashed" in sent[1]["message"]
+
+
+# --- what it yields ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "env", "expected"),
+    [
+        pytest.param(None, None, {}, id="nothing, no env"),
+        pytest.param(None, {"a": 1}, {"a": 1}, id="nothing, env"),
+        pytest.param({"db": 1}, None, {"db": 1}, id="mapping, no env"),
+        pytest.param({"db": 1, "a": 0}, {"a": 1}, {"db": 1, "a": 1}, id="env on top"),
+        pytest.param(UserDict(db=1), {"a": 1}, {"db": 1, "a": 1}, id="any mapping"),
+        pytest.param({}, None, {}, id="empty mapping"),
+    ],
+)
+def test_env(run: Any, value: Any, env: Any, expected: Any) -> None:
+    app = recording([], value)
+
+    async def main() -> Any:
+        async with app.running():
+            return await (await app.request("/", None, env)).json()
+
+    assert run(main) == expected
+
+
+def test_env_without_more_is_the_mapping_itself(run: Any) -> None:
+    bindings = {"db": object()}
+    seen: list[Any] = []
+    app = recording([], bindings).get("/env", lambda c: seen.append(c.env) or c.text("ok"))
+
+    async def main() -> None:
+        async with app.running():
+            await app.request("/env")
+            await app.request("/env", None, {"a": 1})
+
+    run(main)
+    assert seen[0] is bindings
+    assert list(bindings) == ["db"]
+
+
+@pytest.mark.parametrize("value", [5, "text", [("a", 1)], object], ids=repr)
+def test_yielding_something_else_is_told_and_unwound(run: Any, value: Any) -> None:
+    trace: list[str] = []
+    app = recording(trace, value)
+
+    async def main() -> None:
+        async with app.running():
+            raise AssertionError("never")
+
+    with pytest.raises(TypeError) as caught:
+        run(main)
+    text = str(caught.value)
+    assert text.startswith("The lifespan recording.<locals>.lifespan")
+    assert text.endswith(f" must yield a mapping for c.env or nothing, not {type(value).__name__}")
+    assert trace == ["startup", "shutdown"]
+    assert run(lambda: Server(recording([], value)).life()) == ["startup.failed"]
+
+
+def test_lifespan_that_is_no_context_manager_is_told(run: Any) -> None:
+    async def lifespan(app: Kit) -> AsyncIterator[None]:
+        yield
+
+    async def main() -> None:
+        async with Kit(lifespan=lifespan).running():  # type: ignore[arg-type]
+            pass
+
+    # BUG: app._start: the text is contextlib's, "'async_generator' object does not support the
+    # asynchronous context manager protocol"; it names neither the lifespan nor the way out.
+    with pytest.raises(TypeError, match=r"lifespan.*@asynccontextmanager"):
+        run(main)
+
+
+def test_app_without_its_lifespan_running_has_an_empty_env(run: Any) -> None:
+    trace: list[str] = []
+    app = recording(trace, {"db": 1})
+
+    async def main() -> Any:
+        return await (await app.request("/")).json(), await Server(app).request()
+
+    assert run(main) == ({}, b"{}")
+    assert trace == []
+
+
+# --- running() ---------------------------------------------------------------------------------
+
+
+def test_running_nested_starts_and_stops_once(run: Any) -> None:
+    trace: list[str] = []
+    app = recording(trace, {"db": 1})
+
+    async def main() -> None:
+        async with app.running():
+            async with app.running():
+                assert trace == ["startup"]
+            assert trace == ["startup"]
+            assert await (await app.request("/")).json() == {"db": 1}
+        assert trace == ["startup", "shutdown"]
+        assert await (await app.request("/")).json() == {}
+
+    run(main)
+
+
+def test_running_again_after_it_ended(run: Any) -> None:
+    trace: list[str] = []
+    app = recording(trace, {"db": 1})
+
+    async def main() -> None:
+        for _ in range(2):
+            async with app.running():
+                assert await (await app.request("/")).json() == {"db": 1}
+
+    run(main)
+    run(main)  # in another loop
+    assert trace == ["startup", "shutdown"] * 4
+
+
+def test_running_again_after_it_failed(run: Any) -> None:
+    failures = [ValueError("first time")]
+
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[dict[str, int]]:
+        if failures:
+            raise failures.pop()
+        yield {"db": 1}
+
+    app = Kit(lifespan=lifespan).get("/", lambda c: c.json(c.env))
+
+    async def main() -> None:
+        with pytest.raises(ValueError, match=r"^first time$"):
+            async with app.running():
+                raise AssertionError("never")
+        async with app.running():
+            assert await (await app.request("/")).json() == {"db": 1}
+
+    run(main)
+
+
+def test_running_under_a_server_counts(run: Any) -> None:
+    trace: list[str] = []
+    app = recording(trace)
+
+    async def main() -> None:
+        server = Server(app)
+        async with app.running():
+            assert await server.life() == ["startup.complete", "shutdown.complete"]
+            assert trace == ["startup"]
+        assert trace == ["startup", "shutdown"]
+
+    run(main)
+
+
+def test_error_within_running_passes_and_unwinds(run: Any) -> None:
+    trace: list[str] = []
+
+    async def main() -> None:
+        async with recording(trace).running():
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        run(main)
+    assert trace == ["startup", "shutdown"]
+
+
+def test_error_within_running_is_seen_by_the_lifespan(run: Any) -> None:
+    seen: list[Any] = []
+
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[None]:
+        try:
+            yield
+        except KeyError as error:
+            seen.append(error.args)
+            raise
+
+    async def main() -> None:
+        async with Kit(lifespan=lifespan).running():
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError):
+        run(main)
+    # BUG: app.running unwinds with aclose(), so a lifespan can't tell a crash from an end
+    # (`try: yield; except: rollback`), nor a task group in it cancel what it runs.
+    assert seen == [("mine",)]
+
+
+def test_second_one_waits_until_the_first_has_started(run: Any) -> None:
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[dict[str, int]]:
+        await anyio.sleep(0.01)
+        yield {"db": 1}
+
+    app = Kit(lifespan=lifespan).get("/", lambda c: c.json(c.env))
+    seen: list[Any] = []
+
+    async def one() -> None:
+        async with app.running():
+            seen.append(await (await app.request("/")).json())
+            await anyio.sleep(0.02)
+
+    async def main() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(one)
+            group.start_soon(one)
+
+    run(main)
+    # BUG: app.running counts before the startup is done: the second one runs without bindings.
+    assert seen == [{"db": 1}, {"db": 1}]
+
+
+def test_handlers_see_what_the_lifespan_opened_until_it_closes(run: Any) -> None:
+    class Database:
+        is_open = False
+
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[dict[str, Database]]:
+        database = Database()
+        database.is_open = True
+        yield {"db": database}
+        database.is_open = False
+
+    app = Kit(lifespan=lifespan)
+
+    @app.get("/")
+    async def handler(c: Context) -> Response:
+        return c.json(c.env["db"].is_open)
+
+    async def main() -> Any:
+        async with app.running():
+            return await (await app.request("/")).json()
+
+    assert run(main) is True
