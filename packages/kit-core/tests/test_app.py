@@ -143,7 +143,6 @@ async def test_env_reaches_fetch_as_well() -> None:
 
 
 async def test_what_a_request_puts_into_an_empty_env_is_not_seen_by_the_next() -> None:
-    # BUG: app.fetch hands out one and the same {} to all requests (design: `{}`).
     app = Kit()
 
     @app.get("/")
@@ -230,7 +229,6 @@ async def test_head_closes_the_streamed_body_that_nobody_reads() -> None:
         def close(self) -> None:
             closed.append(True)
 
-    # BUG: fetch drops the body of a HEAD answer without closing it; the ASGI entry closes it.
     await Kit().get("/", lambda c: c.body(Rows())).request("/", {"method": "HEAD"})
     assert closed == [True]
 
@@ -331,6 +329,20 @@ async def test_variables_belong_to_one_request() -> None:
     app.get("/get", lambda c: c.json([c.get("user"), dict(c.var)]))
     assert await (await app.request("/set")).json() == {"user": 1}
     assert await (await app.request("/get")).json() == [None, {}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"get_path": 5}, "Kit(get_path=...) takes a function, not 5"),
+        ({"lifespan": "x"}, "Kit(lifespan=...) takes a function, not 'x'"),
+        ({"router": 5}, "Kit(router=...) takes a Router or a name, not 5"),
+    ],
+)
+def test_wrong_arguments_of_kit(arguments: Any, text: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        Kit(**arguments)
+    assert str(caught.value) == text
 
 
 # --- whatever comes ----------------------------------------------------------------------------

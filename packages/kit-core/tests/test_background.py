@@ -165,8 +165,6 @@ def test_nested_one_begins_while_its_parent_goes_on(run: Any) -> None:
         return c.text("x")
 
     run(serve, app, trace)
-    # BUG: BackgroundTasks.run works in batches: what a task leaves begins when the whole batch is
-    # done, so a parent that waits for it waits for ever.
     assert trace[2:] == ["child done: True"]
 
 
@@ -272,8 +270,6 @@ def test_it_runs_although_the_client_is_gone(run: Any) -> None:
         with pytest.raises(OSError, match=r"^gone$"):
             await serve(app, trace, failing=OSError("gone"))
 
-    # BUG: app.__call__ runs the tasks only if sending worked; hypercorn and uvicorn (2.4) raise
-    # OSError when the client is gone, and the work is lost ("coroutine was never awaited").
     run(main)
     assert trace == ["work"]
 
@@ -295,7 +291,6 @@ def test_it_runs_although_the_stream_failed(run: Any) -> None:
         with pytest.raises(ValueError, match=r"^stream fails$"):
             await serve(app, trace)
 
-    # BUG: the same.
     run(main)
     assert trace == ["start", "body", "work"]
 
@@ -328,6 +323,22 @@ def test_cancellation_leaves_nothing_behind(run: Any, when: str) -> None:
                 scope.cancel()
         return scope.cancelled_caught
 
-    # BUG ("in the handler"): app.__call__ leaves the coroutine open, which Python warns of.
     assert run(main)
     assert trace[-1] == ("handler ended" if when == "in the handler" else "task ended")
+
+
+def test_what_comes_too_late_is_told(run: Any) -> None:
+    kept: list[Any] = []
+    trace: list[str] = []
+    app = Kit().get("/", lambda c: kept.append(c.execution_ctx) or c.text("x"))
+
+    async def main() -> None:
+        await serve(app, trace)
+        late = work(trace)
+        try:
+            with pytest.raises(RuntimeError, match=r"wait_until\(\).*over"):
+                kept[0].wait_until(late)
+        finally:
+            late.close()
+
+    run(main)

@@ -445,8 +445,6 @@ async def test_var_is_a_view_for_reading() -> None:
             c.var["direct"] = 1
         return c.text("ok")
 
-    # BUG: `var` hands out the dict itself, which can be written, and before the first `set`
-    # another one, which never shows what is set later.
     response = await run(handler)
     assert (response.status, seen) == (200, [{"late": 1}])
 

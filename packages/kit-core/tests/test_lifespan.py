@@ -254,8 +254,6 @@ def test_lifespan_that_is_no_context_manager_is_told(run: Any) -> None:
         async with Kit(lifespan=lifespan).running():  # type: ignore[arg-type]
             pass
 
-    # BUG: app._start: the text is contextlib's, "'async_generator' object does not support the
-    # asynchronous context manager protocol"; it names neither the lifespan nor the way out.
     with pytest.raises(TypeError, match=r"lifespan.*@asynccontextmanager"):
         run(main)
 
@@ -368,8 +366,6 @@ def test_error_within_running_is_seen_by_the_lifespan(run: Any) -> None:
 
     with pytest.raises(KeyError):
         run(main)
-    # BUG: app.running unwinds with aclose(), so a lifespan can't tell a crash from an end
-    # (`try: yield; except: rollback`), nor a task group in it cancel what it runs.
     assert seen == [("mine",)]
 
 
@@ -393,7 +389,6 @@ def test_second_one_waits_until_the_first_has_started(run: Any) -> None:
             group.start_soon(one)
 
     run(main)
-    # BUG: app.running counts before the startup is done: the second one runs without bindings.
     assert seen == [{"db": 1}, {"db": 1}]
 
 

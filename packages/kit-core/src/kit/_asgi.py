@@ -116,12 +116,16 @@ async def send_response(response: Response, c: Context[Any, Any], send: Send) ->
 
 
 async def _send_stream(body: Stream, received: ReceivedBody, send: Send) -> None:
+    """Sends a streamed body; when the client leaves, the body is cancelled where it waits.
+
+    As in every cancelled scope of anyio, a clean-up that waits has to be shielded then.
+    """
     from anyio import create_task_group
 
     async def watch() -> None:
-        await received.wait_for_disconnect()
-        _logger.debug("The client went away during a streamed response")
-        group.cancel_scope.cancel()
+        if await received.wait_for_disconnect():
+            _logger.debug("The client went away during a streamed response")
+            group.cancel_scope.cancel()
 
     failure: Exception | None = None
     async with create_task_group() as group:

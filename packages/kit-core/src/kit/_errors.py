@@ -25,6 +25,8 @@ class HandlerError(KitError, RuntimeError):
 
 def describe(handler: object) -> str:
     """Names a handler for an error: its qualified name, file and line where it has them."""
+    while hasattr(handler, "func"):  # functools.partial, which has no name of its own
+        handler = handler.func
     name = getattr(handler, "__qualname__", None) or type(handler).__qualname__
     code = getattr(handler, "__code__", None)
     if code is None:

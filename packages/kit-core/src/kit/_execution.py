@@ -13,11 +13,12 @@ _logger = logging.getLogger("kit")
 class BackgroundTasks:
     """The execution context of a served request: runs its tasks after the response."""
 
-    __slots__ = ("_group", "_waiting")
+    __slots__ = ("_group", "_over", "_waiting")
 
     def __init__(self) -> None:
         self._waiting: list[Awaitable[Any]] = []
         self._group: Any = None
+        self._over = False
 
     def wait_until(self, awaitable: Awaitable[Any], /) -> None:
         """Runs `awaitable` after the response was sent.
@@ -27,7 +28,13 @@ class BackgroundTasks:
 
         Raises:
             TypeError: If it can't be awaited.
+            RuntimeError: If the request and all its tasks are over.
         """
+        if self._over:
+            raise RuntimeError(
+                "wait_until() was called when the request was over: call it in a handler, a "
+                "middleware, or a task that wait_until() runs"
+            )
         if not hasattr(awaitable, "__await__"):
             raise TypeError(
                 f"wait_until() takes an awaitable, not {type(awaitable).__name__}: "
@@ -46,9 +53,11 @@ class BackgroundTasks:
             waiting, self._waiting = self._waiting, []
             for awaitable in waiting:
                 self._group.start_soon(_run_one, awaitable)
+        self._over = True
 
     def close(self) -> None:
         """Gives up what was not run, because the request was cancelled."""
+        self._over = True
         for awaitable in self._waiting:
             close = getattr(awaitable, "close", None)
             if close is not None:

@@ -269,6 +269,8 @@ class Registration(Generic[B, V]):
 
 def _strings(what: str, value: Any) -> list[str]:
     values = list(value) if isinstance(value, (list, tuple)) else [value]
+    if not values:
+        raise TypeError(f"{what} is an empty list: nothing would be registered")
     for each in values:
         if not isinstance(each, str):
             raise TypeError(f"{what} must be a str or a list of str, not {each!r}")

@@ -236,6 +236,8 @@ class Kit(Registration[B, V]):
         """Runs the lifespan in process: in a test, or in a host that runs no lifespans.
 
         It may be entered several times; the lifespan starts with the first and ends with the last.
+        Where they overlap in different tasks, a lifespan that holds a task group or a cancel scope
+        open must be entered first by the one that leaves last, as anyio asks for.
 
         Returns:
             An async context manager. Entering it raises what the startup raises, and TypeError if

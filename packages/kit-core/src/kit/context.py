@@ -326,7 +326,10 @@ class Context(Generic[B, V]):
 
         Raises:
             ValueError: If `location` holds CR, LF or NUL, or the status is invalid.
+            TypeError: If there is no location.
         """
+        if location is None:
+            raise TypeError("c.redirect() takes a URL or path, not None")
         location = str(location)
         if any(character > "\xff" for character in location):
             from urllib.parse import quote

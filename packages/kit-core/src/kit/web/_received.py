@@ -64,13 +64,23 @@ class ReceivedBody:
             if chunk:
                 yield chunk
 
-    async def wait_for_disconnect(self) -> None:
-        """Waits until the client goes away."""
+    async def wait_for_disconnect(self) -> bool:
+        """Waits until the client goes away.
+
+        Returns:
+            True when it has. False where the server gives other messages after the body was
+            complete, so that waiting would only take its time.
+        """
         while not self._gone:
-            if sum(map(len, self._kept)) < _MOST_KEPT_BYTES:
-                await self._receive_one()
-            else:  # the reader has to go first; until then the server holds the client back
+            if sum(map(len, self._kept)) >= _MOST_KEPT_BYTES:
+                # The reader has to go first; until then the server holds the client back.
                 await self._change()
+                continue
+            was_complete = self.complete
+            await self._receive_one()
+            if was_complete and not self._gone and not self._busy:
+                return False
+        return True
 
     async def _next(self) -> bytes:
         while not self._kept:
