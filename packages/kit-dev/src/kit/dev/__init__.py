@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: MIT
+"""The development helpers of Kit, and the `kit` command (`kit.dev.cli`)."""
