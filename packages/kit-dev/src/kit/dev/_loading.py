@@ -116,35 +116,43 @@ def _packages() -> list[Path]:
 
 
 def _find_app(module: ModuleType, attribute: str | None, shown: str) -> Any:
-    if attribute is None:
-        attribute = next((name for name in _ATTRIBUTES if hasattr(module, name)), None)
-    if attribute is None:
-        names = [name for name, value in vars(module).items() if is_app(value)]
-        if len({id(getattr(module, name)) for name in names}) != 1:
-            raise AttributeNotFoundError(shown, None, tuple(names))
-        attribute = names[0]
+    name = attribute or _usual_attribute(module, shown)
     value: Any = module
-    for part in attribute.split("."):
+    for part in name.split("."):
         if not hasattr(value, part):
             near = tuple(difflib.get_close_matches(part, dir(value), n=1))
-            raise AttributeNotFoundError(shown, attribute, near)
+            raise AttributeNotFoundError(shown, name, near)
         value = getattr(value, part)
     if is_app(value):
         return value
     if isinstance(value, type) or not callable(value):
-        raise NotAnAppError(shown, attribute, _kind(value))
+        raise NotAnAppError(shown, name, _kind(value))
+    made = _call_factory(value, name, shown)
+    if not is_app(made):
+        raise NotAnAppError(shown, name, f"a function that gave {_kind(made)}")
+    return made
+
+
+def _usual_attribute(module: ModuleType, shown: str) -> str:
+    for name in _ATTRIBUTES:
+        if hasattr(module, name):
+            return name
+    names = [name for name, value in vars(module).items() if is_app(value)]
+    if len({id(getattr(module, name)) for name in names}) != 1:
+        raise AttributeNotFoundError(shown, None, tuple(names))
+    return names[0]
+
+
+def _call_factory(factory: Any, name: str, shown: str) -> Any:
+    signature = inspect.signature(factory)
     try:
-        inspect.signature(value).bind()
+        signature.bind()
     except TypeError:
-        parameters = str(inspect.signature(value))
-        raise NotAnAppError(shown, attribute, f"a function with {parameters}") from None
+        raise NotAnAppError(shown, name, f"a function with {signature}") from None
     try:
-        made = value()
+        return factory()
     except (Exception, SystemExit) as error:
         raise _failed(shown, error) from error
-    if not is_app(made):
-        raise NotAnAppError(shown, attribute, f"a function that gave {_kind(made)}")
-    return made
 
 
 def _kind(value: Any) -> str:
