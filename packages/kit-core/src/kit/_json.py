@@ -54,6 +54,11 @@ def decode(data: bytes) -> Any:
     return _decode(data.removeprefix(b"\xef\xbb\xbf"))
 
 
+def is_mismatch(error: Exception) -> bool:
+    """Whether an error of `decode_as` means JSON that is well-formed, but of another type."""
+    return not isinstance(error, RecursionError) and type(error).__name__ == "ValidationError"
+
+
 def _first_unencodable(value: Any, place: str) -> tuple[str, Any] | None:
     """Where, going depth first, the encoder gives up; None if it doesn't."""
     try:
