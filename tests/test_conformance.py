@@ -18,8 +18,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import kit.router
 import pytest
+
+import kit.router
 
 HERE = Path(__file__).parent / "conformance"
 ROUTERS = ("RegExpRouter", "TrieRouter", "SmartRouter", "LinearRouter", "PatternRouter")

@@ -101,6 +101,7 @@ def number(name: str, text: str | None, *, default: int, most: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= most):
         raise HTTPException(
             400,
-            f"The query parameter {name!r} must be a whole number from 1 to {most}, not {text!r:.40}",
+            f"The query parameter {name!r} must be a whole number from 1 to {most}, "
+            f"not {text!r:.40}",
         )
     return int(text)

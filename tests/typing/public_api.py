@@ -82,8 +82,6 @@ async def user(c: Context[Bindings, Variables]) -> Response:
     return c.json({"id": c.req.param("id")})
 
 
-
-
 @bare.get("/ping")
 def ping(c: Context) -> Response:
     return c.text("pong")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kit import Context, HTTPException, Kit, Response
 from kit.bearer_auth import FailureOptions, bearer_auth
 from kit.bearer_auth import _tokens as tokens_module

@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import kit.bearer_auth
 import pytest
+
+import kit.bearer_auth
 from kit import Kit
 from kit.bearer_auth import FailureOptions, bearer_auth
 

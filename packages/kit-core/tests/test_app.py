@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kit import URL, Context, Headers, Kit, Request, Response
 from kit.router import TrieRouter
 

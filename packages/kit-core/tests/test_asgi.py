@@ -14,6 +14,7 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kit import URL, Context, HTTPException, Kit, Limits, Response
 
 BACKENDS = ("asyncio", "trio")

@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
+
 from kit import Context, HTTPException, Kit, Response
 
 

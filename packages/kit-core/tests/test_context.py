@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from kit import Context, Kit, Response
 
 TEXT = "text/plain; charset=UTF-8"

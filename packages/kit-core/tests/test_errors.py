@@ -10,6 +10,7 @@ import pickle
 from typing import Any
 
 import pytest
+
 from kit import Context, HTTPException, Kit, Response
 from kit._errors import HandlerError
 from kit.interface import KitError

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from kit import Context, Kit, Response
 from kit.interface import KitError, RouterClosedError, UnsupportedPathError
 

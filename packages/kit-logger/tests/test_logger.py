@@ -12,10 +12,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import kit.logger
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+import kit.logger
 from kit import Context, HTTPException, Kit, Response
 from kit.logger import _middleware, logger
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import kit.trailing_slash
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+import kit.trailing_slash
 from kit import Context, Kit, Response
 from kit.trailing_slash import append_trailing_slash, trim_trailing_slash
 

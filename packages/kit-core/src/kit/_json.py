@@ -54,9 +54,11 @@ def decode(data: bytes) -> Any:
     return _decode(data.removeprefix(b"\xef\xbb\xbf"))
 
 
-def is_mismatch(error: Exception) -> bool:
-    """Whether an error of `decode_as` means JSON that is well-formed, but of another type."""
-    return not isinstance(error, RecursionError) and type(error).__name__ == "ValidationError"
+def is_malformed(error: Exception) -> bool:
+    """Whether an error of `decode_as` means that it is no JSON, not that it is of another type."""
+    return isinstance(error, (msgspec.DecodeError, RecursionError)) and not isinstance(
+        error, msgspec.ValidationError
+    )
 
 
 def _first_unencodable(value: Any, place: str) -> tuple[str, Any] | None:

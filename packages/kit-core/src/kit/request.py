@@ -263,7 +263,7 @@ class KitRequest:
             return _json.decode(data) if type is None else _json.decode_as(data, type)
         except (ValueError, RecursionError) as error:
             problem = "it is nested too deeply" if isinstance(error, RecursionError) else error
-            what = "Unexpected" if _json.is_mismatch(error) else "Malformed"
+            what = "Malformed" if _json.is_malformed(error) else "Unexpected"
             raise HTTPException(400, f"{what} JSON in the request body: {problem}") from error
 
     async def form_data(self) -> FormData:

@@ -171,4 +171,4 @@ def _failed(shown: str, error: BaseException) -> AppFailedError:
 
 
 def _is_ours(filename: str) -> bool:
-    return filename == __file__ or filename.startswith("<frozen importlib")
+    return filename in (__file__, importlib.__file__) or filename.startswith("<frozen importlib")

@@ -39,3 +39,7 @@ def serve(target: str, host: str, port: int) -> None:
     except AppError as error:
         raise click.ClickException(str(error)) from error
     serve_app(app, target, host, port)
+
+
+if __name__ == "__main__":
+    main()

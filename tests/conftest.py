@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Servers in processes of their own, for tests that talk to one as a user would."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+STARTUP_S = 30.0
+SHUTDOWN_S = 20.0
+
+
+class Served:
+    """A server process, its address, and what it printed."""
+
+    def __init__(self, command: list[str], port: int, log: Path, **environment: str) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.port = port
+        self._log = log
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(
+                command,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
+            )
+        self.pid = self._process.pid
+        self._wait_until_it_answers()
+
+    def _wait_until_it_answers(self) -> None:
+        end = time.monotonic() + STARTUP_S
+        while time.monotonic() < end:
+            if self._process.poll() is not None:
+                break
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), timeout=1):
+                    return
+            except OSError:
+                time.sleep(0.05)
+        self.stop(signal.SIGKILL)
+        pytest.fail(f"the server did not start:\n{self.printed()}")
+
+    def printed(self) -> str:
+        return self._log.read_text(errors="replace")
+
+    def memory_bytes(self) -> int:
+        """Resident memory of the process."""
+        status = Path(f"/proc/{self.pid}/status")
+        if not status.exists():
+            pytest.skip("the memory of a process is read from /proc")
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
+        return int(line.split()[1]) * 1024
+
+    def stop(self, number: int = signal.SIGINT) -> int:
+        """Sends a signal and waits for the end; gives the exit code."""
+        if self._process.poll() is None:
+            self._process.send_signal(number)
+        try:
+            return self._process.wait(SHUTDOWN_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            pytest.fail(f"the server did not end:\n{self.printed()}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    """Serves an app by uvicorn: `serve(folder, "app:app", NAME="value")`; ended with the test."""
+    started: list[Served] = []
+
+    def start(folder: Path, target: str, **environment: str) -> Served:
+        port = free_port()
+        options = ["--port", str(port), "--lifespan", "on", "--no-access-log"]
+        command = [sys.executable, "-m", "uvicorn", "--app-dir", str(folder), *options, target]
+        started.append(
+            Served(command, port, tmp_path / f"server-{len(started)}.log", **environment)
+        )
+        return started[-1]
+
+    yield start
+    for served in started:
+        served.stop(signal.SIGKILL)
+
+
+@pytest.fixture
+def client() -> Iterator[Callable[[Served], httpx.Client]]:
+    """Gives a client of a server; closed with the test."""
+    opened: list[httpx.Client] = []
+
+    def open_client(served: Served) -> httpx.Client:
+        opened.append(httpx.Client(base_url=served.url, timeout=30))
+        return opened[-1]
+
+    yield open_client
+    for each in opened:
+        each.close()
