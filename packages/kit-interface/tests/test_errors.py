@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Errors: their whole text, their attributes, and that they survive pickle and copy."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+from kit.interface import HTTPException, KitError, RouterClosedError, UnsupportedPathError
+from kit.interface.plugins import PluginConflictError, PluginLoadError, PluginNotFoundError
+
+ERRORS = [
+    pytest.param(
+        UnsupportedPathError("/x/:id{[}", "unterminated character set", "GET", 7),
+        ValueError,
+        "Unsupported route GET '/x/:id{[}' at position 7: unterminated character set",
+        id="unsupported path",
+    ),
+    pytest.param(
+        UnsupportedPathError("/x", "no"),
+        ValueError,
+        "Unsupported route '/x': no",
+        id="unsupported path, little known",
+    ),
+    pytest.param(
+        RouterClosedError("GET", "/late"),
+        RuntimeError,
+        "Can't add the route GET '/late': the router has already matched a request; "
+        "register all routes before",
+        id="router closed",
+    ),
+    pytest.param(
+        PluginNotFoundError("kit.routers", "tire", ("smart", "trie")),
+        LookupError,
+        "No plugin 'tire' in the group 'kit.routers': installed are 'smart', 'trie'. "
+        "Did you mean 'trie'?",
+        id="plugin, nearly",
+    ),
+    pytest.param(
+        PluginNotFoundError("kit.routers", "zzz", ("trie",)),
+        LookupError,
+        "No plugin 'zzz' in the group 'kit.routers': installed are 'trie'",
+        id="plugin, nothing near",
+    ),
+    pytest.param(
+        PluginNotFoundError("kit.routers", "trie", ()),
+        LookupError,
+        "No plugin 'trie' in the group 'kit.routers': none is installed",
+        id="plugin, none",
+    ),
+    pytest.param(
+        PluginConflictError("kit.routers", "trie", ("one", "two")),
+        KitError,
+        "The plugin 'trie' of the group 'kit.routers' is registered by one and two: "
+        "ask for 'one:trie' or 'two:trie'",
+        id="plugin conflict",
+    ),
+    pytest.param(
+        PluginLoadError("kit.routers", "trie", "one", "m:a", "ImportError: no"),
+        KitError,
+        "The plugin 'trie' of the group 'kit.routers' can't be loaded: 'm:a' of the distribution "
+        "'one' raised ImportError: no",
+        id="plugin load",
+    ),
+    pytest.param(HTTPException(404), Exception, "404", id="HTTP, status alone"),
+    pytest.param(
+        HTTPException(503, "busy", headers={"retry-after": "3"}),
+        Exception,
+        "503 busy",
+        id="HTTP, with headers",
+    ),
+]
+
+
+@pytest.mark.parametrize(("error", "base", "text"), ERRORS)
+def test_text_and_copies(error: Exception, base: type[Exception], text: str) -> None:
+    assert str(error) == text
+    assert isinstance(error, base)
+    assert isinstance(error, KitError) != isinstance(error, HTTPException)
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert type(again) is type(error)
+        assert (str(again), again.args, vars(again)) == (text, error.args, vars(error))
+
+
+@pytest.mark.parametrize("status", [0, 99, 199, 600, "404", None, 404.0])
+def test_status_that_is_none(status: Any) -> None:
+    with pytest.raises(ValueError, match="HTTPException status must be an int from 200 to 599"):
+        HTTPException(status)
+
+
+def test_http_exception_keeps_what_it_is_given() -> None:
+    marker: Any = object()
+    error = HTTPException(401, "who?", res=marker, headers={"x": "1"})
+    assert (error.status, error.message, error.res, error.headers) == (
+        401,
+        "who?",
+        marker,
+        {"x": "1"},
+    )

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: MIT
+"""The example in rough handling: clients that leave, race or lie, and a server that is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import signal
+import socket
+import sqlite3
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+
+FOLDER = Path(__file__).resolve().parent.parent / "examples" / "bookshelf"
+TOKEN = {"authorization": "Bearer bookshelf"}
+WAIT_S = 20.0
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "shelf.db"
+
+
+@pytest.fixture
+def served(serve: Any, database: Path) -> Any:
+    return serve(FOLDER, "app:app", BOOKSHELF_DB=str(database))
+
+
+@pytest.fixture
+def http(served: Any, client: Any) -> httpx.Client:
+    opened: httpx.Client = client(served)
+    return opened
+
+
+def fill(database: Path, count: int) -> None:
+    with sqlite3.connect(database) as connection:
+        rows = ((f"Book {number}",) for number in range(1, count + 1))
+        connection.executemany("INSERT INTO books (title) VALUES (?)", rows)
+    connection.close()
+
+
+def eventually(holds: Callable[[], bool]) -> bool:
+    """Waits for what happens in another process; says whether it did."""
+    end = time.monotonic() + WAIT_S
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.02)
+    return holds()
+
+
+@pytest.mark.parametrize("length", [201, 50_001, 60_000])
+def test_search_text_is_limited(length: int, http: httpx.Client) -> None:
+    text = "The query parameter 'q' must have at most 200 characters"
+    answer = http.get("/api/books?q=" + "x" * length)
+    assert answer.status_code == 400
+    assert answer.json() == {"error": {"status": 400, "message": text}}
+    assert http.get("/api/books?q=" + "x" * 200).json()["total"] == 0
+
+
+def test_errors_of_the_page_are_text(http: httpx.Client) -> None:
+    wrong_page = http.get("/?page=abc")
+    assert wrong_page.status_code == 400
+    assert wrong_page.text.startswith("The query parameter 'page' must be a whole number")
+    too_large = http.post("/books", data={"title": "x" * 6_000_000})
+    assert (too_large.status_code, "larger than" in too_large.text) == (413, True)
+    for answer in (wrong_page, too_large, http.get("/nothing")):
+        assert answer.headers["content-type"] == "text/plain; charset=UTF-8"
+    for path in ("/api", "/api/nothing"):
+        assert http.get(path).json()["error"]["status"] == 404
+
+
+@pytest.mark.parametrize(
+    "year",
+    [
+        pytest.param("1_999", id="an underscore"),
+        pytest.param("+1999", id="a plus"),
+        pytest.param("١٩٩٩", id="digits that are not ASCII"),
+        pytest.param("19.5", id="a fraction"),
+        pytest.param("9" * 6000, id="very long"),
+    ],
+)
+def test_bad_year_in_the_form(year: str, http: httpx.Client) -> None:
+    shown = http.post("/books", data={"token": "bookshelf", "title": "a", "year": year})
+    assert shown.status_code == 400
+    message = shown.text.partition('role="alert">')[2].partition("<")[0]
+    assert message.startswith("The year must be a whole number, not ")
+    assert len(message) < 100
+    assert http.get("/api/books").json()["total"] == 0
+
+
+def test_year_before_our_era_in_the_form(http: httpx.Client) -> None:
+    fields = {"token": "bookshelf", "title": "Iliad", "year": " -750 "}
+    assert http.post("/books", data=fields).status_code == 303
+    assert http.get("/api/books/1").json()["year"] == -750
+
+
+async def test_one_of_many_gets_the_isbn(served: Any) -> None:
+    async with httpx.AsyncClient(base_url=served.url, headers=TOKEN, timeout=30) as client:
+        book = {"title": "Dune", "isbn": "9780441013593"}
+        answers = await asyncio.gather(*(client.post("/api/books", json=book) for _ in range(16)))
+        assert sorted(answer.status_code for answer in answers) == [201, *[409] * 15]
+        assert (await client.get("/api/books")).json()["total"] == 1
+
+
+async def test_killed_between_writes_nothing_answered_is_lost(serve: Any, database: Path) -> None:
+    served = serve(FOLDER, "app:app", BOOKSHELF_DB=str(database))
+    created: dict[int, str] = {}
+    enough = asyncio.Event()
+
+    async def create(writer: int) -> None:
+        async with httpx.AsyncClient(base_url=served.url, headers=TOKEN, timeout=30) as client:
+            for number in range(100_000):
+                title = f"Book {writer}-{number}"
+                try:
+                    answer = await client.post("/api/books", json={"title": title})
+                except httpx.TransportError:
+                    return
+                assert answer.status_code == 201
+                created[answer.json()["id"]] = title
+                if len(created) >= 300:
+                    enough.set()
+
+    writers = asyncio.gather(*(create(writer) for writer in range(16)))
+    await asyncio.wait_for(enough.wait(), WAIT_S)
+    served.stop(signal.SIGKILL)
+    await writers
+    assert len(created) >= 300
+    again = serve(FOLDER, "app:app", BOOKSHELF_DB=str(database))
+    async with httpx.AsyncClient(base_url=again.url, timeout=30) as client:
+        total = (await client.get("/api/books")).json()["total"]
+        kept: dict[int, str] = {}
+        for page in range(1, total // 100 + 2):
+            items = (await client.get(f"/api/books?size=100&page={page}")).json()["items"]
+            kept.update((book["id"], book["title"]) for book in items)
+    assert len(kept) == len(set(kept.values())) == total
+    assert created.items() <= kept.items()
+
+
+def test_sigint_closes_the_database(served: Any, http: httpx.Client, database: Path) -> None:
+    assert http.post("/api/books", json={"title": "a"}, headers=TOKEN).status_code == 201
+    log = database.with_name(database.name + "-wal")
+    assert log.exists()
+    http.close()
+    served.stop(signal.SIGINT)
+    # SQLite removes the log when the last connection is closed in order, and only then.
+    assert not log.exists()
+
+
+def test_clients_that_leave_an_export_leave_no_connection(
+    served: Any, http: httpx.Client, database: Path
+) -> None:
+    tasks = Path(f"/proc/{served.pid}/task")
+    if not tasks.exists():
+        pytest.skip("the threads of a process are counted in /proc")
+    fill(database, 100_000)
+    # Each connection of aiosqlite is a thread.
+    assert http.get("/api/books").status_code == 200
+    before = len(list(tasks.iterdir()))
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", served.port), timeout=WAIT_S) as left:
+            left.sendall(b"GET /api/books.csv HTTP/1.1\r\nhost: x\r\n\r\n")
+            assert left.recv(100).startswith(b"HTTP/1.1 200 ")
+    assert http.get("/api/books").status_code == 200
+    assert eventually(lambda: len(list(tasks.iterdir())) <= before)
+    assert served.stop(signal.SIGINT) in (0, 130, -signal.SIGINT)
+    assert "Traceback" not in served.printed()
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch, database: Path) -> Iterator[ModuleType]:
+    """The example as a module of this process, with its neighbours."""
+    monkeypatch.setenv("BOOKSHELF_DB", str(database))
+    monkeypatch.syspath_prepend(str(FOLDER))
+    spec = importlib.util.spec_from_file_location("bookshelf_app", FOLDER / "app.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    for name in ("books", "page", "store"):
+        del sys.modules[name]
+
+
+async def test_closing_an_export_closes_its_connection_at_once(
+    example: ModuleType, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = sys.modules["store"]
+    connect = store.connect
+    opened: list[str] = []
+
+    @asynccontextmanager
+    async def counted(file: Path) -> AsyncIterator[Any]:
+        async with connect(file) as connection:
+            opened.append("open")
+            try:
+                yield connection
+            finally:
+                opened.append("closed")
+
+    async with example.app.running():
+        fill(database, 10_000)
+        monkeypatch.setattr(store, "connect", counted)
+        body = (await example.app.request("/api/books.csv")).body
+        assert await anext(body) == b"id,title,author,year,isbn\r\n"
+        assert opened == []
+        await anext(body)
+        assert opened == ["open"]
+        await body.aclose()
+        assert opened == ["open", "closed"]
+
+
+def talk(port: int, data: bytes, *, then_no_more: bool = False) -> bytes:
+    """What comes back for some bytes on a socket."""
+    with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as connection:
+        connection.sendall(data)
+        if then_no_more:
+            connection.shutdown(socket.SHUT_WR)
+        received = b""
+        while chunk := connection.recv(65536):
+            received += chunk
+        return received
+
+
+HEAD = (
+    b"POST /api/books HTTP/1.1\r\nhost: x\r\nconnection: close\r\n"
+    b"authorization: Bearer bookshelf\r\ncontent-type: application/json\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        pytest.param(b"x-bad: a\nb\r\n", id="a line feed"),
+        pytest.param(b"x-bad: a\rb\r\n", id="a carriage return"),
+        pytest.param(b"x-bad: a\x00b\r\n", id="NUL"),
+        pytest.param(b"content-length: x\r\n", id="a length that is no number"),
+    ],
+)
+def test_malformed_header(header: bytes, served: Any, http: httpx.Client) -> None:
+    answer = talk(served.port, HEAD + header + b"content-length: 2\r\n\r\n{}")
+    assert answer.startswith(b"HTTP/1.1 400 "), answer
+    assert http.get("/api/books").json()["total"] == 0
+
+
+def test_folded_header(served: Any, http: httpx.Client) -> None:
+    # RFC 9112, 5.2: a server refuses a folded line, or takes the fold for blanks.
+    body = b'{"title": "a"}'
+    folded = b"x-folded: a\r\n b: c\r\ncontent-length: %d\r\n\r\n" % len(body)
+    answer = talk(served.port, HEAD + folded + body)
+    assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 201 ")), answer
+    created = answer.startswith(b"HTTP/1.1 201 ")
+    assert http.get("/api/books").json()["total"] == int(created)
+
+
+def test_body_cut_short_makes_no_book(served: Any, http: httpx.Client) -> None:
+    cut = HEAD + b'content-length: 100\r\n\r\n{"title": "a"}'
+    answer = talk(served.port, cut, then_no_more=True)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400 "), answer
+    assert http.get("/api/books").json()["total"] == 0
+    assert served.stop(signal.SIGINT) in (0, 130, -signal.SIGINT)
+    assert "Traceback" not in served.printed()
