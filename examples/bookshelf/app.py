@@ -15,12 +15,12 @@ import io
 import logging
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any, TypedDict
 
 import page
-from books import book_of_form, book_of_json, number
+from books import book_of_form, book_of_json, number, search_text
 from store import COLUMNS, DuplicateISBNError, Store, open_store
 
 from kit import Context, File, HTTPException, Kit, Limits, Response
@@ -62,7 +62,7 @@ app.on(["POST", "PUT", "DELETE"], "/api/*", bearer_auth(token=TOKEN, realm="book
 async def list_books(c: Context[Bindings]) -> Response:
     wanted = number("page", c.req.query("page"), default=1, most=1_000_000)
     size = number("size", c.req.query("size"), default=20, most=100)
-    found = await c.env["store"].page(wanted, size, c.req.query("q") or "")
+    found = await c.env["store"].page(wanted, size, search_text(c.req.query("q")))
     return c.json({"items": found.items, "page": wanted, "size": size, "total": found.total})
 
 
@@ -81,18 +81,19 @@ async def csv_lines(store: Store) -> AsyncIterator[str]:
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
     yield text.getvalue()
-    async for rows in store.rows():
-        text.seek(0)
-        text.truncate()
-        writer.writerows([[no_formula(value) for value in row] for row in rows])
-        yield text.getvalue()
+    # A client may leave in the middle; without aclosing() the rows would be left open then.
+    async with aclosing(store.rows()) as steps:
+        async for rows in steps:
+            text.seek(0)
+            text.truncate()
+            writer.writerows([[no_formula(value) for value in row] for row in rows])
+            yield text.getvalue()
 
 
 def no_formula(value: Any) -> Any:
     """A text that a spreadsheet would run as a formula gets an apostrophe in front."""
-    return (
-        "'" + value if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
-    )
+    is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{value}" if is_formula else value
 
 
 @app.post("/api/books")
@@ -185,9 +186,9 @@ async def shelf(
     c: Context[Bindings], status: int = 200, message: str = "", typed: dict[str, str] | None = None
 ) -> Response:
     wanted = number("page", c.req.query("page"), default=1, most=1_000_000)
-    books = await c.env["store"].page(wanted, 20, c.req.query("q") or "")
-    text = page.render(books, wanted, c.req.query("q") or "", message, typed or {})
-    return c.html(text, status)
+    q = search_text(c.req.query("q"))
+    books = await c.env["store"].page(wanted, page.SIZE, q)
+    return c.html(page.render(books, wanted, q, message, typed or {}), status)
 
 
 # Errors -------------------------------------------------------------------------------------------
@@ -202,15 +203,18 @@ async def on_error(error: Exception, c: Context[Bindings]) -> Response:
         error = HTTPException(500, "Internal Server Error")
     challenge = error.res.headers.get("www-authenticate") if error.res else None
     headers = {"www-authenticate": challenge} if challenge else None
-    return c.json(problem(error.status, error.message), error.status, headers)
+    return problem(c, error.status, error.message or "", headers)
 
 
 @app.not_found()
 async def not_found(c: Context[Bindings]) -> Response:
-    if c.req.path.startswith("/api/"):
-        return c.json(problem(404, f"There is nothing at {c.req.path}"), 404)
-    return c.text("There is nothing here.", 404)
+    return problem(c, 404, f"There is nothing at {c.req.path}")
 
 
-def problem(status: int, message: str | None) -> dict[str, Any]:
-    return {"error": {"status": status, "message": message or ""}}
+def problem(
+    c: Context[Bindings], status: int, message: str, headers: dict[str, str] | None = None
+) -> Response:
+    """An error: JSON for a program that uses the API, text for a reader of the page."""
+    if c.req.path == "/api" or c.req.path.startswith("/api/"):
+        return c.json({"error": {"status": status, "message": message}}, status, headers)
+    return c.text(message, status, headers)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from kit import HTTPException, KitRequest
 
 MOST = {"title": 300, "author": 200}
 YEARS = range(-3000, 10_000)
+MOST_SEARCHED = 200
 
 
 @dataclass
@@ -44,15 +46,15 @@ def book_of_form(fields: Mapping[str, str]) -> dict[str, Any]:
         HTTPException: 400 if it is no book.
     """
     year = fields.get("year", "").strip()
-    try:
-        book = NewBook(
-            title=fields.get("title", ""),
-            author=fields.get("author") or None,
-            year=int(year) if year else None,
-            isbn=fields.get("isbn") or None,
-        )
-    except ValueError:
-        raise HTTPException(400, f"The year must be a whole number, not {year!r}") from None
+    # int() alone would take "1_999" and the digits of any script as well.
+    if year and not re.fullmatch("-?[0-9]{1,9}", year):
+        raise HTTPException(400, f"The year must be a whole number, not {year!r:.40}")
+    book = NewBook(
+        title=fields.get("title", ""),
+        author=fields.get("author") or None,
+        year=int(year) if year else None,
+        isbn=fields.get("isbn") or None,
+    )
     return checked(book)
 
 
@@ -105,3 +107,16 @@ def number(name: str, text: str | None, *, default: int, most: int) -> int:
             f"not {text!r:.40}",
         )
     return int(text)
+
+
+def search_text(text: str | None) -> str:
+    """Reads what is searched for.
+
+    Raises:
+        HTTPException: 400 if it is too long; SQLite takes no pattern of any length.
+    """
+    if len(text or "") > MOST_SEARCHED:
+        raise HTTPException(
+            400, f"The query parameter 'q' must have at most {MOST_SEARCHED} characters"
+        )
+    return text or ""

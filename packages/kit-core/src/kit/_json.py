@@ -56,9 +56,8 @@ def decode(data: bytes) -> Any:
 
 def is_malformed(error: Exception) -> bool:
     """Whether an error of `decode_as` means that it is no JSON, not that it is of another type."""
-    return isinstance(error, (msgspec.DecodeError, RecursionError)) and not isinstance(
-        error, msgspec.ValidationError
-    )
+    # Pydantic's error, which is not imported here, is the one that lists `errors`.
+    return not (isinstance(error, msgspec.ValidationError) or hasattr(error, "errors"))
 
 
 def _first_unencodable(value: Any, place: str) -> tuple[str, Any] | None:

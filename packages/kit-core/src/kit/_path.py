@@ -110,6 +110,8 @@ def query_value(query: str, key: str, pairs: Callable[[], list[tuple[str, str]]]
         key: The decoded key.
         pairs: Gives the decoded pairs of the query.
     """
+    if not key:
+        return None
     if "+" not in key and "%" not in key:
         for part in query.split("&"):
             name, _, value = part.partition("=")

@@ -291,6 +291,10 @@ class KitRequest:
         Raises:
             HTTPException: 400 if the form is malformed, 413 if it is beyond a limit.
         """
+        for name in limits.keys() - Limits._fields:
+            raise TypeError(
+                f"parse_body() has no limit {name!r}: there are {', '.join(Limits._fields)}"
+            )
         if media_type(self.header("content-type")) not in (MULTIPART, URLENCODED):
             return {}
         form = await self._read_form(self._limits._replace(**limits) if limits else self._limits)

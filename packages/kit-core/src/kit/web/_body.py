@@ -170,9 +170,12 @@ class Body:
 
         Raises:
             HTTPException: 400 if it is no form, 413 if it is beyond a limit.
+            TypeError: If the body was read before.
         """
         from ._forms import read_form
 
+        if self.body_used:
+            self._take()
         return await read_form(self._stream(), self.headers.get("content-type"), Limits())
 
     async def blob(self) -> Blob:

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""Forms: what real clients send comes back, and hostile ones are refused with a message."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kit import Context, File, FormData, HTTPException, Kit, Limits, Request, Response
+from kit.web._forms import read_form
+
+MULTIPART = "multipart/form-data; boundary=XX"
+
+
+async def pieces(data: bytes, size: int) -> AsyncIterator[bytes]:
+    for start in range(0, len(data), size):
+        yield data[start : start + size]
+
+
+async def parse(
+    data: bytes, content_type: str = MULTIPART, size: int = 7, limits: Limits = Limits()
+) -> list[tuple[str, Any]]:
+    """The entries of a form that comes in pieces; a file as name, type and content."""
+    form = await read_form(pieces(data, size), content_type, limits)
+    entries: list[tuple[str, Any]] = []
+    for name, value in form:
+        if isinstance(value, File):
+            entries.append((name, (value.name, value.type, await value.bytes())))
+        else:
+            entries.append((name, value))
+    form._close()
+    return entries
+
+
+def part(head: bytes, body: bytes = b"v") -> bytes:
+    return b"--XX\r\nContent-Disposition: " + head + b"\r\n\r\n" + body + b"\r\n"
+
+
+END = b"--XX--\r\n"
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    fields=st.lists(st.tuples(TEXT, st.one_of(TEXT, st.binary(max_size=40))), max_size=5),
+    size=st.integers(1, 100),
+    spool=st.sampled_from([0, 10, 1000]),
+)
+async def test_what_is_written_is_read(fields: Any, size: int, spool: int) -> None:
+    form = FormData()
+    expected: list[tuple[str, Any]] = []
+
+    def lines(text: str) -> str:  # HTML: line breaks are sent as CRLF
+        return text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
+
+    for name, value in fields:
+        if isinstance(value, bytes):
+            form.append(name, File([value], name, type="x/y"))
+            expected.append((lines(name), (name, "x/y", value)))
+        else:
+            form.append(name, value)
+            expected.append((lines(name), lines(value)))
+    response = Response(form)
+    data = await response.bytes()
+    limits = Limits(spool_size_bytes=spool)
+    got = await parse(data, response.headers["content-type"], size, limits)
+    if any("%" in name or "\\" in name for name, _ in fields):
+        # A client that escapes is not told apart from one that means the escape.
+        assert [value for _, value in got if isinstance(value, str)] == [
+            value for _, value in expected if isinstance(value, str)
+        ]
+    else:
+        assert got == expected
+
+
+async def test_what_httpx_sends(tmp_path: Any) -> None:
+    request = httpx.Request(
+        "POST",
+        "http://x/",
+        data={"a": ["1", "2"], "é": "ü"},
+        files=[("f", ('na"me.png', b"\x00\xff" * 50_000, "image/png")), ("g", ("é.txt", b""))],
+    )
+    got = await parse(request.read(), request.headers["content-type"], 4096)
+    assert got == [
+        ("a", "1"),
+        ("a", "2"),
+        ("é", "ü"),
+        ("f", ('na"me.png', "image/png", b"\x00\xff" * 50_000)),
+        ("g", ("é.txt", "text/plain", b"")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "content_type", "message"),
+    [
+        pytest.param(part(b'form-data; name="a"'), MULTIPART, "Unexpected end", id="no end"),
+        pytest.param(b"", MULTIPART, "Unexpected end", id="empty"),
+        pytest.param(b"junk", MULTIPART, "Unexpected end", id="junk"),
+        pytest.param(END, "multipart/form-data", "has no boundary", id="no boundary"),
+        pytest.param(
+            END,
+            "multipart/form-data; boundary=" + "X" * 71,
+            "the boundary is longer than 70 characters",
+            id="long boundary",
+        ),
+        pytest.param(part(b"form-data") + END, MULTIPART, "a part has no name", id="no name"),
+        pytest.param(
+            part(b'form-data; name="a\0b"') + END, MULTIPART, "a NUL character", id="NUL in a name"
+        ),
+        pytest.param(
+            part(b'form-data; name="a"; filename="b\0"') + END,
+            MULTIPART,
+            "a NUL character",
+            id="NUL in a file name",
+        ),
+        pytest.param(part(b'attachment; name="a"') + END, MULTIPART, "Wrong type", id="attachment"),
+        pytest.param(
+            part(b'form-data; name="a"; x="' + b"y" * 100_000 + b'"') + END,
+            MULTIPART,
+            "header length exceeded",
+            id="long header",
+        ),
+        pytest.param(b"--XX\r\nno colon\r\n\r\n" + END, MULTIPART, "Malformed", id="bad header"),
+        pytest.param(
+            b"--XX\r\nX-Y: " + b"z" * 200_000, MULTIPART, "header length", id="header without end"
+        ),
+    ],
+)
+async def test_malformed_multipart_is_400(data: bytes, content_type: str, message: str) -> None:
+    for size in (1_000_000, 4096):
+        with pytest.raises(HTTPException) as caught:
+            await parse(data, content_type, size)
+        assert caught.value.status == 400
+        text = caught.value.message or ""
+        assert text.startswith("Malformed multipart body: ")
+        assert message in text
+        assert len(text) < 200
+
+
+@pytest.mark.parametrize(
+    ("data", "limits", "message"),
+    [
+        pytest.param(
+            part(b'form-data; name="a"') * 3 + END,
+            Limits(max_fields=2),
+            "The form has more than 2 fields",
+            id="fields",
+        ),
+        pytest.param(
+            part(b'form-data; name="a"; filename="b"') * 3 + END,
+            Limits(max_files=2),
+            "The form has more than 2 files",
+            id="files",
+        ),
+        pytest.param(
+            part(b'form-data; name="a"', b"x" * 11) + END,
+            Limits(max_field_size_bytes=10),
+            "The form field 'a' is longer than 10 bytes",
+            id="field",
+        ),
+    ],
+)
+async def test_beyond_a_limit_is_413(data: bytes, limits: Limits, message: str) -> None:
+    with pytest.raises(HTTPException) as caught:
+        await parse(data, limits=limits)
+    assert (caught.value.status, caught.value.message) == (413, message)
+    roomy = Limits(*(limit + 1 if limit in (2, 10) else limit for limit in limits[:4]), None)
+    assert await parse(data, limits=roomy)
+
+
+async def test_ten_thousand_parts_are_refused_early() -> None:
+    read = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal read
+        while True:
+            read += 1
+            yield part(b'form-data; name="a"')
+
+    with pytest.raises(HTTPException, match=r"413"):
+        await read_form(endless(), MULTIPART, Limits())
+    assert read == 1001
+
+
+async def test_files_beyond_memory_are_closed_with_the_request() -> None:
+    kept: list[File] = []
+    app = Kit(limits=Limits(spool_size_bytes=10))
+
+    @app.post("/")
+    async def upload(c: Context) -> Response:
+        file = (await c.req.form_data()).get("f")
+        assert isinstance(file, File)
+        kept.append(file)
+        return c.body(await file.bytes())
+
+    data = part(b'form-data; name="f"; filename="b"', b"x" * 5000) + END
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    headers = [(b"content-type", MULTIPART.encode())]
+    scope = {"type": "http", "method": "POST", "path": "/", "raw_path": b"/", "headers": headers}
+    await app({**scope, "root_path": "", "query_string": b""}, receive, send)
+    assert (sent[0]["status"], sent[1]["body"]) == (200, b"x" * 5000)
+    with pytest.raises(ValueError, match=r"^The uploaded file 'b' is gone: its request is done"):
+        await kept[0].bytes()
+
+
+@pytest.mark.parametrize("how", ["cut short", "cancelled"])
+async def test_nothing_stays_open_when_it_breaks_off(how: str, monkeypatch: Any) -> None:
+    import anyio
+
+    opened: list[Any] = []
+    enter = anyio.TemporaryFile.__aenter__
+
+    async def noted(self: Any) -> Any:
+        opened.append(await enter(self))
+        return opened[-1]
+
+    monkeypatch.setattr(anyio.TemporaryFile, "__aenter__", noted)
+    whole = part(b'form-data; name="a"; filename="b"', b"x" * 100)
+    half = part(b'form-data; name="c"; filename="d"', b"x" * 100)[:-10]
+
+    async def body() -> AsyncIterator[bytes]:
+        yield whole
+        yield half
+        if how == "cancelled":
+            await anyio.sleep(60)
+
+    limits = Limits(spool_size_bytes=10)
+    with anyio.move_on_after(0.05):
+        with pytest.raises(HTTPException):
+            await read_form(body(), MULTIPART, limits)
+        assert how == "cut short"
+    assert len(opened) == 2
+    assert all(file.wrapped.closed for file in opened)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        pytest.param(b"", [], id="empty"),
+        pytest.param(b"a=1&b=2&a=3", [("a", "1"), ("b", "2"), ("a", "3")], id="repeated"),
+        pytest.param(b"a+b=c+d%20e", [("a b", "c d e")], id="blanks"),
+        pytest.param(b"a&=b&&c=", [("a", ""), ("", "b"), ("c", "")], id="without value or name"),
+        pytest.param("%C3%A9=é".encode(), [("é", "é")], id="UTF-8"),
+        pytest.param(b"a=%FF%zz%4", [("a", "\ufffd%zz%4")], id="no UTF-8"),
+        pytest.param(b"a=1;b=2", [("a", "1;b=2")], id="semicolon"),
+        pytest.param(b"a=b=c", [("a", "b=c")], id="two equals signs"),
+    ],
+)
+async def test_urlencoded(data: bytes, expected: Any) -> None:
+    kind = "Application/X-WWW-Form-Urlencoded; charset=utf-8"
+    assert await parse(data, kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        (Limits(max_fields=1), "The form has more than 1 fields"),
+        (Limits(max_field_size_bytes=3), "The form field 'b' is longer than 3 bytes"),
+    ],
+)
+async def test_urlencoded_beyond_a_limit(limits: Limits, message: str) -> None:
+    with pytest.raises(HTTPException) as caught:
+        await parse(b"a=1&b=1234", "application/x-www-form-urlencoded", limits=limits)
+    assert (caught.value.status, caught.value.message) == (413, message)
+
+
+@pytest.mark.parametrize("kind", [None, "", "application/json", "multipart/mixed; boundary=XX"])
+async def test_no_form(kind: str | None, caplog: pytest.LogCaptureFixture) -> None:
+    headers = {"content-type": kind} if kind is not None else {}
+    request = Request("http://x/", method="POST", headers=headers, body=b"a=1")
+    app = Kit()
+    seen: list[Any] = []
+
+    @app.post("/")
+    async def handler(c: Context) -> Response:
+        seen.append(await c.req.parse_body())
+        await c.req.form_data()
+        return c.text("not reached")
+
+    response = await app.fetch(request)
+    assert (response.status, seen) == (400, [{}])
+    assert (await response.text()).startswith(
+        "Expected a form: Content-Type multipart/form-data or"
+    )
+    assert [r for r in caplog.records if r.levelno >= logging.WARNING] == []
+
+
+def test_another_package_called_multipart(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+    import types
+
+    from kit.web import _multipart
+
+    monkeypatch.setitem(sys.modules, "multipart", types.ModuleType("multipart"))
+    with pytest.raises(ImportError, match=r"pip install -U 'python-multipart>=0\.0\.13'"):
+        _multipart.boundary_of(MULTIPART)

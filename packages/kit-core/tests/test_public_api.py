@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""What `kit` and its public modules export."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+NAMES = {
+    "kit": (
+        "URL",
+        "Blob",
+        "Context",
+        "File",
+        "FormData",
+        "HTTPException",
+        "Headers",
+        "Kit",
+        "KitRequest",
+        "Limits",
+        "Request",
+        "RequestInit",
+        "Response",
+    ),
+    "kit.route": ("base_path", "base_route_path", "matched_routes", "route_path"),
+    "kit.web": (
+        "URL",
+        "Blob",
+        "BodyInit",
+        "ClientDisconnectedError",
+        "File",
+        "FormData",
+        "Headers",
+        "HeadersInit",
+        "Request",
+        "RequestInit",
+        "Response",
+    ),
+}
+
+
+@pytest.mark.parametrize("module", NAMES)
+def test_names(module: str) -> None:
+    imported = importlib.import_module(module)
+    assert imported.__all__ == NAMES[module]
+    for name in imported.__all__:
+        assert getattr(imported, name).__doc__, name
+
+
+def test_every_public_method_says_what_it_does() -> None:
+    kit = importlib.import_module("kit")
+    for name in kit.__all__:
+        value = getattr(kit, name)
+        for member in vars(value):
+            if not member.startswith("_") and callable(getattr(value, member)):
+                assert getattr(value, member).__doc__, f"{name}.{member}"
