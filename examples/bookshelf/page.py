@@ -51,13 +51,14 @@ def render(found: Page, page: int, q: str, message: str, typed: Mapping[str, str
 <h1>Bookshelf</h1>
 <p class="quiet">{found.total} books{f" with “{escape(q)}”" if q else ""}
  · <a href="/api/books">JSON</a> · <a href="/api/books.csv">CSV</a></p>
-<form action="/"><label>Search<input name="q" value="{escape(q)}"></label><button>Go</button></form>
-{_table(found.items)}
-{_pages(found.total, page, q)}
 <h2>Add a book</h2>
 {f'<p class="message" role="alert">{escape(message)}</p>' if message else ""}
 <form action="/books" method="post">{"".join(_field(*f, typed) for f in FIELDS)}
 <button>Add</button></form>
+<h2>On the shelf</h2>
+<form action="/"><label>Search<input name="q" value="{escape(q)}"></label><button>Go</button></form>
+{_table(found.items)}
+{_pages(found.total, page, q)}
 </html>
 """
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -94,7 +94,7 @@ class Store:
     async def get_cover(self, book_id: int) -> dict[str, Any] | None:
         return await self._one("SELECT type, data FROM covers WHERE book_id = ?", [book_id])
 
-    async def rows(self) -> AsyncIterator[list[tuple[Any, ...]]]:
+    async def rows(self) -> AsyncGenerator[list[tuple[Any, ...]], None]:
         """Gives the whole shelf, some rows at a time, as it is when the reading begins."""
         # A connection of its own: another statement's end must not end this one's snapshot. Closing
         # it is a matter of its own thread, which goes on also if the request was cancelled.

@@ -57,6 +57,23 @@ async def test_a_body_is_read_once() -> None:
     assert Response(None).body is None
 
 
+async def test_a_body_that_is_left_is_closed() -> None:
+    closed: list[bool] = []
+
+    async def endless() -> AsyncIterator[bytes]:
+        try:
+            while True:
+                yield b"x"
+        finally:
+            closed.append(True)
+
+    body = Response(endless()).body
+    assert body is not None
+    assert await anext(body) == b"x"
+    await body.aclose()
+    assert closed == [True]
+
+
 async def test_chunks_that_are_no_text() -> None:
     with pytest.raises(TypeError, match=r"^A body yielded int: expected str or bytes$"):
         await Response([1]).bytes()  # type: ignore[list-item]

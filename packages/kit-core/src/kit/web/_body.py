@@ -114,17 +114,20 @@ class Body:
         return self._body is USED
 
     @property
-    def body(self) -> AsyncIterator[Bytes] | None:
+    def body(self) -> AsyncGenerator[Bytes, None] | None:
         """The body as a stream of bytes, which counts as read once it is iterated; or None."""
         return None if self._body is None else self._stream()
 
-    async def _stream(self) -> AsyncIterator[Bytes]:
+    async def _stream(self) -> AsyncGenerator[Bytes, None]:
         body = self._take()
         if isinstance(body, bytes):
             yield body
         elif body is not None:
-            async for chunk in iterate(body):
-                yield chunk
+            try:
+                async for chunk in iterate(body):
+                    yield chunk
+            finally:
+                await close_stream(body)
 
     def _take(self) -> Bytes | Stream | None:
         body = self._body
