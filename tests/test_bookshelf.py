@@ -191,6 +191,7 @@ def test_cover_comes_back_byte_for_byte(api: httpx.Client) -> None:
         got = api.get("/api/books/1/cover")
         assert (got.headers["content-type"], got.content == data) == (kind, True)
         assert got.headers["x-content-type-options"] == "nosniff"
+    assert api.post("/api/books/1/cover", files=files, headers=TOKEN).status_code == 204
     assert message(api.put("/api/books/9/cover", files=files, headers=TOKEN))[0] == 404
 
 

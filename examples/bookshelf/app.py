@@ -119,7 +119,7 @@ async def delete_book(c: Context[Bindings]) -> Response:
     return c.body(None, 204)
 
 
-@app.put("/api/books/:id/cover")
+@app.on(["PUT", "POST"], "/api/books/:id/cover")
 async def set_cover(c: Context[Bindings]) -> Response:
     cover = (await c.req.form_data()).get("cover")
     if not isinstance(cover, File):

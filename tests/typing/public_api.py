@@ -32,6 +32,11 @@ def third_party(*, header: str) -> Middleware:
         if c.res.status == 404 and c.error is None:
             c.res = c.redirect("/", 302)
         c.res.headers.set("x-status", str(c.res.status))
+        assert_type(dict(c.res.headers.items()), dict[str, str])
+        assert_type(await c.req.json(), Any)
+        assert_type(await c.req.bytes(), bytes)
+        assert_type(await c.req.parse_body(all=True), dict[str, Any])
+        assert_type(await c.res.text(), str)
 
     return third_party
 

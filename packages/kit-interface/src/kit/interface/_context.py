@@ -7,7 +7,7 @@ import sys
 from collections.abc import Awaitable, Iterable, Mapping
 from typing import Any, Protocol, overload
 
-from ._web import Request, Response
+from ._web import Bytes, Request, Response
 
 if sys.version_info >= (3, 13):
     from typing import TypeVar
@@ -64,11 +64,21 @@ class KitRequest(Protocol):
     @overload
     def header(self, name: str, /) -> str | None: ...
 
+    @property
+    def route_index(self) -> int:
+        """Which of the matched routes is running, from 0 in registration order."""
+
     async def text(self) -> str:
         """Reads the body as text."""
 
-    async def bytes(self) -> bytes:
-        """Reads the body as bytes."""
+    async def json(self) -> Any:
+        """Reads the body as JSON; what is none is a 400."""
+
+    async def bytes(self) -> Bytes:
+        """Reads the body."""
+
+    async def parse_body(self, *, all: bool = False, dot: bool = False) -> dict[str, Any]:
+        """Reads the body as a form; `{}` if it is none."""
 
 
 class Context(Protocol[BindingsT_co, VariablesT_co]):

@@ -8,7 +8,10 @@ a protocol invariant, and the core's own classes could not be passed where these
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
+
+Bytes: TypeAlias = bytes
+"""The type, where a method of the same name hides it."""
 
 
 class Headers(Protocol):
@@ -34,6 +37,9 @@ class Headers(Protocol):
 
     def has(self, name: str) -> bool:
         """Whether there is a header `name`."""
+
+    def items(self) -> Iterator[tuple[str, str]]:
+        """Gives names and joined values, sorted by name; each Set-Cookie line apart."""
 
     def __contains__(self, name: object) -> bool: ...
 
@@ -78,3 +84,13 @@ class Response(Protocol):
     @property
     def headers(self) -> Headers:
         """The header lines; changing them changes the response."""
+
+    @property
+    def body_used(self) -> bool:
+        """Whether the body was read; it can be read once."""
+
+    async def text(self) -> str:
+        """Reads the body as text."""
+
+    async def bytes(self) -> Bytes:
+        """Reads the body."""
