@@ -308,3 +308,29 @@ def test_another_package_called_multipart(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "multipart", types.ModuleType("multipart"))
     with pytest.raises(ImportError, match=r"pip install -U 'python-multipart>=0\.0\.13'"):
         _multipart.boundary_of(MULTIPART)
+
+
+URLENCODED = "application/x-www-form-urlencoded"
+
+
+async def test_urlencoded_bytes_of_one_character_half_escaped() -> None:
+    assert await parse(b"\xc3%A9=\xc3%A9", URLENCODED) == [("é", "é")]
+
+
+async def test_urlencoded_field_is_as_long_as_its_value() -> None:
+    limits = Limits(max_field_size_bytes=4)
+    assert await parse(b"a=%C3%A9%C3%A9", URLENCODED, limits=limits) == [("a", "éé")]
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), max_size=5))
+async def test_urlencoded_by_the_standard_library(pairs: list[tuple[str, str]]) -> None:
+    from urllib.parse import urlencode
+
+    assert await parse(urlencode(pairs).encode(), URLENCODED) == pairs
+
+
+@given(st.binary(max_size=40))
+async def test_urlencoded_takes_whatever_comes(data: bytes) -> None:
+    for name, value in await parse(data, URLENCODED):
+        assert isinstance(name, str)
+        assert isinstance(value, str)

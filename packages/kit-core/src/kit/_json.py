@@ -13,7 +13,7 @@ JSONDecodeError = msgspec.DecodeError
 
 def _encode_other(value: Any) -> Any:
     """What msgspec doesn't know: pydantic models, which describe themselves."""
-    dump = getattr(value, "model_dump", None)
+    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
     if dump is not None:
         return dump(mode="json")
     raise TypeError(f"{type(value).__module__}.{type(value).__qualname__}")
@@ -35,7 +35,7 @@ def encode(value: Any) -> bytes:
     """
     try:
         return _encode(value)
-    except TypeError as error:
+    except (TypeError, UnicodeEncodeError) as error:
         found = _first_unencodable(value, "$")
         if found is None:
             raise
@@ -64,7 +64,7 @@ def _first_unencodable(value: Any, place: str) -> tuple[str, Any] | None:
     """Where, going depth first, the encoder gives up; None if it doesn't."""
     try:
         _encode(value)
-    except TypeError:
+    except (TypeError, UnicodeEncodeError):
         for step, part in _parts(value):
             found = _first_unencodable(part, place + step)
             if found is not None:
@@ -78,6 +78,11 @@ def _parts(value: Any) -> Iterable[tuple[str, Any]]:
         return ((f"[{key!r}]", part) for key, part in value.items())
     if isinstance(value, (list, tuple, set, frozenset)):
         return ((f"[{index}]", part) for index, part in enumerate(value))
+    if isinstance(value, type):
+        return ()
+    dump = getattr(value, "model_dump", None)
+    if dump is not None:
+        return ((f".{name}", part) for name, part in dump(mode="json").items())
     names: Iterable[str] = getattr(value, "__dataclass_fields__", ())
     names = names or getattr(value, "__struct_fields__", ())
     return ((f".{name}", getattr(value, name)) for name in names)

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-# The escapes that decodeURI leaves alone: of # $ & + , / : ; = ? @, and of % itself, so that a
-# parameter can be decoded once more without changing its meaning.
-_KEPT = re.compile(r"(%(?:2[3-6BCFbcf]|3[ABDFabdf]|40))")
+# The escapes that decodeURI leaves alone: of # $ & + , / : ; = ? @.
+_KEPT = re.compile(r"(%(?:2[346BCFbcf]|3[ABDFabdf]|40))")
 
 
 def decode_component(text: str) -> str:
@@ -20,7 +19,8 @@ def decode_component(text: str) -> str:
 
 def decode_path(text: str) -> str:
     """Does what decodeURI (ECMA-262) does; `%25` and runs that are no UTF-8 stay as they are."""
-    return _ESCAPES.sub(_decode_run_but_reserved, text)
+    # Doubled first, as Hono does, so that a parameter can be decoded once more.
+    return _ESCAPES.sub(_decode_run_but_reserved, text.replace("%25", "%2525"))
 
 
 def decode_query(text: str) -> str:
@@ -66,7 +66,7 @@ def path_of_scope(scope: Any) -> str:
     if raw is None:
         path = scope["path"].replace("%", "%25").replace("?", "%3F").replace("#", "%23")
     elif b"%" in raw:
-        path = decode_path(raw.decode("latin-1"))
+        path = decode_path(raw.decode("utf-8", "replace"))
     else:
         path = scope["path"]
     root = (scope.get("root_path") or "").rstrip("/")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from kit.interface import HTTPException
@@ -11,12 +11,12 @@ from kit.interface import HTTPException
 from . import _json
 from ._limits import Limits
 from ._path import decode_component, query_pairs, query_value
+from ._request_body import RequestBody
 from .web import Blob, FormData, Request
-from .web._body import Bytes, Stream, decode_text, iterate
+from .web._body import Bytes, decode_text
 from .web._form_data import FormValue
-from .web._forms import MULTIPART, URLENCODED, media_type, read_form
+from .web._forms import MULTIPART, URLENCODED, media_type
 from .web._headers import encode_name
-from .web._received import ReceivedBody, body_too_large
 
 if TYPE_CHECKING:
     from kit.interface import Result
@@ -39,14 +39,12 @@ class KitRequest:
     """
 
     __slots__ = (
-        "_bytes",
-        "_form",
-        "_header_lines",
         "_limits",
         "_match",
         "_pairs",
         "_query",
         "_raw",
+        "_reader",
         "_receive",
         "_scope",
         "path",
@@ -74,11 +72,9 @@ class KitRequest:
         self._match = match
         self.route_index = 0
         self._limits = _DEFAULT_LIMITS
-        self._header_lines: Any = None
         self._query: str | None = None
         self._pairs: list[tuple[str, str]] | None = None
-        self._bytes: Bytes | None = None
-        self._form: FormData | None = None
+        self._reader: RequestBody | None = None
         return self
 
     @property
@@ -180,11 +176,8 @@ class KitRequest:
         Returns:
             Its value, None if there is none; without `name` a dict with lower-case names.
         """
-        lines = self._header_lines
-        if lines is None:
-            raw = self._raw
-            lines = self._scope["headers"] if raw is None else raw.headers._lines
-            self._header_lines = lines
+        raw = self._raw
+        lines = self._scope["headers"] if raw is None else raw.headers._lines
         if name is not None:
             key = encode_name(name)
             values = [value for n, value in lines if n == key]
@@ -200,10 +193,10 @@ class KitRequest:
     def _query_string(self) -> str:
         query = self._query
         if query is None:
-            if self._raw is None:
-                query = self._scope["query_string"].decode("latin-1")
+            if self._scope is not None:
+                query = self._scope["query_string"].decode("utf-8", "replace")
             else:
-                query = self._raw.url.partition("#")[0].partition("?")[2]
+                query = self.raw.url.partition("#")[0].partition("?")[2]
             self._query = query
         return query
 
@@ -219,9 +212,7 @@ class KitRequest:
             HTTPException: 413 if it is larger than `Limits.max_body_size_bytes`.
             TypeError: If the body of `raw` was read directly before.
         """
-        if self._bytes is None:
-            self._bytes = await self._read(self._limits)
-        return self._bytes
+        return await self._body.bytes()
 
     async def array_buffer(self) -> Bytes:
         """Reads the body; the Web name of `bytes`."""
@@ -263,7 +254,7 @@ class KitRequest:
             return _json.decode(data) if type is None else _json.decode_as(data, type)
         except (ValueError, RecursionError) as error:
             problem = "it is nested too deeply" if isinstance(error, RecursionError) else error
-            what = "Malformed" if _json.is_malformed(error) else "Unexpected"
+            what = "Malformed" if type is None or _json.is_malformed(error) else "Unexpected"
             raise HTTPException(400, f"{what} JSON in the request body: {problem}") from error
 
     async def form_data(self) -> FormData:
@@ -272,7 +263,7 @@ class KitRequest:
         Raises:
             HTTPException: 400 if it is no form, 413 if it is beyond one of the `Limits`.
         """
-        return await self._read_form(self._limits)
+        return await self._body.form_data()
 
     async def parse_body(
         self, *, all: bool = False, dot: bool = False, **limits: Any
@@ -297,7 +288,7 @@ class KitRequest:
             )
         if media_type(self.header("content-type")) not in (MULTIPART, URLENCODED):
             return {}
-        form = await self._read_form(self._limits._replace(**limits) if limits else self._limits)
+        form = await self._body.form_data(self._limits._replace(**limits) if limits else None)
         values: dict[str, Any] = {}
         for name, value in form:
             if all or name.endswith("[]"):
@@ -306,50 +297,17 @@ class KitRequest:
                 values[name] = value
         return _nest(values) if dot else values
 
-    async def _read(self, limits: Limits) -> Bytes:
-        """The whole body, from the form that was read or as it comes in."""
-        most = limits.max_body_size_bytes
-        if self._form is not None:
-            content, _ = self._form._as_body()
-            if isinstance(content, Bytes):
-                return content
-            return b"".join([chunk async for chunk in iterate(content)])
-        body = self.raw._take()
-        if isinstance(body, ReceivedBody):
-            return await body.read(most)
-        return b"".join([chunk async for chunk in _bounded(body, most)])
-
-    async def _read_form(self, limits: Limits) -> FormData:
-        if self._form is None:
-            content_type = self.header("content-type")
-            if media_type(content_type) == URLENCODED and self._bytes is None:
-                self._bytes = await self._read(limits)
-            body = self._bytes
-            if body is None and media_type(content_type) == MULTIPART:
-                chunks = _bounded(self.raw._take(), limits.max_body_size_bytes)
-            else:
-                chunks = iterate([body or b""])
-            self._form = await read_form(chunks, content_type, limits)
-        return self._form
+    @property
+    def _body(self) -> RequestBody:
+        body = self._reader
+        if body is None:
+            body = self._reader = RequestBody(self.raw, self._limits)
+        return body
 
     def _close(self) -> None:
         """Removes the temporary files of the form that was read."""
-        if self._form is not None:
-            self._form._close()
-
-
-async def _bounded(body: Bytes | Stream | None, most: int | None) -> AsyncIterator[Bytes]:
-    """The chunks of a body, up to a size in bytes.
-
-    Raises:
-        HTTPException: 413 beyond it.
-    """
-    size = 0
-    async for chunk in iterate([body] if isinstance(body, Bytes) else body or ()):
-        size += len(chunk)
-        if most is not None and size > most:
-            raise body_too_large(most)
-        yield chunk
+        if self._reader is not None:
+            self._reader.close()
 
 
 def _collect(values: dict[str, Any], name: str, value: FormValue) -> None:

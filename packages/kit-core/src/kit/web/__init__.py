@@ -22,3 +22,7 @@ __all__ = (
     "RequestInit",
     "Response",
 )
+
+# Names are shown as they are imported: kit.web.Response, not kit.web._response.Response.
+for _class in (URL, Blob, ClientDisconnectedError, File, FormData, Headers, Request, Response):
+    _class.__module__ = __name__

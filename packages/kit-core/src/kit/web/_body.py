@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit import _json
@@ -23,8 +24,13 @@ Stream: TypeAlias = AsyncIterable[Chunk] | Iterable[Chunk]
 BodyInit: TypeAlias = "Chunk | Stream | Blob | FormData"
 
 TEXT_TYPE = "text/plain; charset=UTF-8"
-USED: Any = object()
-"""Stands in the place of a body that was read."""
+
+
+class _Used:
+    """Stands in the place of a body that was read. A class stays itself when it is copied."""
+
+
+USED: Any = _Used
 
 
 def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
@@ -124,8 +130,9 @@ class Body:
             yield body
         elif body is not None:
             try:
-                async for chunk in iterate(body):
-                    yield chunk
+                async with aclosing(iterate(body)) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
             finally:
                 await close_stream(body)
 
@@ -179,7 +186,8 @@ class Body:
 
         if self.body_used:
             self._take()
-        return await read_form(self._stream(), self.headers.get("content-type"), Limits())
+        async with aclosing(self._stream()) as chunks:
+            return await read_form(chunks, self.headers.get("content-type"), Limits())
 
     async def blob(self) -> Blob:
         """Reads the body as a Blob with the content type of the headers."""
@@ -200,7 +208,7 @@ class Blob:
         if isinstance(parts, (str, bytes, bytearray, memoryview)):
             raise TypeError(f"Blob expects a list of parts, not {parts.__class__.__name__}")
         self._data: Bytes = b"".join(
-            p._data if isinstance(p, Blob) else encode_chunk(p) for p in parts
+            p._content() if isinstance(p, Blob) else encode_chunk(p) for p in parts
         )
         self._type = type.lower() if type.isascii() and type.isprintable() else ""
 
@@ -229,6 +237,9 @@ class Blob:
     async def stream(self) -> AsyncIterator[Bytes]:
         """Gives the content in chunks."""
         yield self._data
+
+    def _content(self) -> Bytes:
+        return self._data
 
     def _as_body(self) -> tuple[Bytes | Stream, str | None]:
         return self._data, self.type or None

@@ -105,6 +105,23 @@ class File(Blob):
             self._spooled.seek(offset)
             return bytes(self._spooled.read(_CHUNK_BYTES))
 
+    def _content(self) -> Bytes:
+        if self._spooled is None:
+            return self._data
+        chunks = []
+        size = 0
+        while chunk := self._read_at(size):
+            chunks.append(chunk)
+            size += len(chunk)
+        return b"".join(chunks)
+
+    def _renamed(self, name: str) -> File:
+        """The same content under another name."""
+        file = File((), name, type=self.type, last_modified=self._last_modified)
+        file._data, file._size = self._data, self._size
+        file._spooled, file._spooled_lock = self._spooled, self._spooled_lock
+        return file
+
     def _close(self) -> None:
         if self._spooled is not None:
             self._spooled.close()
@@ -213,13 +230,14 @@ class FormData:
 
 
 def _as_value(name: str, value: Any, filename: str | None) -> FormValue:
+    if not isinstance(name, str):
+        raise TypeError(f"The name of a form field must be a str, not {name!r:.100}")
     if isinstance(value, str):
         return value
-    if isinstance(value, File) and filename in (None, value.name):
-        return value
+    if isinstance(value, File):
+        return value if filename in (None, value.name) else value._renamed(filename or "")
     if isinstance(value, Blob):
-        given = value.name if isinstance(value, File) else "blob"
-        return File([value], filename or given, type=value.type)
+        return File([value], "blob" if filename is None else filename, type=value.type)
     raise TypeError(
         f"Invalid value of the form field {name!r}: expected str, File or Blob, "
         f"not {type(value).__name__}"

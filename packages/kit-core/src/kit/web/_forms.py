@@ -51,7 +51,7 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
     Raises:
         HTTPException: 413 if it is beyond a limit.
     """
-    from urllib.parse import unquote_plus
+    from urllib.parse import unquote_to_bytes
 
     from ._multipart import field_too_large, too_large
 
@@ -61,8 +61,9 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
     form = FormData()
     for part in parts:
         raw_name, _, raw_value = part.partition(b"=")
-        name = unquote_plus(raw_name.decode("utf-8", "replace"), errors="replace")
-        if len(raw_value) > limits.max_field_size_bytes:
+        name = unquote_to_bytes(raw_name.replace(b"+", b" ")).decode("utf-8", "replace")
+        value = unquote_to_bytes(raw_value.replace(b"+", b" "))
+        if len(value) > limits.max_field_size_bytes:
             raise field_too_large(name, limits.max_field_size_bytes)
-        form.append(name, unquote_plus(raw_value.decode("utf-8", "replace"), errors="replace"))
+        form.append(name, value.decode("utf-8", "replace"))
     return form

@@ -87,7 +87,7 @@ class Headers:
             return
         pairs = init.items() if hasattr(init, "items") else init
         for pair in pairs:
-            if isinstance(pair, str) or len(pair) != 2:
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise ValueError(f"Invalid header {pair!r}: expected a pair of name and value")
             self.append(*pair)
 
@@ -191,6 +191,9 @@ class Headers:
         return list(self.items()) == list(other.items())
 
     __hash__ = None  # type: ignore[assignment]  # mutable
+
+    def __copy__(self) -> Headers:
+        return Headers(self)
 
     def __repr__(self) -> str:
         return f"Headers({list(self.items())!r})"

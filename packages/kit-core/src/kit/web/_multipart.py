@@ -77,6 +77,8 @@ async def decode(chunks: AsyncIterable[bytes], content_type: str, limits: Limits
     try:
         parser = package.PushMultipartParser(boundary_of(content_type))
         async for chunk in chunks:
+            if not chunk:  # to the parser it would mean the end
+                continue
             for event in parser.parse(chunk):
                 if event is None:
                     await collector.end()
@@ -179,21 +181,25 @@ def field_too_large(name: str, limit: int) -> HTTPException:
     return HTTPException(413, f"The form field {name!r:.100} is longer than {limit} bytes")
 
 
-def encode(form: FormData) -> tuple[bytes | Stream, str]:
+def encode(form: FormData, boundary: str | None = None) -> tuple[bytes | Stream, str]:
     """Writes a form as a multipart body.
+
+    Args:
+        form: The form.
+        boundary: The boundary that it had, if it was read from a body; else a new one is made.
 
     Returns:
         The body, streamed if a file is not in memory, and its Content-Type.
     """
     # Random, so that it can't occur in the content, whoever wrote that.
-    boundary = "----KitFormBoundary" + os.urandom(16).hex()
+    boundary = boundary or "----KitFormBoundary" + os.urandom(16).hex()
     content_type = f"multipart/form-data; boundary={boundary}"
     entries = list(form.entries())
     if any(isinstance(value, File) and value._spooled is not None for _, value in entries):
         return _stream(entries, boundary), content_type
     parts: list[bytes] = []
     for name, value in entries:
-        data = value._data if isinstance(value, File) else _newlines(value).encode()
+        data = value._content() if isinstance(value, File) else _newlines(value).encode()
         parts += (_head(name, value, boundary), data, b"\r\n")
     return b"".join([*parts, f"--{boundary}--\r\n".encode()]), content_type
 

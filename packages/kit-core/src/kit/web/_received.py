@@ -48,14 +48,18 @@ class ReceivedBody:
             HTTPException: 413 if there are more.
             ClientDisconnectedError: If the client goes away before the end.
         """
-        chunks = []
+        chunks: list[bytes] = []
         size = 0
-        while self._kept or not self.complete:
-            chunk = await self._next()
-            size += len(chunk)
-            if most is not None and size > most:
-                raise body_too_large(most)
-            chunks.append(chunk)
+        try:
+            while self._kept or not self.complete:
+                chunk = await self._next()
+                chunks.append(chunk)
+                size += len(chunk)
+                if most is not None and size > most:
+                    raise body_too_large(most)
+        except BaseException:
+            self._kept[:0] = chunks  # who was cancelled leaves them to who reads on
+            raise
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:

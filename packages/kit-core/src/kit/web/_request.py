@@ -62,11 +62,12 @@ class Request(Body):
             source.headers if source and headers is None else headers
         )
         self._body = None
+        given = body is not None or (source is not None and source._has_body())
+        if given and self._method in ("GET", "HEAD"):
+            raise TypeError(f"A {self._method} request can't have a body")
         if body is None and source is not None:
             self._body = source._take()
         elif body is not None:
-            if self._method in ("GET", "HEAD"):
-                raise TypeError(f"A {self._method} request can't have a body")
             self._body, content_type = extract(body)
             if content_type is not None and not self._headers.has("content-type"):
                 self._headers._lines.append(
@@ -83,6 +84,12 @@ class Request(Body):
         request._headers = None
         request._body = request._received = ReceivedBody(receive)
         return request
+
+    def _has_body(self) -> bool:
+        """Whether there is something to read; a served GET or HEAD is taken to have none."""
+        return self._body is not None and not (
+            self._received is not None and self._method in ("GET", "HEAD")
+        )
 
     def _received_body(self) -> ReceivedBody:
         """What reads the body from the server, for who waits for the client to leave."""
@@ -129,10 +136,10 @@ def url_of_scope(scope: dict[str, Any]) -> str:
     A Host header that is missing or can't be part of a URL gives way to the server's own address.
     """
     path = scope.get("raw_path")
-    text = path.decode("latin-1") if path else _quoted(scope["path"])
+    text = path.decode("utf-8", "replace") if path else _quoted(scope["path"])
     if not text.startswith("/"):  # a target such as `@other.example` would become part of the host
         text = "/" + text
-    query = scope.get("query_string", b"").decode("latin-1")
+    query = scope.get("query_string", b"").decode("utf-8", "replace")
     rest = text + (f"?{query}" if query else "")
     scheme = scope.get("scheme", "http")
     host = next((v.decode("latin-1") for n, v in scope["headers"] if n == b"host"), "")

@@ -22,7 +22,7 @@ def check_status(status: int, *, has_body: bool) -> None:
         ValueError: If it is no int from 200 to 599 (WHATWG Fetch, section 5.5), or 101.
         TypeError: If a response with this status has no body, but one is given.
     """
-    if status != 101 and not (isinstance(status, int) and 200 <= status <= 599):
+    if not isinstance(status, int) or not (200 <= status <= 599 or status == 101):
         raise ValueError(f"Invalid response status {status!r}: expected an int from 200 to 599")
     if has_body and status in NULL_BODY_STATUSES:
         raise TypeError(f"A response with status {status} has no body: give None")
@@ -145,6 +145,9 @@ class Response(Body):
                 f"Invalid redirect status {status!r}: expected 301, 302, 303, 307 or 308"
             )
         return Response(None, status=status, headers={"location": url})
+
+    def __copy__(self) -> Response:
+        return self._copy()
 
     def __repr__(self) -> str:
         return f"<Response {self._status}>"

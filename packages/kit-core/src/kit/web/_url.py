@@ -23,6 +23,9 @@ class URL:
         # Imported here: an app that never looks at a URL need not load the parser.
         import ada_url
 
+        for text in (url, base):
+            if not isinstance(text, str) and (text is not None or text is url):
+                raise TypeError(f"A URL is made of a str, not {text!r:.100}")
         try:
             self._parsed: Any = ada_url.URL(url, base)
         except ValueError:

@@ -43,3 +43,7 @@ __all__ = (
     "plugins",
     "supports_color",
 )
+
+# Names are shown as they are imported: kit.interface.HTTPException, not ..._errors.
+for _class in (HTTPException, KitError, RouterClosedError, RouterRoute, UnsupportedPathError):
+    _class.__module__ = __name__

@@ -4,18 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._web import Response
+
+
+def _rebuild(kind: type[BaseException], args: tuple[Any, ...]) -> BaseException:
+    """An exception as it was, whatever parameters its class has."""
+    return kind.__new__(kind, *args)
 
 
 class KitError(Exception):
     """Root of the errors that mean a mistake in the use of Kit.
 
     Each subclass builds its own text from the values it is given and keeps them as attributes.
-    `args` are those values, so that every error survives pickle and copy.
+    Every error survives pickle and copy.
     """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.args), self.__dict__
 
 
 class UnsupportedPathError(KitError, ValueError):
@@ -104,6 +112,9 @@ class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no 
         self.message = message
         self.res = res
         self.headers = headers
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.args), self.__dict__
 
     def __str__(self) -> str:
         return f"{self.status} {self.message}" if self.message else str(self.status)

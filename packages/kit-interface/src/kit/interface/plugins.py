@@ -7,6 +7,7 @@ running app by itself.
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from ._errors import KitError
@@ -146,22 +147,25 @@ def load(group: str, name: str) -> Any:
         PluginConflictError: If several distributions register the name.
         PluginLoadError: If importing it failed.
     """
-    distribution, _, wanted = name.rpartition(":")
+    distribution, colon, wanted = name.rpartition(":")
     entries = _entry_points(group)
-    found = [
-        (plugin, entry)
-        for plugin, entry in entries
-        if plugin.name == wanted
-        and (not distribution or _normalized(plugin.distribution) == _normalized(distribution))
-    ]
+    found = [each for each in entries if each[0].name == name]
+    if not found and colon:
+        found = [
+            (plugin, entry)
+            for plugin, entry in entries
+            if plugin.name == wanted
+            and _normalized(plugin.distribution) == _normalized(distribution)
+        ]
     if not found:
-        raise PluginNotFoundError(group, name, tuple(dict.fromkeys(p.name for p, _ in entries)))
+        names = (f"{p.distribution}:{p.name}" if distribution else p.name for p, _ in entries)
+        raise PluginNotFoundError(group, name, tuple(dict.fromkeys(names)))
     if len(found) > 1:
-        raise PluginConflictError(group, wanted, tuple(p.distribution for p, _ in found))
+        raise PluginConflictError(group, found[0][0].name, tuple(p.distribution for p, _ in found))
     plugin, entry = found[0]
     try:
         return entry.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = f"{type(error).__name__}: {error}"
         raise PluginLoadError(
             group, plugin.name, plugin.distribution, plugin.target, reason
@@ -174,8 +178,9 @@ def _entry_points(group: str) -> list[tuple[InstalledPlugin, Any]]:
 
     found: dict[tuple[str, str], tuple[InstalledPlugin, Any]] = {}
     for entry in entry_points(group=group):
-        distribution = entry.dist.name if entry.dist else "?"
-        version = entry.dist.version if entry.dist else "?"
+        # Metadata that is broken or gone leaves name and version empty.
+        distribution = (entry.dist and entry.dist.name) or "?"
+        version = (entry.dist and entry.dist.version) or "?"
         plugin = InstalledPlugin(group, entry.name, distribution, version, entry.value)
         # An editable install can show one distribution twice on the path.
         found.setdefault((plugin.name, _normalized(distribution)), (plugin, entry))
@@ -184,4 +189,4 @@ def _entry_points(group: str) -> list[tuple[InstalledPlugin, Any]]:
 
 def _normalized(distribution: str) -> str:
     """The name as the packaging specifications compare it (names differing in `-_.` are one)."""
-    return distribution.replace("_", "-").replace(".", "-").lower()
+    return re.sub(r"[-_.]+", "-", distribution).lower()

@@ -16,6 +16,7 @@ from kit.interface import UnsupportedPathError
 
 _PARAMETER = re.compile(r":([^{}]+)(?:\{(.+)\})?", re.DOTALL)
 _SLASH_OUTSIDE_BRACES = re.compile(r"\{[^}]+\}|(/)", re.DOTALL)
+_GLOBAL_FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
 # \d is 0-9, as in JavaScript; a newline is a character like any other.
 _FLAGS = re.ASCII | re.DOTALL
 
@@ -65,7 +66,7 @@ def expand_optional(path: str) -> list[str]:
     variants: list[str] = []
     base = ""
     for segment in split_pattern(path):
-        if segment.startswith(":") and segment.endswith("?"):
+        if ":" in segment and segment.endswith("?"):
             segment = segment[:-1]
             if "/" in segment:
                 warnings.warn(
@@ -77,6 +78,12 @@ def expand_optional(path: str) -> list[str]:
                 variants += (base or "/", f"{base}/{segment}")
         if segment:
             base += "/" + segment
+    if not variants and not base.endswith("}"):
+        warnings.warn(
+            f"The route {path!r} never matches: a path holds no '?'; "
+            "an optional parameter is the last segment, ':name?'",
+            stacklevel=2,
+        )
     return list(dict.fromkeys(variants))
 
 
@@ -95,7 +102,11 @@ def compile_expression(expression: str, path: str, method: str, then: str = "") 
     """
     try:
         re.compile(expression, _FLAGS)
-        return re.compile(f"(?:{expression})" + (then or r"\Z"), _FLAGS)
+        # Global flags, e.g. (?i), have to stand before all else.
+        flags = _GLOBAL_FLAGS.match(expression)
+        start = flags.end() if flags else 0
+        whole = f"{expression[:start]}(?:{expression[start:]})" + (then or r"\Z")
+        return re.compile(whole, _FLAGS)
     except (re.error, OverflowError, RecursionError) as error:
         start = path.find("{" + expression + "}") + 1
         offset = getattr(error, "pos", None) or 0

@@ -101,7 +101,7 @@ class TrieRouter(Generic[T]):
         if self._closed:
             raise RouterClosedError(method, path)
         # What can fail comes before the tree is touched, so a refused route leaves no trace.
-        variants = [self._parse(method, variant) for variant in expand_optional(path)]
+        variants = [self._parse(method, path, variant) for variant in expand_optional(path)]
         self._methods.add(method)
         for variant, parsed in variants:
             self._count += 1
@@ -132,7 +132,9 @@ class TrieRouter(Generic[T]):
                 results[method] = found
         return found
 
-    def _parse(self, method: str, path: str) -> tuple[str, list[str | tuple[tuple[str, str], Any]]]:
+    def _parse(
+        self, method: str, pattern: str, path: str
+    ) -> tuple[str, list[str | tuple[tuple[str, str], Any]]]:
         """Gives the pattern with its steps: a literal, `*`, or a parameter's key and branch."""
         segments = split_pattern(path)
         steps: list[str | tuple[tuple[str, str], Any]] = []
@@ -152,8 +154,8 @@ class TrieRouter(Generic[T]):
                 following = following.removesuffix("*")
             literal = "" if following.startswith((":", "*")) else following
             then = f"(?=/{re.escape(literal)})" if literal else ""
-            whole = compile_expression(expression, path, method)
-            rest = compile_expression(expression, path, method, then) if then else whole
+            whole = compile_expression(expression, pattern, method)
+            rest = compile_expression(expression, pattern, method, then) if then else whole
             steps.append(((segment, literal), _Branch[T](name, None if then else whole, rest)))
         return path, steps
 

@@ -1,0 +1,437 @@
+# SPDX-License-Identifier: MIT
+"""multipart/form-data: fuzzed, written and read in any chunks, and files beyond memory."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import itertools
+import warnings
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+import trio
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from kit import Blob, File, FormData, HTTPException, KitRequest, Limits, Request, Response
+from kit.web._forms import read_form
+
+MULTIPART = "multipart/form-data; boundary=XX"
+END = b"--XX--\r\n"
+SPOOLING = Limits(spool_size_bytes=10)
+
+
+def part(head: bytes, body: bytes = b"v", more: bytes = b"") -> bytes:
+    return b"--XX\r\nContent-Disposition: form-data; " + head + more + b"\r\n\r\n" + body + b"\r\n"
+
+
+async def stream(chunks: Iterable[bytes]) -> AsyncIterator[bytes]:
+    for chunk in chunks:
+        yield chunk
+
+
+async def parse(
+    chunks: Iterable[bytes], content_type: str = MULTIPART, limits: Limits = Limits()
+) -> FormData:
+    return await read_form(stream(chunks), content_type, limits)
+
+
+async def entries(form: FormData) -> list[tuple[str, Any]]:
+    return [
+        (name, (v.name, v.type, await v.bytes()) if isinstance(v, File) else v) for name, v in form
+    ]
+
+
+def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
+    edges = [0, *sorted({place % (len(data) + 1) for place in places}), len(data)]
+    return [data[a:b] for a, b in itertools.pairwise(edges) if a < b]
+
+
+SAFE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0%\\\r\n"), max_size=9)
+CONTENT = st.one_of(
+    st.binary(max_size=60),
+    st.sampled_from([b"\r\n--XX", b"\r\n--XX--\r\n", b"\r", b"\n", b"--", b"\r\n\r\n", b"\r\n--X"]),
+    st.lists(st.sampled_from([b"\r\n", b"-", b"X", b"--XX", b"a"]), max_size=9).map(b"".join),
+)
+
+
+@settings(deadline=None)
+@given(
+    values=st.lists(st.tuples(SAFE, st.one_of(SAFE, st.tuples(SAFE, CONTENT))), max_size=5),
+    places=st.lists(st.integers(0, 5000), max_size=12),
+    spool=st.sampled_from([0, 1, 20, 1000]),
+)
+async def test_round_trip_in_any_chunks(values: Any, places: list[int], spool: int) -> None:
+    form = FormData()
+    expected: list[tuple[str, Any]] = []
+    for name, value in values:
+        if isinstance(value, str):
+            form.append(name, value)
+            expected.append((name, value))
+        else:
+            form.append(name, File([value[1]], value[0]))
+            expected.append((name, (value[0], "application/octet-stream", value[1])))
+    sent = Response(form)
+    kind = sent.headers["content-type"]
+    limits = Limits(spool_size_bytes=spool)
+    got = await parse(cut(await sent.bytes(), places), kind, limits)
+    assert await entries(got) == expected
+    again = Response(got)  # now streamed, where a file is on disk
+    second = await parse([await again.bytes()], again.headers["content-type"])
+    assert await entries(second) == expected
+    got._close()
+
+
+SEED = (
+    part(b'name="a"', b"1")
+    + part(b'name="f"; filename="n.txt"', b"x" * 30, b"\r\nContent-Type: text/x\r\nX-Y: z")
+    + END
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    edits=st.lists(
+        st.tuples(
+            st.integers(0, len(SEED)),
+            st.integers(0, 6),
+            st.one_of(
+                st.binary(max_size=4),
+                st.sampled_from(
+                    [b"\r\n", b"\r", b"\n", b"--XX", b'"', b"\\", b"%", b";", b":", b"name*=", b"="]
+                ),
+            ),
+        ),
+        max_size=5,
+    ),
+    places=st.lists(st.integers(0, 500), max_size=4),
+)
+@example(edits=[(0, 0, b"")], places=[])
+async def test_a_damaged_body_is_a_form_or_a_refusal(edits: Any, places: list[int]) -> None:
+    data = SEED
+    for at, length, new in edits:
+        data = data[:at] + new + data[at + length :]
+    try:
+        form = await parse(cut(data, places), limits=SPOOLING)
+    except HTTPException as error:
+        assert error.status == 400  # noqa: PT017
+        assert (error.message or "").startswith("Malformed multipart body: ")  # noqa: PT017
+    else:
+        await entries(form)
+        form._close()
+
+
+@given(st.text(st.characters(max_codepoint=255, exclude_characters="\r\n\0"), max_size=30))
+async def test_a_strange_content_type_is_a_form_or_a_refusal(parameters: str) -> None:
+    try:
+        form = await parse([SEED], "multipart/form-data" + parameters)
+    except HTTPException as error:
+        assert error.status == 400  # noqa: PT017
+    else:
+        assert len(form) in (0, 2)
+
+
+async def test_empty_chunks_mean_nothing() -> None:
+    data = part(b'name="a"') + END
+    assert await entries(await parse([b"", data[:9], b"", data[9:], b""])) == [("a", "v")]
+
+
+async def test_an_empty_field_beside_a_file_on_disk() -> None:
+    data = part(b'name="f"; filename="n"', b"x" * 50) + part(b'name="e"', b"") + END
+    form = await parse([data], limits=SPOOLING)
+    again = await Response(form).form_data()
+    assert again.get("e") == ""
+    form._close()
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        pytest.param(END, [], id="no parts"),
+        pytest.param(b"--XX--", [], id="no parts, no line end"),
+        pytest.param(b"preamble\r\n" + part(b'name="a"') + END, [("a", "v")], id="preamble"),
+        pytest.param(part(b'name="a"') + END + b"epilogue", [("a", "v")], id="epilogue"),
+        pytest.param(part(b'name="a"', b"") + END, [("a", "")], id="empty value"),
+        pytest.param(part(b'name=""') + END, [("", "v")], id="empty name"),
+        pytest.param(part(b"name=a") + END, [("a", "v")], id="unquoted"),
+        pytest.param(
+            part(b'name="a%22b%0D%0A"') + END, [('a"b\r\n', "v")], id="escapes of browsers"
+        ),
+        pytest.param(
+            part(b'name="a"', "é".encode() + b"\xff") + END, [("a", "é\ufffd")], id="UTF-8"
+        ),
+        pytest.param(
+            part(b'name="a"', b"\xe9", b"\r\nContent-Type: text/plain; charset=latin-1") + END,
+            [("a", "\ufffd")],
+            id="a charset is not looked at",
+        ),
+        pytest.param(
+            part(b'name="f"; filename=""', b"") + END,
+            [("f", ("", "text/plain", b""))],
+            id="no file",
+        ),
+        pytest.param(
+            part(b'name="f"; filename="../../etc/passwd"') + END,
+            [("f", ("../../etc/passwd", "text/plain", b"v"))],
+            id="a path is left to the app",
+        ),
+        pytest.param(
+            part(b'name="f"; filename="n"', b"v", b"\r\nContent-Type: Image/PNG ") + END,
+            [("f", ("n", "image/png", b"v"))],
+            id="media type",
+        ),
+        pytest.param(part(b'name="a"', b"\r\n--X\r\n") + END, [("a", "\r\n--X\r\n")], id="nearly"),
+    ],
+)
+async def test_read(data: bytes, expected: Any) -> None:
+    for size in (1, 2, 3, 1000):
+        chunks = [data[start : start + size] for start in range(0, len(data), size)]
+        assert await entries(await parse(chunks)) == expected
+
+
+async def test_boundary_of_seventy_characters() -> None:
+    boundary = "B" * 70
+    data = SEED.replace(b"XX", boundary.encode())
+    form = await parse([data], f'Multipart/Form-Data ; charset=x; boundary="{boundary}"')
+    assert form.get("a") == "1"
+
+
+@pytest.mark.parametrize("size", [9, 10, 11, 64 * 1024, 64 * 1024 + 1, 300_000])
+async def test_files_come_back_byte_for_byte(size: int) -> None:
+    content = bytes(range(256)) * (size // 256 + 1)
+    content = content[:size]
+    data = part(b'name="f"; filename="n"', content) + END
+    form = await parse(cut(data, range(1, len(data), 4093)), limits=SPOOLING)
+    file = form.get("f")
+    assert isinstance(file, File)
+    assert (file._spooled is not None) is (size > 10)
+    assert file.size == size
+    assert await file.bytes() == content
+    assert await file.array_buffer() == content  # a second reading begins anew
+    chunks = [chunk async for chunk in file.stream()]
+    assert max(map(len, chunks)) <= 64 * 1024
+    assert b"".join(chunks) == content
+    both = await asyncio.gather(file.bytes(), file.bytes())
+    assert both == [content, content]
+    assert await Response(file).bytes() == content
+    form._close()
+    if size > 10:
+        with pytest.raises(
+            ValueError, match=r"^The uploaded file 'n' is gone: its request is done"
+        ):
+            await file.bytes()
+
+
+async def spooled_file() -> tuple[FormData, File]:
+    form = await parse([part(b'name="f"; filename="n"', b"0123456789abc") + END], limits=SPOOLING)
+    file = form.get("f")
+    assert isinstance(file, File)
+    assert file._spooled is not None
+    return form, file
+
+
+async def test_file_on_disk_as_part_of_a_blob() -> None:
+    form, file = await spooled_file()
+    assert await Blob([b"<", file, b">"]).bytes() == b"<0123456789abc>"
+    form._close()
+
+
+async def test_file_on_disk_under_another_name() -> None:
+    form, file = await spooled_file()
+    other = FormData()
+    other.append("g", file, "renamed")
+    renamed = other.get("g")
+    assert isinstance(renamed, File)
+    assert (renamed.name, renamed.size, await renamed.bytes()) == ("renamed", 13, b"0123456789abc")
+    form._close()
+
+
+async def test_file_on_disk_sent_on_in_another_form() -> None:
+    form, file = await spooled_file()
+    other = FormData({"g": file, "text": "é"})
+    sent = Response(other)
+    got = await parse([await sent.bytes()], sent.headers["content-type"])
+    assert await entries(got) == [("g", ("n", "text/plain", b"0123456789abc")), ("text", "é")]
+    form._close()
+
+
+def request_of(body: Any, content_type: str = MULTIPART) -> KitRequest:
+    headers = {"content-type": content_type}
+    return KitRequest(Request("http://x/", method="POST", headers=headers, body=body))
+
+
+@pytest.mark.parametrize("reader", ["bytes", "array_buffer", "text"])
+async def test_body_after_the_form_fits_its_content_type(reader: str) -> None:
+    req = request_of(SEED)
+    await req.form_data()
+    body = await getattr(req, reader)()
+    headers = {"content-type": req.header("content-type") or ""}
+    again = Request("http://x/", method="POST", headers=headers, body=body)
+    assert await entries(await again.form_data()) == [
+        ("a", "1"),
+        ("f", ("n.txt", "text/x", b"x" * 30)),
+    ]
+
+
+async def test_a_form_that_was_refused_stays_refused() -> None:
+    req = request_of(b"junk")
+    for _ in range(2):
+        with pytest.raises(HTTPException) as caught:
+            await req.form_data()
+        assert caught.value.status == 400
+
+
+async def test_two_tasks_read_one_form() -> None:
+    async def slow() -> AsyncIterator[bytes]:
+        for byte in SEED:
+            yield bytes([byte])
+            await asyncio.sleep(0)
+
+    req = request_of(slow())
+    first, second = await asyncio.gather(req.form_data(), req.parse_body())
+    assert (first.get("a"), second["a"]) == ("1", "1")
+
+
+@pytest.mark.parametrize("reader", ["c.req", "request", "response"])
+def test_a_source_is_closed_when_its_form_is_refused(reader: str) -> None:
+    """At once, not when the garbage collector comes to it, which trio warns about."""
+
+    # BUG: the generators around the source are left to the garbage collector.
+    closed: list[str] = []
+
+    async def source() -> AsyncIterator[bytes]:
+        try:
+            yield part(b"")
+            yield END
+        finally:
+            closed.append("closed")
+
+    async def main() -> None:
+        kind = {"content-type": MULTIPART}
+        body: Any = request_of(source())
+        if reader == "request":
+            body = Request("http://x/", method="POST", body=source(), headers=kind)
+        elif reader == "response":
+            body = Response(source(), headers=kind)
+        with pytest.raises(HTTPException):
+            await body.form_data()
+        assert closed == ["closed"]
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            trio.run(main)
+        finally:
+            gc.collect()
+    assert [str(w.message) for w in caught if "garbage" in str(w.message)] == []
+
+
+@pytest.mark.parametrize(
+    "how", ["too many files", "field too large", "malformed", "cancelled", "stream fails"]
+)
+async def test_no_temporary_file_stays_open(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Any] = []
+    enter = anyio.TemporaryFile.__aenter__
+
+    async def noted(self: Any) -> Any:
+        opened.append(await enter(self))
+        return opened[-1]
+
+    monkeypatch.setattr(anyio.TemporaryFile, "__aenter__", noted)
+
+    async def source() -> AsyncIterator[bytes]:
+        yield part(b'name="f"; filename="1"', b"x" * 100)
+        whole = part(b'name="f"; filename="2"', b"x" * 100)
+        yield whole[:-20]
+        if how == "cancelled":
+            await asyncio.sleep(60)
+        if how == "stream fails":
+            raise ConnectionError("gone")
+        yield whole[-20:]
+        if how == "too many files":
+            yield part(b'name="f"; filename="3"')
+        elif how == "field too large":
+            yield part(b'name="a"', b"y" * 1000)
+        else:
+            yield b"--XX\r\n\r\n"
+
+    limits = Limits(spool_size_bytes=10, max_files=2, max_field_size_bytes=100)
+    task = asyncio.create_task(read_form(source(), MULTIPART, limits))
+    if how == "cancelled":
+        while len(opened) < 2:
+            await asyncio.sleep(0.001)
+        task.cancel()
+    expected = {"cancelled": asyncio.CancelledError, "stream fails": ConnectionError}
+    with pytest.raises(expected.get(how, HTTPException)):
+        await task
+    assert len(opened) == 2
+    assert all(file.wrapped.closed for file in opened)
+
+
+@pytest.mark.parametrize(
+    ("limits", "status"),
+    [
+        pytest.param(Limits(max_body_size_bytes=len(SEED)), 200, id="body, just fits"),
+        pytest.param(Limits(max_body_size_bytes=len(SEED) - 1), 413, id="body"),
+        pytest.param(Limits(max_fields=0), 413, id="no fields"),
+        pytest.param(Limits(max_files=0), 413, id="no files"),
+        pytest.param(Limits(max_field_size_bytes=0), 413, id="empty fields only"),
+        pytest.param(Limits(max_field_size_bytes=1, max_files=1, max_fields=1), 200, id="all fit"),
+    ],
+)
+async def test_limits(limits: Limits, status: int) -> None:
+    req = request_of(stream([SEED[:50], SEED[50:]]))
+    try:
+        values = await req.parse_body(**limits._asdict())
+    except HTTPException as error:
+        assert error.status == status  # noqa: PT017
+    else:
+        assert status == 200
+        assert sorted(values) == ["a", "f"]
+
+
+def test_what_httpx_sends_in_a_stream() -> None:
+    files = [(f"f{n}", (f"n {n}.bin", bytes([n]) * n * 1000, "a/b")) for n in range(5)]
+    request = httpx.Request("POST", "http://x/", data={"k": ["1", "", "3"]}, files=files)
+
+    async def main() -> list[tuple[str, Any]]:
+        form = await parse(
+            list(request.stream),  # type: ignore[arg-type]
+            request.headers["content-type"],
+            Limits(spool_size_bytes=2500),
+        )
+        got = await entries(form)
+        form._close()
+        return got
+
+    assert asyncio.run(main()) == [
+        ("k", "1"),
+        ("k", ""),
+        ("k", "3"),
+        *[(name, (file[0], "a/b", file[1])) for name, file in files],
+    ]
+
+
+async def test_what_is_written_is_as_browsers_do() -> None:
+    form = FormData([('a"\r\nb', "1\n2\r3\r\n4")])
+    form.append("f", File(["x"], 'n"\n.txt'))
+    form.append("g", Blob(["y"], type="t/y"))
+    sent = Response(form)
+    boundary = sent.headers["content-type"].partition("boundary=")[2]
+    assert (await sent.text()).replace(boundary, "XX") == (
+        "--XX\r\n"
+        'Content-Disposition: form-data; name="a%22%0D%0Ab"\r\n\r\n'
+        "1\r\n2\r\n3\r\n4\r\n"
+        "--XX\r\n"
+        'Content-Disposition: form-data; name="f"; filename="n%22%0A.txt"\r\n'
+        "Content-Type: application/octet-stream\r\n\r\nx\r\n"
+        "--XX\r\n"
+        'Content-Disposition: form-data; name="g"; filename="blob"\r\n'
+        "Content-Type: t/y\r\n\r\ny\r\n"
+        "--XX--\r\n"
+    )
+    assert Response(form).headers["content-type"] != sent.headers["content-type"]

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""URL: parsed as WHATWG says; expected values are those of Node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kit import URL
+
+PARTS = ("protocol", "host", "hostname", "port", "pathname", "search", "hash", "origin")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        pytest.param(
+            "HTTP://User:pw@Example.COM:80/a/../b%2f?q=a b#f g",
+            (
+                "http:",
+                "example.com",
+                "example.com",
+                "",
+                "/b%2f",
+                "?q=a%20b",
+                "#f%20g",
+                "http://example.com",
+            ),
+            id="normalised",
+        ),
+        pytest.param(
+            "https://[::1]:8080",
+            ("https:", "[::1]:8080", "[::1]", "8080", "/", "", "", "https://[::1]:8080"),
+            id="IPv6",
+        ),
+        pytest.param(
+            "http://x/?#", ("http:", "x", "x", "", "/", "", "", "http://x"), id="empty query"
+        ),
+        pytest.param(
+            "http:\\\\x\\y", ("http:", "x", "x", "", "/y", "", "", "http://x"), id="backslashes"
+        ),
+        pytest.param(
+            "http://0x7f.1/",
+            ("http:", "127.0.0.1", "127.0.0.1", "", "/", "", "", "http://127.0.0.1"),
+            id="IPv4",
+        ),
+        pytest.param(
+            "data:text/plain,x", ("data:", "", "", "", "text/plain,x", "", "", "null"), id="opaque"
+        ),
+    ],
+)
+def test_parts(text: str, parts: tuple[str, ...]) -> None:
+    url = URL(text)
+    assert tuple(getattr(url, name) for name in PARTS) == parts
+
+
+@pytest.mark.parametrize(
+    ("url", "base", "href"),
+    [
+        ("b", "http://x/a/c?q#f", "http://x/a/b"),
+        ("/b", "http://x/a", "http://x/b"),
+        ("//y", "https://x/a", "https://y/"),
+        ("?q", "http://x/a", "http://x/a?q"),
+        ("#f", "http://x/a?q", "http://x/a?q#f"),
+        ("", "http://x/a?q#f", "http://x/a?q"),
+        ("http://y", "http://x", "http://y/"),
+    ],
+)
+def test_against_a_base(url: str, base: str, href: str) -> None:
+    assert URL(url, base).href == href
+    assert repr(URL(url, base)) == f"URL({href!r})"
+
+
+@pytest.mark.parametrize(
+    ("url", "base", "text"),
+    [
+        ("", None, "Invalid URL '': expected an absolute one"),
+        ("/a", None, "Invalid URL '/a': expected an absolute one"),
+        ("http://a b/", None, "Invalid URL 'http://a b/': expected an absolute one"),
+        ("http://x:99999", None, "Invalid URL 'http://x:99999': expected an absolute one"),
+        ("/a", "b", "Invalid URL '/a' against 'b': expected an absolute one"),
+        ("http://\ud800", None, "Invalid URL 'http://\\ud800': expected an absolute one"),
+    ],
+)
+def test_invalid(url: str, base: str | None, text: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole text follows
+        URL(url, base)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("url", [5, None, b"http://x/"])
+def test_of_another_type(url: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="URL"):
+        URL(url)
+
+
+@given(st.text(max_size=20))
+def test_a_parsed_url_is_stable(text: str) -> None:
+    try:
+        url = URL("http://h/" + text)
+    except ValueError:
+        return
+    again = URL(url.href)
+    assert again == url
+    assert hash(again) == hash(url)
+    assert url.href == f"{url.origin}{url.pathname}{url.search}{url.hash}" or url.href[-1] in "?#"
+    assert url.href.isascii()
