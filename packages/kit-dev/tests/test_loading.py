@@ -18,6 +18,7 @@ from kit.dev._errors import (
     AppFailedError,
     AppNotFoundError,
     AttributeNotFoundError,
+    ImportStringError,
     NotAnAppError,
 )
 from kit.dev._loading import load_app
@@ -62,6 +63,36 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         ),
         pytest.param({"shop.py": "from kit import Kit\nsite = Kit()\n"}, "shop", id="the only one"),
         pytest.param(
+            {"shop.py": "from kit import Kit\ndef create_app(): 1 / 0\nsite = Kit()\n"},
+            "shop",
+            id="made already",
+        ),
+        pytest.param(
+            {"shop.py": APP, "shop/notes.txt": ""}, "shop", id="module, beside a folder of the name"
+        ),
+        pytest.param(
+            {"x/__init__.py": APP, "x/app.py": "1 / 0\n"}, "x:app", id="attribute of a package"
+        ),
+        pytest.param(
+            {
+                "x/__init__.py": "from .app import site\n",
+                "x/app.py": "from kit import Kit\nsite = Kit()\n",
+            },
+            "x.__init__",
+            id="a submodule is no app",
+        ),
+        pytest.param({"a:b/app.py": APP}, "a:b/app.py", id="a colon in the path"),
+        pytest.param({"my-shop.py": APP}, "my-shop.py", id="a hyphen in the name"),
+        pytest.param(
+            {
+                "shop.py": "from unittest.mock import call\nfrom kit import Kit\n"
+                "class Proxy:\n    def __getattr__(self, name): raise RuntimeError(name)\n"
+                "current, site = Proxy(), Kit()\n"
+            },
+            "shop",
+            id="beside what has any attribute",
+        ),
+        pytest.param(
             {"shop.py": "from kit import Kit\nclass Sites:\n    one = Kit()\n"},
             "shop:Sites.one",
             id="attribute of an attribute",
@@ -104,36 +135,151 @@ def test_another_module_of_the_same_name_is_not_taken(folder: Path) -> None:
             {},
             "nothing:app",
             AppNotFoundError,
-            "There is no app at 'nothing:app': looked for the module 'nothing' and nothing.py",
+            "There is no app at 'nothing:app': looked for the module 'nothing' and nothing.py in "
+            "HERE",
             id="module",
         ),
         pytest.param(
             {"shop.py": APP},
             "shoop",
             AppNotFoundError,
-            "There is no app at 'shoop': looked for the module 'shoop' and shoop.py. "
+            "There is no app at 'shoop': looked for the module 'shoop' and shoop.py in HERE. "
             "Did you mean 'shop'?",
             id="module, nearly",
         ),
         pytest.param(
             {"shop.py": APP},
+            "shoop:app",
+            AppNotFoundError,
+            "There is no app at 'shoop:app': looked for the module 'shoop' and shoop.py in HERE. "
+            "Did you mean 'shop:app'?",
+            id="module, nearly, with an attribute",
+        ),
+        pytest.param(
+            {"x/__init__.py": "", "x/web.py": APP},
+            "x.wep",
+            AppNotFoundError,
+            "There is no app at 'x.wep': looked for the module 'x.wep' and x/wep.py in HERE. "
+            "Did you mean 'x.web'?",
+            id="module of a package, nearly",
+        ),
+        pytest.param(
+            {"shop.py": APP},
+            "shop.app",
+            AppNotFoundError,
+            "There is no app at 'shop.app': looked for the module 'shop.app' and shop/app.py in "
+            "HERE. Did you mean 'shop:app'?",
+            id="a dot for a colon",
+        ),
+        pytest.param(
+            {"data/notes.txt": ""},
+            "data",
+            AppNotFoundError,
+            "There is no app at 'data': looked for the module 'data' and data.py and data/app.py "
+            "and data/main.py and data/__init__.py in HERE",
+            id="neither module nor folder with an app",
+        ),
+        pytest.param(
+            {},
+            "/no/where/app.py",
+            AppNotFoundError,
+            "There is no app at '/no/where/app.py': looked for /no/where/app.py",
+            id="absolute",
+        ),
+        pytest.param(
+            {"bookshelf/app.py": APP},
+            "./bookshelv:app",
+            AppNotFoundError,
+            "There is no app at './bookshelv:app': looked for bookshelv in HERE. "
+            "Did you mean 'bookshelf:app'?",
+            id="folder, nearly",
+        ),
+        pytest.param(
+            {},
+            "",
+            ImportStringError,
+            "Can't load '': it names no module: expected module:attr, path/to/app.py or a folder",
+            id="empty",
+        ),
+        pytest.param(
+            {},
+            ":app",
+            ImportStringError,
+            "Can't load ':app': it names no module: expected module:attr, path/to/app.py or a "
+            "folder",
+            id="no module",
+        ),
+        pytest.param(
+            {"shop.py": APP},
+            "shop:",
+            ImportStringError,
+            "Can't load 'shop:': '' is no name of an attribute: expected e.g. 'shop:app'",
+            id="nothing behind the colon",
+        ),
+        pytest.param(
+            {"shop.py": APP},
+            "shop.py:make()",
+            ImportStringError,
+            "Can't load 'shop.py:make()': 'make()' is no name of an attribute: expected e.g. "
+            "'shop.py:app'; a function is named without parentheses, and called without arguments",
+            id="a call",
+        ),
+        pytest.param(
+            {"shop.py": APP},
+            ".shop",
+            ImportStringError,
+            "Can't load '.shop': '.shop' is no name of a module: expected e.g. 'shop'",
+            id="relative module",
+        ),
+        pytest.param(
+            {"README.md": ""},
+            "README.md",
+            ImportStringError,
+            "Can't load 'README.md': it is no Python file: expected a name ending in .py",
+            id="no Python",
+        ),
+        pytest.param(
+            {"my.shop.py": APP},
+            "my.shop.py",
+            ImportStringError,
+            "Can't load 'my.shop.py': Python can't import a name with a dot in it: rename it",
+            id="a dot in the name",
+        ),
+        pytest.param(
+            {"http.py": APP},
+            "http.py:app",
+            ImportStringError,
+            "Can't load 'http.py:app': it would hide the module 'http', which others import: "
+            "rename it",
+            id="a name of the standard library",
+        ),
+        pytest.param(
+            {"kit/__init__.py": "", "kit/app.py": APP},
+            "kit/app.py",
+            ImportStringError,
+            "Can't load 'kit/app.py': it would hide the module 'kit', which others import: "
+            "rename it",
+            id="a name of Kit",
+        ),
+        pytest.param(
+            {"shop.py": APP},
             "shoop.py",
             AppNotFoundError,
-            "There is no app at 'shoop.py': looked for shoop.py. Did you mean 'shop.py'?",
+            "There is no app at 'shoop.py': looked for shoop.py in HERE. Did you mean 'shop.py'?",
             id="file, nearly",
         ),
         pytest.param(
             {},
             "no/where/app.py",
             AppNotFoundError,
-            "There is no app at 'no/where/app.py': looked for no/where/app.py",
+            "There is no app at 'no/where/app.py': looked for no/where/app.py in HERE",
             id="file in no folder",
         ),
         pytest.param(
             {"x/other.py": APP},
-            "x",
+            "./x",
             AppNotFoundError,
-            "There is no app at 'x': looked for x/app.py and x/main.py and x/__init__.py",
+            "There is no app at './x': looked for x/app.py and x/main.py and x/__init__.py in HERE",
             id="folder without an app",
         ),
         pytest.param(
@@ -162,8 +308,8 @@ def test_another_module_of_the_same_name_is_not_taken(folder: Path) -> None:
             {"shop.py": "app = 5\n"},
             "shop",
             NotAnAppError,
-            "'app' of shop is of type int, expected a Kit app or a function without parameters "
-            "that gives one",
+            "'app' of shop is an object of type int, expected a Kit app or a function without "
+            "parameters that gives one",
             id="a number",
         ),
         pytest.param(
@@ -190,6 +336,56 @@ def test_another_module_of_the_same_name_is_not_taken(folder: Path) -> None:
             "parameters that gives one",
             id="a factory that needs something",
         ),
+        pytest.param(
+            {"shop.py": "async def app(): pass\n"},
+            "shop",
+            NotAnAppError,
+            "'app' of shop is an async function, expected a Kit app or a function without "
+            "parameters that gives one",
+            id="an async factory",
+        ),
+        pytest.param(
+            {"shop.py": "async def no(): pass\napp = lambda: no()\n"},
+            "shop",
+            NotAnAppError,
+            "'app' of shop is a function that gave an object of type coroutine, expected a Kit app "
+            "or a function without parameters that gives one",
+            id="a factory that gives an awaitable",
+        ),
+        pytest.param(
+            {"shop.py": "app = max\n"},
+            "shop",
+            NotAnAppError,
+            "'app' of shop is an object of type builtin_function_or_method, expected a Kit app or "
+            "a function without parameters that gives one",
+            id="a function without a signature",
+        ),
+        pytest.param(
+            {
+                "shop.py": "class Cors:\n    async def __call__(self, scope, receive, send): ...\n"
+                "app = Cors()\n"
+            },
+            "shop",
+            NotAnAppError,
+            "'app' of shop is an object of type Cors, called with (scope, receive, send), expected "
+            "a Kit app or a function without parameters that gives one",
+            id="another ASGI app",
+        ),
+        pytest.param(
+            {"x/__init__.py": "from . import web\n", "x/web.py": APP},
+            "x:web",
+            NotAnAppError,
+            "'web' of x/__init__.py is the module x.web, expected a Kit app or a function without "
+            "parameters that gives one",
+            id="a module",
+        ),
+        pytest.param(
+            {"shop.py": "class app:\n    pass\n"},
+            "shop:app.site",
+            AttributeNotFoundError,
+            "shop has no attribute 'app.site'",
+            id="attribute of an attribute",
+        ),
     ],
 )
 def test_says_what_is_wrong(
@@ -198,6 +394,7 @@ def test_says_what_is_wrong(
     write(folder, files)
     with pytest.raises(error) as caught:
         load_app(target)
+    text = text.replace("HERE", str(Path.cwd()))
     assert str(caught.value) == text
     for again in (pickle.loads(pickle.dumps(caught.value)), copy.copy(caught.value)):
         assert (type(again), str(again), again.args) == (error, text, caught.value.args)
@@ -215,6 +412,16 @@ def test_says_what_is_wrong(
         ),
         pytest.param("raise SystemExit(3)\n", "SystemExit: 3", id="exits"),
         pytest.param(
+            "import importlib\nimportlib.import_module('shop.more')\n",
+            "ModuleNotFoundError: No module named 'shop.more'; 'shop' is not a package",
+            id="imports a part of itself that is not there",
+        ),
+        pytest.param(
+            "def __getattr__(name):\n    raise RuntimeError('not now')\n",
+            "RuntimeError: not now",
+            id="attribute that raises",
+        ),
+        pytest.param(
             "def create_app():\n    1 / 0\n", "ZeroDivisionError: division by zero", id="factory"
         ),
     ],
@@ -226,11 +433,34 @@ def test_their_own_traceback_is_shown_from_their_code_on(
     with pytest.raises(AppFailedError) as caught:
         load_app("shop.py")
     lines = str(caught.value).splitlines()
-    assert lines[0].endswith("shop.py can't be loaded:")
+    assert lines[0] == "shop.py can't be loaded:"
     assert lines[-1] == last
     files = [line for line in lines if line.strip().startswith("File ")]
-    assert all("shop.py" in line for line in files), lines
-    assert files
+    assert "shop.py" in files[0]
+    assert not [line for line in files if "kit/dev" in line]
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.traceback) == (str(caught.value), caught.value.traceback)
+
+
+def test_a_route_by_halves_is_told_at_once(folder: Path) -> None:
+    write(folder, {"shop.py": APP + "app.get('/forgotten')\n"})
+    with pytest.raises(AppFailedError) as caught:
+        load_app("shop.py")
+    assert str(caught.value) == (
+        "shop.py can't be loaded:\n"
+        f"RuntimeError: @app.get('/forgotten') at {folder / 'shop.py'}:3 was called without a "
+        "handler and never used as a decorator: give it a handler, or put it above a function"
+    )
+
+
+def test_missing_module_of_theirs_is_not_the_module_itself(folder: Path) -> None:
+    """Also where it has the same name: their own line of code is what asked for it."""
+    write(folder, {"x/__init__.py": "import x.web\n"})
+    with pytest.raises(AppFailedError) as caught:
+        load_app("x.web")
+    assert str(caught.value).endswith("\nModuleNotFoundError: No module named 'x.web'")
+    with pytest.raises(AppNotFoundError):
+        load_app("y.web")
 
 
 def test_importing_the_helpers_loads_neither_click_nor_uvicorn() -> None:

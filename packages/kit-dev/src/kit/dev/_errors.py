@@ -3,11 +3,30 @@
 
 from __future__ import annotations
 
+import os
+
 from kit.interface import KitError
 
 
 class AppError(KitError):
     """Root of the errors of finding an app; commands print its text."""
+
+
+class ImportStringError(AppError, ValueError):
+    """What was asked for can't be the place of an app, whatever there is.
+
+    Args:
+        target: What was asked for.
+        reason: Why not, and what is expected.
+    """
+
+    def __init__(self, target: str, reason: str) -> None:
+        super().__init__(target, reason)
+        self.target = target
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"Can't load {self.target!r}: {self.reason}"
 
 
 class AppNotFoundError(AppError, LookupError):
@@ -16,17 +35,24 @@ class AppNotFoundError(AppError, LookupError):
     Args:
         target: What was asked for.
         looked_for: The files or modules that were looked for.
-        near: Names there are that resemble it.
+        folder: The folder that was current then.
+        near: What could be asked for instead: what there is that resembles it, the nearest first.
     """
 
-    def __init__(self, target: str, looked_for: tuple[str, ...], near: tuple[str, ...]) -> None:
-        super().__init__(target, looked_for, near)
+    def __init__(
+        self, target: str, looked_for: tuple[str, ...], folder: str, near: tuple[str, ...]
+    ) -> None:
+        super().__init__(target, looked_for, folder, near)
         self.target = target
         self.looked_for = looked_for
+        self.folder = folder
         self.near = near
 
     def __str__(self) -> str:
-        text = f"There is no app at {self.target!r}: looked for {' and '.join(self.looked_for)}"
+        names = " and ".join(self.looked_for)
+        text = f"There is no app at {self.target!r}: looked for {names}"
+        if not os.path.isabs(self.looked_for[0]):
+            text += f" in {self.folder}"
         return f"{text}. Did you mean {self.near[0]!r}?" if self.near else text
 
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Runs uvicorn, so that signals end it whatever the app is doing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+from collections.abc import Coroutine
+from types import FrameType
+from typing import Any, NoReturn
+
+import click
+import uvicorn
+
+_SHUTDOWN_S = 10
+_LIFESPAN_FAILED = 3
+_MOST_SIGNALS = 2
+
+
+def run(app: Any, listener: socket.socket, greeting: str) -> int:
+    """Serves an app until SIGINT or SIGTERM.
+
+    Args:
+        app: The app.
+        listener: The socket to listen on; it is closed at the end.
+        greeting: What to print once requests are accepted.
+
+    Returns:
+        The exit code of the process: 0, 3 if the app failed to start or to shut down, 128 and
+        the number of the signal if a second one ended the shutdown.
+    """
+    config = uvicorn.Config(
+        app,
+        interface="asgi3",
+        # A Kit app always speaks the lifespan protocol: a failure there is one, and no sign of an
+        # app that has none, as uvicorn would guess by default.
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=_SHUTDOWN_S,
+    )
+    server = _Server(config, greeting)
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    # uvicorn shuts down on the signal, and then raises it again, for whoever handled it before.
+    signal.signal(signal.SIGTERM, _exit)
+    signal.signal(signal.SIGINT, _exit)
+    # The SystemExit is that of `_exit`, or uvicorn's after a failed startup.
+    with listener, contextlib.suppress(SystemExit):
+        server.run(sockets=[listener])
+    return server.exit_code()
+
+
+class _Server(uvicorn.Server):
+    """A server that greets, and whose startup and shutdown can be ended by a signal.
+
+    uvicorn waits for both without end: an app that waits for its database could be killed only.
+    """
+
+    def __init__(self, config: uvicorn.Config, greeting: str) -> None:
+        super().__init__(config)
+        self._greeting = greeting
+        self._signals: list[int] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._step: asyncio.Task[None] | None = None
+        self._cut_short = False
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._run_step(super().startup(sockets))
+        if self.started and not self.should_exit:
+            click.echo(self._greeting, err=True)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._run_step(super().shutdown(sockets))
+
+    async def _run_step(self, step: Coroutine[Any, Any, None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._step = self._loop.create_task(step)
+        try:
+            await self._step
+        except asyncio.CancelledError:
+            if not self._signals:
+                raise
+            self._cut_short = True
+        finally:
+            self._step = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._signals.append(sig)
+        if len(self._signals) > _MOST_SIGNALS:  # the loop itself is blocked
+            signal.signal(sig, signal.SIG_DFL)
+            signal.raise_signal(sig)
+        again = self.should_exit
+        super().handle_exit(sig, frame)
+        if self._loop is not None and self._step is not None and (again or not self.started):
+            # Not `cancel` itself: a loop that waits for I/O would not wake up for it.
+            self._loop.call_soon_threadsafe(self._step.cancel)
+
+    def exit_code(self) -> int:
+        """The exit code that says how it went."""
+        lifespan = getattr(self, "lifespan", None)
+        if lifespan is None:  # a signal came before uvicorn was ready for one
+            return 0
+        if self.started and self._cut_short:
+            return 128 + self._signals[-1]
+        failed = lifespan.should_exit or not (self.started or self._signals)
+        return _LIFESPAN_FAILED if failed else 0
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a record is no traceback of what was cancelled because the server ends."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
+
+
+def _exit(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(0)
