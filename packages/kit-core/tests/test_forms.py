@@ -170,8 +170,9 @@ async def test_beyond_a_limit_is_413(data: bytes, limits: Limits, message: str) 
     with pytest.raises(HTTPException) as caught:
         await parse(data, limits=limits)
     assert (caught.value.status, caught.value.message) == (413, message)
-    roomy = Limits(*(limit + 1 if limit in (2, 10) else limit for limit in limits[:4]), None)
-    assert await parse(data, limits=roomy)
+    small = {name: size for name, size in limits._asdict().items() if size in (2, 10)}
+    roomy = {name: size + 1 for name, size in small.items()}
+    assert len(await parse(data, limits=limits._replace(**roomy)))
 
 
 async def test_ten_thousand_parts_are_refused_early() -> None:
@@ -215,36 +216,6 @@ async def test_files_beyond_memory_are_closed_with_the_request() -> None:
     assert (sent[0]["status"], sent[1]["body"]) == (200, b"x" * 5000)
     with pytest.raises(ValueError, match=r"^The uploaded file 'b' is gone: its request is done"):
         await kept[0].bytes()
-
-
-@pytest.mark.parametrize("how", ["cut short", "cancelled"])
-async def test_nothing_stays_open_when_it_breaks_off(how: str, monkeypatch: Any) -> None:
-    import anyio
-
-    opened: list[Any] = []
-    enter = anyio.TemporaryFile.__aenter__
-
-    async def noted(self: Any) -> Any:
-        opened.append(await enter(self))
-        return opened[-1]
-
-    monkeypatch.setattr(anyio.TemporaryFile, "__aenter__", noted)
-    whole = part(b'form-data; name="a"; filename="b"', b"x" * 100)
-    half = part(b'form-data; name="c"; filename="d"', b"x" * 100)[:-10]
-
-    async def body() -> AsyncIterator[bytes]:
-        yield whole
-        yield half
-        if how == "cancelled":
-            await anyio.sleep(60)
-
-    limits = Limits(spool_size_bytes=10)
-    with anyio.move_on_after(0.05):
-        with pytest.raises(HTTPException):
-            await read_form(body(), MULTIPART, limits)
-        assert how == "cut short"
-    assert len(opened) == 2
-    assert all(file.wrapped.closed for file in opened)
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_made_of(init: Any) -> None:
 
 def test_made_of_something_else() -> None:
     with pytest.raises(ValueError, match=r"expected a pair of name and value"):
-        Headers(["ab"])
+        Headers(["ab"])  # type: ignore[list-item]
 
 
 def test_like_a_mapping() -> None:

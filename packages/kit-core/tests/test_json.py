@@ -137,8 +137,6 @@ def test_model_that_holds_what_can_not_be_encoded() -> None:
 
 
 def test_a_model_class_is_no_model() -> None:
-    # BUG: `_parts` calls model_dump of the class as well: "Model.model_dump() missing 1 required
-    # positional argument: 'self'", without a place.
     with pytest.raises(TypeError, match=r"^Can't encode type as JSON, at \$\[0\]: "):
         encode([Model])
 

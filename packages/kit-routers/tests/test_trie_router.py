@@ -174,7 +174,7 @@ PATH = st.lists(SEGMENT, max_size=5).map(lambda segments: "/" + "/".join(segment
 
 
 @given(st.lists(PATH, max_size=6), PATH)
-@pytest.mark.filterwarnings("ignore:The optional parameter")
+@pytest.mark.filterwarnings("ignore:The optional parameter", "ignore:The route")
 def test_every_table_gives_an_answer_or_an_error_at_add(table: list[str], path: str) -> None:
     router: TrieRouter[int] = TrieRouter()
     for number, pattern in enumerate(table):

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_MOST_STEPS = 100
+"""How deep `parse_body(dot=True)` nests; what a name has beyond is one step."""
+
 _NO_MATCH: Any = ([],)
 _DEFAULT_LIMITS = Limits()
 
@@ -324,7 +327,7 @@ def _nest(values: Mapping[str, Any]) -> dict[str, Any]:
     """Turns names with dots into nested dicts; a plain value in the way gives way."""
     nested = {name: value for name, value in values.items() if "." not in name}
     for name, value in values.items():
-        steps = name.split(".")
+        steps = name.split(".", _MOST_STEPS)
         # The name that would change the prototype in Hono; dropped here too.
         if len(steps) == 1 or "__proto__" in steps[:-1]:
             continue

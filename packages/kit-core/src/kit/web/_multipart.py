@@ -186,34 +186,54 @@ def encode(form: FormData, boundary: str | None = None) -> tuple[bytes | Stream,
 
     Args:
         form: The form.
-        boundary: The boundary that it had, if it was read from a body; else a new one is made.
+        boundary: The boundary of the body that it was read from, to write that body again: then
+            values are written as they are. By default a new one is made.
 
     Returns:
         The body, streamed if a file is not in memory, and its Content-Type.
+
+    Raises:
+        ValueError: If a value holds the given boundary, and would end its part.
     """
-    # Random, so that it can't occur in the content, whoever wrote that.
-    boundary = boundary or "----KitFormBoundary" + os.urandom(16).hex()
+    entries = [(name, _data(value, as_it_is=boundary is not None)) for name, value in form]
+    if boundary is None:
+        # Random, so that it can't occur in the content, whoever wrote that.
+        boundary = "----KitFormBoundary" + os.urandom(16).hex()
+    else:
+        end = f"\r\n--{boundary}".encode()
+        for name, data in entries:
+            if isinstance(data, bytes) and end in b"\r\n" + data:
+                raise ValueError(
+                    f"The form field {name!r:.100} holds the boundary of its request, "
+                    "so the form can't be written as the body of that request"
+                )
+    heads = [_head(name, value, boundary) for name, value in form]
+    tail = f"--{boundary}--\r\n".encode()
+    parts = list(zip(heads, [data for _, data in entries], strict=True))
     content_type = f"multipart/form-data; boundary={boundary}"
-    entries = list(form.entries())
-    if any(isinstance(value, File) and value._spooled is not None for _, value in entries):
-        return _stream(entries, boundary), content_type
-    parts: list[bytes] = []
-    for name, value in entries:
-        data = value._content() if isinstance(value, File) else _newlines(value).encode()
-        parts += (_head(name, value, boundary), data, b"\r\n")
-    return b"".join([*parts, f"--{boundary}--\r\n".encode()]), content_type
+    if any(isinstance(data, File) for _, data in parts):
+        return _stream(parts, tail), content_type
+    pieces = [piece for head, data in parts for piece in (head, data, b"\r\n")]
+    return b"".join([*pieces, tail]), content_type  # type: ignore[list-item]  # no File, see above
 
 
-async def _stream(entries: list[tuple[str, FormValue]], boundary: str) -> AsyncIterator[bytes]:
-    for name, value in entries:
-        yield _head(name, value, boundary)
-        if isinstance(value, File):
-            async for chunk in value.stream():
+async def _stream(parts: list[tuple[bytes, bytes | File]], tail: bytes) -> AsyncIterator[bytes]:
+    for head, data in parts:
+        yield head
+        if isinstance(data, File):
+            async for chunk in data.stream():
                 yield chunk
         else:
-            yield _newlines(value).encode()
+            yield data
         yield b"\r\n"
-    yield f"--{boundary}--\r\n".encode()
+    yield tail
+
+
+def _data(value: FormValue, *, as_it_is: bool) -> bytes | File:
+    """What stands in the part of a value; a file on disk is left to be streamed."""
+    if isinstance(value, File):
+        return value if value._spooled is not None else value._content()
+    return (value if as_it_is else _newlines(value)).encode()
 
 
 def _head(name: str, value: FormValue, boundary: str) -> bytes:

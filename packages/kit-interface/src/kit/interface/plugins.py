@@ -178,9 +178,10 @@ def _entry_points(group: str) -> list[tuple[InstalledPlugin, Any]]:
 
     found: dict[tuple[str, str], tuple[InstalledPlugin, Any]] = {}
     for entry in entry_points(group=group):
-        # Metadata that is broken or gone leaves name and version empty.
-        distribution = (entry.dist and entry.dist.name) or "?"
-        version = (entry.dist and entry.dist.version) or "?"
+        # By `get`: a distribution that is half removed has no metadata.
+        metadata: Any = entry.dist.metadata if entry.dist else {}
+        distribution = metadata.get("Name") or "?"
+        version = metadata.get("Version") or "?"
         plugin = InstalledPlugin(group, entry.name, distribution, version, entry.value)
         # An editable install can show one distribution twice on the path.
         found.setdefault((plugin.name, _normalized(distribution)), (plugin, entry))
