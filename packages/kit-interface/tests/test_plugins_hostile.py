@@ -25,8 +25,7 @@ GROUP = "kit.test_hostile"
 
 class Distribution:
     def __init__(self, name: str, version: str) -> None:
-        self.name = name
-        self.version = version
+        self.metadata = {"Name": name, "Version": version}
 
 
 class Entry:
