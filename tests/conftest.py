@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import socket
@@ -11,10 +12,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import httpx
 import pytest
 
+BOOKSHELF = Path(__file__).resolve().parent.parent / "examples" / "bookshelf"
 STARTUP_S = 30.0
 SHUTDOWN_S = 20.0
 
@@ -109,3 +112,24 @@ def client() -> Iterator[Callable[[Served], httpx.Client]]:
     yield open_client
     for each in opened:
         each.close()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Where the bookshelf of a test keeps its books."""
+    return tmp_path / "shelf.db"
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch, database: Path) -> Iterator[ModuleType]:
+    """The bookshelf as a module of this process, with its neighbours."""
+    monkeypatch.setenv("BOOKSHELF_DB", str(database))
+    monkeypatch.syspath_prepend(str(BOOKSHELF))
+    spec = importlib.util.spec_from_file_location("bookshelf_app", BOOKSHELF / "app.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    for name in ("books", "page", "store"):
+        del sys.modules[name]

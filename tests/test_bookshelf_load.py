@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import signal
 import socket
 import sqlite3
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -22,11 +20,6 @@ import pytest
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "bookshelf"
 TOKEN = {"authorization": "Bearer bookshelf"}
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "shelf.db"
 
 
 def fill(database: Path, count: int) -> None:
@@ -110,21 +103,6 @@ def test_others_are_answered_during_an_export(serve: Any, database: Path) -> Non
         assert client.get("/api/books").json()["total"] == 50_005
     assert served.stop(signal.SIGINT) in (0, 130, -signal.SIGINT)
     assert "Traceback" not in served.printed()
-
-
-@pytest.fixture
-def example(monkeypatch: pytest.MonkeyPatch, database: Path) -> Iterator[ModuleType]:
-    """The example as a module of this process, with its neighbours."""
-    monkeypatch.setenv("BOOKSHELF_DB", str(database))
-    monkeypatch.syspath_prepend(str(FOLDER))
-    spec = importlib.util.spec_from_file_location("bookshelf_app", FOLDER / "app.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
-    for name in ("books", "page", "store"):
-        del sys.modules[name]
 
 
 async def test_first_bytes_leave_before_the_last_row_is_read(

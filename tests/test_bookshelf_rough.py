@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import signal
 import socket
 import sqlite3
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import ModuleType
@@ -22,11 +21,6 @@ import pytest
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "bookshelf"
 TOKEN = {"authorization": "Bearer bookshelf"}
 WAIT_S = 20.0
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "shelf.db"
 
 
 @pytest.fixture
@@ -171,21 +165,6 @@ def test_clients_that_leave_an_export_leave_no_connection(
     assert eventually(lambda: len(list(tasks.iterdir())) <= before)
     assert served.stop(signal.SIGINT) in (0, 130, -signal.SIGINT)
     assert "Traceback" not in served.printed()
-
-
-@pytest.fixture
-def example(monkeypatch: pytest.MonkeyPatch, database: Path) -> Iterator[ModuleType]:
-    """The example as a module of this process, with its neighbours."""
-    monkeypatch.setenv("BOOKSHELF_DB", str(database))
-    monkeypatch.syspath_prepend(str(FOLDER))
-    spec = importlib.util.spec_from_file_location("bookshelf_app", FOLDER / "app.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
-    for name in ("books", "page", "store"):
-        del sys.modules[name]
 
 
 async def test_closing_an_export_closes_its_connection_at_once(

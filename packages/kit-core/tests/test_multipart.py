@@ -284,8 +284,8 @@ async def test_no_field_is_smuggled_in_by_writing_the_form_anew(
 ) -> None:
     """Who checks the form and passes the bytes on must have checked what the bytes say."""
 
-    # BUG: line breaks of values become CRLF when the form is written with its old boundary, so
-    # "1\n--XX" in a value is a boundary there: `admin` appears, or all that follows is cut off.
+    # Were line breaks of values made CRLF, "1\n--XX" in one would be a boundary: `admin` would
+    # appear, or all that follows would be cut off.
     value = b"1" + line_end + b"--X" + (b"X" if line_end != b"\r\n" else b"Y")
     value += tail.replace(b"\n", line_end)
     req = request_of(part(b'name="a"', value) + part(b'name="b"', b"2") + END)

@@ -15,6 +15,7 @@ import anyio
 import pytest
 
 from kit import Context, Kit, Response
+from kit.web._received import ReceivedBody
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -528,3 +529,21 @@ def test_server_that_repeats_its_empty_request_does_not_block_the_stream(run: An
             return {"type": "http.request", "body": b"", "more_body": False}
 
     assert run(Repeating().get, streaming(lambda: ["a"] * 100)) == b"a" * 100
+
+
+async def test_a_watched_client_that_sends_single_bytes_is_held_back() -> None:
+    received = 0
+
+    async def receive() -> dict[str, Any]:
+        nonlocal received
+        received += 1
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    body = ReceivedBody(receive)
+    with anyio.move_on_after(0.2):
+        await body.wait_for_disconnect()
+    assert 0 < received < 2000
+    # The reader gets all of it, and makes room for more.
+    chunks = body.__aiter__()
+    assert [await anext(chunks) for _ in range(received)] == [b"x"] * received
+    await chunks.aclose()  # type: ignore[attr-defined]

@@ -9,6 +9,8 @@ from typing import Any
 from kit.interface import HTTPException
 
 _MOST_KEPT_BYTES = 64 * 1024
+# What a chunk takes beside its content: a client that sends single bytes is held back as well.
+_BYTES_PER_CHUNK = 64
 
 
 class ClientDisconnectedError(Exception):
@@ -28,11 +30,12 @@ class ReceivedBody:
         receive: The channel that gives the messages of the server.
     """
 
-    __slots__ = ("_busy", "_changed", "_gone", "_kept", "_receive", "complete")
+    __slots__ = ("_busy", "_changed", "_gone", "_kept", "_kept_bytes", "_receive", "complete")
 
     def __init__(self, receive: Callable[[], Awaitable[dict[str, Any]]]) -> None:
         self._receive = receive
         self._kept: list[bytes] = []
+        self._kept_bytes = 0
         self._busy = False
         self._changed: Any = None
         self._gone = False
@@ -58,7 +61,8 @@ class ReceivedBody:
                 if most is not None and size > most:
                     raise body_too_large(most)
         except BaseException:
-            self._kept[:0] = chunks  # who was cancelled leaves them to who reads on
+            for chunk in reversed(chunks):  # who was cancelled leaves them to who reads on
+                self._keep(0, chunk)
             raise
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
@@ -76,7 +80,7 @@ class ReceivedBody:
             complete, so that waiting would only take its time.
         """
         while not self._gone:
-            if sum(map(len, self._kept)) >= _MOST_KEPT_BYTES:
+            if self._kept_bytes >= _MOST_KEPT_BYTES:
                 # The reader has to go first; until then the server holds the client back.
                 await self._change()
                 continue
@@ -92,6 +96,7 @@ class ReceivedBody:
                 raise ClientDisconnectedError("The client went away before its body was complete")
             await self._receive_one()
         chunk = self._kept.pop(0)
+        self._kept_bytes -= len(chunk) + _BYTES_PER_CHUNK
         self._tell()
         return chunk
 
@@ -106,10 +111,14 @@ class ReceivedBody:
                 self._gone = True
             elif not self.complete:
                 self.complete = not message.get("more_body", False)
-                self._kept.append(message.get("body", b""))
+                self._keep(len(self._kept), message.get("body", b""))
         finally:
             self._busy = False
             self._tell()
+
+    def _keep(self, place: int, chunk: bytes) -> None:
+        self._kept.insert(place, chunk)
+        self._kept_bytes += len(chunk) + _BYTES_PER_CHUNK
 
     async def _change(self) -> None:
         """Waits until the other task has received or taken something."""

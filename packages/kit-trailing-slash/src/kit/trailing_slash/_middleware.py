@@ -36,21 +36,7 @@ def trim_trailing_slash(*, always_redirect: bool = False) -> Middleware:
     """
     _check_bool("trim_trailing_slash", always_redirect)
 
-    async def trim_trailing_slash(c: Context[Any, Any], next: Next) -> Any:
-        if always_redirect:
-            location = _trimmed(c)
-            if location is not None:
-                return c.redirect(location, 301)
-            await next()
-        else:
-            await next()
-            if c.res.status == 404:
-                location = _trimmed(c)
-                if location is not None:
-                    c.res = c.redirect(location, 301)
-        return None
-
-    return trim_trailing_slash
+    return _redirecting("trim_trailing_slash", _trimmed, always_redirect)
 
 
 def append_trailing_slash(
@@ -85,21 +71,33 @@ def append_trailing_slash(
     if getattr(getattr(skip, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
         raise TypeError("append_trailing_slash(skip=...) takes a plain function, not an async one")
 
-    async def append_trailing_slash(c: Context[Any, Any], next: Next) -> Any:
+    def appended(c: Context[Any, Any]) -> str | None:
+        return _appended(c, skip)
+
+    return _redirecting("append_trailing_slash", appended, always_redirect)
+
+
+def _redirecting(
+    name: str, location_of: Callable[[Context[Any, Any]], str | None], always_redirect: bool
+) -> Middleware:
+    """Makes the middleware, which bears the name of its factory as route listings show it."""
+
+    async def redirecting(c: Context[Any, Any], next: Next) -> Any:
         if always_redirect:
-            location = _appended(c, skip)
+            location = location_of(c)
             if location is not None:
                 return c.redirect(location, 301)
             await next()
         else:
             await next()
             if c.res.status == 404:
-                location = _appended(c, skip)
+                location = location_of(c)
                 if location is not None:
                     c.res = c.redirect(location, 301)
         return None
 
-    return append_trailing_slash
+    redirecting.__name__ = redirecting.__qualname__ = name
+    return redirecting
 
 
 def _trimmed(c: Context[Any, Any]) -> str | None:
