@@ -308,7 +308,7 @@ async def test_get_path(strict: bool) -> None:
 async def test_router_may_be_given_as_object() -> None:
     router: TrieRouter[Any] = TrieRouter()
     assert Kit(router=router).router is router
-    assert Kit().router.name == "TrieRouter"
+    assert Kit().router.name == "SmartRouter"
 
 
 async def test_two_apps_share_nothing() -> None:

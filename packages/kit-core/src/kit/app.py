@@ -18,7 +18,7 @@ from kit.interface import (
     RouterRoute,
     plugins,
 )
-from kit.router import TrieRouter
+from kit.router import default_router
 
 from ._asgi import Receive, Scope, Send, send_response, serve_other
 from ._errors import HandlerError, describe
@@ -49,7 +49,8 @@ class Kit(Registration[B, V]):
 
     Args:
         strict: Whether `/about` and `/about/` are different paths.
-        router: A router, or the name of an installed one. Default: TrieRouter.
+        router: A router, or the name of an installed one. Default: SmartRouter with
+            RegExpRouter and TrieRouter.
         get_path: Gives the routing path of a request. Default: the path of its URL.
         lifespan: Given the app, an async context manager around its life under a server; the
             mapping that it yields is the base of `c.env`.
@@ -81,7 +82,7 @@ class Kit(Registration[B, V]):
             raise TypeError(f"Kit(router=...) takes a Router or a name, not {router!r:.100}")
         self._router: Router[Any]
         if router is None:
-            self._router = TrieRouter()
+            self._router = default_router()
         elif isinstance(router, str):
             self._router = plugins.load("kit.routers", router)()
         else:

@@ -9,7 +9,9 @@ segment, or the rest of the path at the end). A last `:name?` may be absent.
 from __future__ import annotations
 
 import re
+import sys
 import warnings
+from enum import Enum
 from typing import NamedTuple
 
 from kit.interface import UnsupportedPathError
@@ -17,8 +19,25 @@ from kit.interface import UnsupportedPathError
 _PARAMETER = re.compile(r":([^{}]+)(?:\{(.+)\})?", re.DOTALL)
 _SLASH_OUTSIDE_BRACES = re.compile(r"\{[^}]+\}|(/)", re.DOTALL)
 _GLOBAL_FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
+# One item of an expression: an escape, a class, the opening of a group, or a single character.
+_ITEM = re.compile(
+    r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|[0-7]{1,3}|.)"
+    r"|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?::|=|!|<=|<!|>))?|.",
+    re.DOTALL,
+)
+_BACK_REFERENCE = re.compile(r"\\[1-9][0-9]?")
+_BOUNDARIES = ("^", "$", r"\b", r"\B", r"\A", r"\Z", "(?=", "(?!", "(?<=", "(?<!")
 # \d is 0-9, as in JavaScript; a newline is a character like any other.
-_FLAGS = re.ASCII | re.DOTALL
+FLAGS = re.ASCII | re.DOTALL
+
+
+class Extent(Enum):
+    """How far the match of an expression can reach, as far as its text tells."""
+
+    SEGMENT = "nothing that takes a slash"
+    SLASHES = "what may take slashes"
+    AROUND = "anchors or lookarounds"
+    REFERENCES = "capturing groups, back-references or flags"
 
 
 class Parameter(NamedTuple):
@@ -72,7 +91,7 @@ def expand_optional(path: str) -> list[str]:
                 warnings.warn(
                     f"The optional parameter {segment!r} of the route {path!r} never matches: "
                     "an expression with a slash can't be optional. Register two routes instead",
-                    stacklevel=2,
+                    stacklevel=_level_of_caller(),
                 )
             else:
                 variants += (base or "/", f"{base}/{segment}")
@@ -82,9 +101,67 @@ def expand_optional(path: str) -> list[str]:
         warnings.warn(
             f"The route {path!r} never matches: a path holds no '?'; "
             "an optional parameter is the last segment, ':name?'",
-            stacklevel=2,
+            stacklevel=_level_of_caller(),
         )
     return list(dict.fromkeys(variants))
+
+
+def _level_of_caller() -> int:
+    """The stack level of the first caller outside of Kit: a warning there is given once."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name != "kit" and not name.startswith("kit."):
+            return level
+        frame = frame.f_back
+        level += 1
+    return level
+
+
+def extent(expression: str) -> Extent:
+    """Tells how far the match of an expression can reach.
+
+    Args:
+        expression: A valid regular expression, what stands between the braces.
+
+    Returns:
+        The extent, the last of those that it has.
+    """
+    reach = Extent.SEGMENT
+    for match in _ITEM.finditer(expression):
+        item = match[0]
+        if item == "(" or _BACK_REFERENCE.fullmatch(item):
+            return Extent.REFERENCES
+        if item in _BOUNDARIES:
+            reach = Extent.AROUND
+        # Only an escape, a class or a dot needs `re` to tell what it takes.
+        elif item == "." or (len(item) > 1 and item[0] != "("):
+            takes_slash = re.compile(item, FLAGS).match("/") is not None
+            reach = Extent.SLASHES if takes_slash and reach is Extent.SEGMENT else reach
+        elif item == "/" and reach is Extent.SEGMENT:
+            reach = Extent.SLASHES
+    return reach
+
+
+def has_back_reference(expression: str) -> bool:
+    r"""Whether an expression refers to a group of its own by number, e.g. `(a|b)\1`."""
+    return any(
+        _BACK_REFERENCE.fullmatch(match[0]) for match in _ITEM.finditer(expression)
+    ) or bool(re.search(r"\(\?\([0-9]", expression))
+
+
+def without_outer_group(expression: str) -> str:
+    """Takes away a capturing group around the whole: `(a|b)` is `a|b`."""
+    if expression[:1] != "(" or expression[-1] != ")" or expression[1:2] == "?":
+        return expression
+    depth = 0
+    for match in _ITEM.finditer(expression):
+        depth += match[0][0] == "("
+        depth -= match[0] == ")"
+        if depth == 0 and match.end() < len(expression):
+            return expression
+    return expression[1:-1] if depth == 0 else expression
 
 
 def compile_expression(expression: str, path: str, method: str, then: str = "") -> re.Pattern[str]:
@@ -101,12 +178,12 @@ def compile_expression(expression: str, path: str, method: str, then: str = "") 
             the position in `path`.
     """
     try:
-        re.compile(expression, _FLAGS)
+        re.compile(expression, FLAGS)
         # Global flags, e.g. (?i), have to stand before all else.
         flags = _GLOBAL_FLAGS.match(expression)
         start = flags.end() if flags else 0
         whole = f"{expression[:start]}(?:{expression[start:]})" + (then or r"\Z")
-        return re.compile(whole, _FLAGS)
+        return re.compile(whole, FLAGS)
     except (re.error, OverflowError, RecursionError) as error:
         start = path.find("{" + expression + "}") + 1
         offset = getattr(error, "pos", None) or 0

@@ -121,12 +121,10 @@ class TrieRouter(Generic[T]):
         """
         results = self._literal.get(path)
         if results is None:
-            self._closed = True
-            return (self._search(method, path),)
+            return self.search(method, path)
         found = results.get(method)
         if found is None:
-            self._closed = True
-            found = (self._search(method, path),)
+            found = self.search(method, path)
             # Unknown methods are not kept: the number of results stays bounded.
             if method in self._methods:
                 results[method] = found
@@ -176,11 +174,13 @@ class TrieRouter(Generic[T]):
                 node = node.branches.setdefault(key, branch).node
         return node
 
-    def _search(self, method: str, path: str) -> list[tuple[T, Params]]:
+    def search(self, method: str, path: str) -> _Found[T]:
+        """Finds the handlers as `match` does, and keeps nothing for the next time."""
+        self._closed = True
         found = _Search(self._root, method, path).run()
         if len(found) > 1:
             found.sort(key=_order)
-        return [(leaf.handler, params) for leaf, params in found]
+        return ([(leaf.handler, params) for leaf, params in found],)
 
 
 def _order(found: tuple[_Leaf[Any], Params]) -> int:

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""The patterns of one method as a tree of segments, as RegExpRouter keeps them until it builds.
+
+Edges that take the same segments are one edge, whatever their parameters are called.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, NamedTuple
+
+from kit.interface import UnsupportedPathError
+
+from ._pattern import (
+    Extent,
+    compile_expression,
+    extent,
+    parse_parameter,
+    split_pattern,
+    without_outer_group,
+)
+
+
+class Kind(Enum):
+    """What a segment of a pattern takes."""
+
+    LITERAL = "the text itself"
+    PREFIX = "a rest of the path that begins with the text"
+    PARAMETER = "any segment that is not empty"
+    EXPRESSION = "a segment that the expression matches"
+    WIDE = "a stretch of the path that the expression matches"
+    BOUND = "what the expression matches, depending on what is around it"
+    ANY = "any segment"
+    REST = "the rest of the path"
+
+
+class Step(NamedTuple):
+    """One segment of a pattern; `text` is the literal, the prefix, or the expression."""
+
+    kind: Kind
+    text: str = ""
+    name: str | None = None
+
+
+class Leaf(NamedTuple):
+    """A handler, and for each parameter the number of its step."""
+
+    order: int
+    handler: Any
+    params: dict[str, int]
+
+
+class Node:
+    """What can follow, and the leaves of the patterns that end here.
+
+    `rests` are the leaves of patterns that go on with a last `*`, `wide` those that go on with a
+    last expression that may take slashes. `untold` says that the tree lacks something that follows.
+    """
+
+    __slots__ = (
+        "any",
+        "expressions",
+        "leaves",
+        "literals",
+        "parameter",
+        "prefixes",
+        "rests",
+        "untold",
+        "wide",
+    )
+
+    def __init__(self) -> None:
+        self.literals: dict[str, Node] = {}
+        self.prefixes: dict[str, list[Leaf]] = {}
+        self.parameter: Node | None = None
+        self.expressions: dict[str, Node] = {}
+        self.wide: dict[str, list[Leaf]] = {}
+        self.any: Node | None = None
+        self.rests: list[Leaf] = []
+        self.leaves: list[Leaf] = []
+        self.untold = False
+
+    def follow(self, step: Step) -> Node:
+        """The node behind a step that takes one segment, made if there is none yet."""
+        if step.kind is Kind.LITERAL or step.kind is Kind.EXPRESSION:
+            nodes = self.literals if step.kind is Kind.LITERAL else self.expressions
+            node = nodes.get(step.text)
+            if node is None:
+                node = nodes[step.text] = Node()
+            return node
+        if step.kind is Kind.PARAMETER:
+            if self.parameter is None:
+                self.parameter = Node()
+            return self.parameter
+        if self.any is None:
+            self.any = Node()
+        return self.any
+
+
+def read_steps(method: str, pattern: str, variant: str) -> list[Step]:
+    """Reads a pattern without optional parameters.
+
+    Args:
+        method: The method of the route, for errors.
+        pattern: The pattern of the route, for errors.
+        variant: The pattern itself.
+
+    Raises:
+        UnsupportedPathError: If an expression is invalid or can't be part of a larger one.
+    """
+    segments = split_pattern(variant)
+    last = len(segments) - 1
+    steps: list[Step] = []
+    for index, segment in enumerate(segments):
+        parameter = parse_parameter(segment)
+        if parameter is not None and parameter.expression is not None:
+            steps.append(_read_expression(method, pattern, parameter.name, parameter.expression))
+        elif parameter is not None:
+            steps.append(Step(Kind.PARAMETER, "", parameter.name))
+        elif segment == "*":
+            steps.append(Step(Kind.REST if index == last else Kind.ANY))
+        elif segment.endswith("*") and index == last:
+            steps.append(Step(Kind.PREFIX, segment[:-1]))
+        else:
+            steps.append(Step(Kind.LITERAL, segment))
+    return steps
+
+
+def _read_expression(method: str, pattern: str, name: str, expression: str) -> Step:
+    compile_expression(expression, pattern, method)
+    text = without_outer_group(expression)
+    reach = extent(text)
+    if reach is Extent.REFERENCES:
+        raise UnsupportedPathError(
+            pattern,
+            f"RegExpRouter can't make {expression!r} a part of a larger expression, "
+            f"since it has {reach.value}",
+            method,
+            pattern.find("{" + expression + "}") + 1,
+        )
+    if reach is Extent.SEGMENT:
+        return Step(Kind.EXPRESSION, text, name)
+    return Step(Kind.WIDE if reach is Extent.SLASHES else Kind.BOUND, text, name)
+
+
+def insert(root: Node, steps: list[Step], order: int, handler: Any) -> None:
+    """Adds a pattern."""
+    params: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        if step.name is not None:
+            params.setdefault(step.name, number)
+    leaf = Leaf(order, handler, params)
+    node = root
+    for number, step in enumerate(steps):
+        if step.kind is Kind.REST:
+            node.rests.append(leaf)
+            return
+        if step.kind is Kind.PREFIX:
+            node.prefixes.setdefault(step.text, []).append(leaf)
+            node.untold |= "/" in step.text
+            return
+        if step.kind is Kind.WIDE and number == len(steps) - 1:
+            node.wide.setdefault(step.text, []).append(leaf)
+            return
+        if step.kind is Kind.WIDE or step.kind is Kind.BOUND:
+            # What follows may begin at any segment.
+            node.untold = True
+            return
+        node = node.follow(step)
+    node.leaves.append(leaf)

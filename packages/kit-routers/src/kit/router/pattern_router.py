@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""PatternRouter: one regular expression for each route, tried in the order of registration.
+
+Cheap to build and easy to look into (`routes`), but a match tries every route: good for fewer than
+about 50 routes, not for 100 or more. A trailing slash of the path is accepted for every route.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Generic, TypeVar
+
+from kit.interface import (
+    METHOD_NAME_ALL,
+    Params,
+    Result,
+    RouterClosedError,
+    UnsupportedPathError,
+)
+
+from ._pattern import (
+    FLAGS,
+    Parameter,
+    compile_expression,
+    expand_optional,
+    has_back_reference,
+    parse_parameter,
+    split_pattern,
+)
+
+__all__ = ("PatternRouter",)
+
+T = TypeVar("T")
+
+
+class PatternRouter(Generic[T]):
+    """A list of regular expressions."""
+
+    name = "PatternRouter"
+
+    def __init__(self) -> None:
+        self._routes: list[tuple[re.Pattern[str], str, T, dict[str, str]]] = []
+        self._closed = False
+
+    @property
+    def routes(self) -> list[tuple[re.Pattern[str], str, T]]:
+        """The routes as they are tried, for debugging: expression, method and handler."""
+        return [(pattern, method, handler) for pattern, method, handler, _ in self._routes]
+
+    def add(self, method: str, path: str, handler: T) -> None:
+        """Adds a route; see `kit.interface.Router.add`.
+
+        Args:
+            method: Upper-case method, or `ALL`.
+            path: Route pattern.
+            handler: What `match` is to give back.
+
+        Raises:
+            UnsupportedPathError: If an expression in braces is invalid, or can't be part of the
+                expression for the whole path.
+            RouterClosedError: If the router has matched before.
+        """
+        if self._closed:
+            raise RouterClosedError(method, path)
+        made = [_compile(method, path, variant) for variant in expand_optional(path)]
+        self._routes += [(pattern, method, handler, names) for pattern, names in made]
+
+    def match(self, method: str, path: str) -> Result[T]:
+        """Finds the handlers for a request; see `kit.interface.Router.match`.
+
+        Args:
+            method: Method of the request.
+            path: Routing path.
+
+        Returns:
+            `([(handler, params), ...],)` in registration order.
+        """
+        self._closed = True
+        found: list[tuple[T, Params]] = []
+        for pattern, route_method, handler, names in self._routes:
+            if route_method in (method, METHOD_NAME_ALL):
+                match = pattern.match(path)
+                if match is not None:
+                    found.append((handler, {name: match[group] for name, group in names.items()}))
+        return (found,)
+
+
+def _compile(method: str, pattern: str, variant: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    """The expression for a path, and the group of each parameter."""
+    groups: dict[str, str] = {}
+    text = ""
+    segments = split_pattern(variant)
+    last = len(segments) - 1
+    for number, segment in enumerate(segments):
+        parameter = parse_parameter(segment)
+        # A pattern that begins without a slash is for paths that do so too, such as host names.
+        slash = "/" if number or variant.startswith("/") else ""
+        if parameter is not None:
+            text += slash + _group(method, pattern, parameter, groups)
+        elif segment == "*" and number == last:
+            text += "(?:/.*)?"
+        elif segment == "*":
+            text += slash + "[^/]+"
+        elif segment.endswith("*") and number == last:
+            text += slash + re.escape(segment[:-1]) + ".*"
+        elif segment:
+            text += slash + re.escape(segment)
+    try:
+        return re.compile(rf"{text}/?\Z", FLAGS), groups
+    except re.error as error:
+        reason = f"its expressions do not fit into one: {error.msg}"
+        raise UnsupportedPathError(pattern, reason, method) from error
+
+
+def _group(method: str, pattern: str, parameter: Parameter, groups: dict[str, str]) -> str:
+    """The named group for a parameter, which is noted in `groups`."""
+    name = parameter.name
+    if name in groups:
+        raise UnsupportedPathError(
+            pattern,
+            f"PatternRouter takes a parameter name once, and {name!r} is there twice",
+            method,
+            pattern.rfind(":" + name),
+        )
+    # What is no identifier, e.g. `user-id`, can't be the name of a group.
+    group = name if name.isidentifier() and name.isascii() else f"_{len(groups)}"
+    groups[name] = group
+    if parameter.expression is None:
+        return f"(?P<{group}>[^/]+)"
+    compile_expression(parameter.expression, pattern, method)
+    if has_back_reference(parameter.expression):
+        raise UnsupportedPathError(
+            pattern,
+            f"PatternRouter can't make {parameter.expression!r} a part of a larger expression, "
+            "since it refers to its own groups by number",
+            method,
+            pattern.find("{" + parameter.expression + "}") + 1,
+        )
+    return f"(?P<{group}>{parameter.expression})"

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""RegExpRouter: a dict for literal paths, and few regular expressions for all others.
+
+Why it is built so, in CPython's terms:
+
+- A path that was registered as it is costs one dict lookup. Its handlers, wildcards and parameters
+  of other routes included, are worked out once, by TrieRouter.
+- For other paths the routes of a method become alternatives of one expression. `re` runs in C, so a
+  match costs less than a walk over the segments in Python; the match object holds the values of
+  the parameters, and its `lastindex` names the alternative, so nothing is built or searched.
+- `re` tries alternatives one by one, and a match pays for each group of its expression, taken or
+  not. So one expression has at most about 100 groups, and where more than 24 literals would follow
+  one another a dict picks the expression by that segment: time hardly grows with the number of
+  routes. Expressions are compiled when they are first needed.
+- Routes that overlap (`/users/me/:tab` and `/users/:id/posts`) are split so that the first
+  alternative that fits has the handlers of all of them, in the order of registration. Where that
+  can't be done, beside an expression that may take slashes, TrieRouter is asked when such a path
+  comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from kit.interface import METHOD_NAME_ALL, Params, Result, RouterClosedError
+
+from ._matchers import Matcher, build_matcher
+from ._pattern import expand_optional
+from ._segment_tree import Kind, Node, Step, insert, read_steps
+from ._states import StateBuilder
+from .trie_router import TrieRouter
+
+__all__ = ("RegExpRouter",)
+
+T = TypeVar("T")
+
+
+class _Route(NamedTuple, Generic[T]):
+    """A route as it was added; `variants` are its patterns without optional parameters."""
+
+    method: str
+    path: str
+    handler: T
+    variants: list[list[Step]]
+
+
+class RegExpRouter(Generic[T]):
+    """Matches with regular expressions.
+
+    Takes every pattern whose expressions have no capturing groups, back-references or flags.
+    """
+
+    name = "RegExpRouter"
+
+    def __init__(self) -> None:
+        self._routes: list[_Route[T]] = []
+        # By method, when it is first asked for: results of literal paths, the matcher for others,
+        # and the result if nothing matches.
+        self._tables: dict[str, tuple[dict[str, Result[T]], Matcher, Result[T]]] = {}
+        # Answers literal paths for the tables, and what expressions can't tell.
+        self._trie: TrieRouter[T] = TrieRouter()
+        self._closed = False
+
+    def add(self, method: str, path: str, handler: T) -> None:
+        """Adds a route; see `kit.interface.Router.add`.
+
+        Args:
+            method: Upper-case method, or `ALL`.
+            path: Route pattern.
+            handler: What `match` is to give back.
+
+        Raises:
+            UnsupportedPathError: If an expression in braces is invalid, or has what can't be part
+                of a larger expression.
+            RouterClosedError: If the router has matched before.
+        """
+        if self._closed:
+            raise RouterClosedError(method, path)
+        variants = [read_steps(method, path, variant) for variant in expand_optional(path)]
+        self._routes.append(_Route(method, path, handler, variants))
+
+    def match(self, method: str, path: str) -> Result[T]:
+        """Finds the handlers for a request; see `kit.interface.Router.match`.
+
+        Args:
+            method: Method of the request.
+            path: Routing path.
+
+        Returns:
+            `([(handler, indexes), ...], match)` in registration order, with the match object as the
+            stash, or `([(handler, params), ...],)`.
+        """
+        if not self._closed:
+            trie: TrieRouter[T] = TrieRouter()
+            for route in self._routes:
+                trie.add(route.method, route.path, route.handler)
+            self._trie = trie
+            self._closed = True
+        # PERF: the tables in a closure, found without a look at the instance.
+        match: Any = self._make_match()
+        found: Result[T] = match(method, path)
+        self.match = match  # type: ignore[method-assign]
+        return found
+
+    def _make_match(self) -> Callable[[str, str], Result[T]]:
+        tables = self._tables
+        prepare = self._prepare
+        search = self._trie.search
+
+        def match(method: str, path: str) -> Any:
+            matcher: Any  # a Switch while its `switch` is not 0, then a Group
+            literals, matcher, missed = tables.get(method) or prepare(method)
+            literal = literals.get(path)
+            if literal is not None:
+                return literal
+            switch = matcher.switch
+            while switch:
+                try:
+                    matcher = matcher.get(path.split("/", switch + 1)[switch], matcher.rest)
+                except IndexError:
+                    matcher = matcher.rest
+                switch = matcher.switch
+            found = matcher.match(path)
+            if found is not None:
+                handlers = matcher.handlers[found.lastindex]
+                return (handlers, found) if handlers is not None else search(method, path)
+            # A routing path begins with a slash; one that does not is read as if it did.
+            return missed if path.startswith("/") else match(method, "/" + path)
+
+        return match
+
+    def _prepare(self, method: str) -> tuple[dict[str, Result[T]], Any, Result[T]]:
+        """Makes the tables of a method; those unknown here share the one of `ALL`."""
+        if method not in {route.method for route in self._routes}:
+            method = METHOD_NAME_ALL
+        tables = self._tables.get(method)
+        if tables is None:
+            tree = Node()
+            literals: dict[str, Result[T]] = {}
+            count = 0
+            for order, route in enumerate(self._routes):
+                if route.method not in (method, METHOD_NAME_ALL):
+                    continue
+                for steps in route.variants:
+                    if all(step.kind is Kind.LITERAL for step in steps):
+                        path = "/" + "/".join(step.text for step in steps)
+                        literals[path] = self._trie.search(method, path)
+                    else:
+                        count += 1
+                        insert(tree, steps, order, route.handler)
+            state = StateBuilder(tree, count).build()
+            missed: list[tuple[T, Params]] = [(leaf.handler, {}) for leaf in state.rests or ()]
+            tables = self._tables[method] = (literals, build_matcher(state), (missed,))
+        return tables
