@@ -20,11 +20,7 @@ from typing import Any
 
 import pytest
 
-import kit.router
-
 HERE = Path(__file__).parent / "conformance"
-ROUTERS = ("RegExpRouter", "TrieRouter", "SmartRouter", "LinearRouter", "PatternRouter")
-LATER_ROUTERS = [name for name in ROUTERS if not hasattr(kit.router, name)]
 LATER_OPERATIONS = ("route", "base_path", "mount")
 
 
@@ -44,23 +40,15 @@ RULES = set(json.loads((HERE / "known.json").read_text())["rules"])
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[ModuleType]:
-    """The runner of the programs; routers that are not there yet are never asked for."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in LATER_ROUTERS:
-            patch.setattr(kit.router, name, kit.router.TrieRouter, raising=False)
-        module = load("kit_app_runner")
-        patch.setitem(module.ROUTERS, "smart", kit.router.TrieRouter)
-        logging.disable(logging.CRITICAL)
-        yield module
-        logging.disable(logging.NOTSET)
+    """The runner of the programs."""
+    logging.disable(logging.CRITICAL)
+    yield load("kit_app_runner")
+    logging.disable(logging.NOTSET)
 
 
 @pytest.fixture(scope="module")
-def router_runner() -> Iterator[ModuleType]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in LATER_ROUTERS:
-            patch.setattr(kit.router, name, kit.router.TrieRouter, raising=False)
-        yield load("kit_router_runner")
+def router_runner() -> ModuleType:
+    return load("kit_router_runner")
 
 
 def operations(app: Any) -> Iterator[str]:
@@ -77,10 +65,7 @@ def applications() -> tuple[list[Any], list[Any]]:
     now: list[Any] = []
     later: list[Any] = []
     for program in compare.read_lines(HERE / "app_cases.jsonl.gz"):
-        router = program["app"]["options"].get("router", "default")
-        waits = router in ("regexp", "linear", "pattern") or any(
-            op in LATER_OPERATIONS for op in operations(program["app"])
-        )
+        waits = any(op in LATER_OPERATIONS for op in operations(program["app"]))
         (later if waits else now).append(program)
     return now, later
 
@@ -105,10 +90,8 @@ async def test_applications(runner: ModuleType) -> None:
 
 def test_hono_router_tests(router_runner: ModuleType) -> None:
     cases = json.loads((HERE / "router_cases.json").read_text())["cases"]
-    here = [case for case in cases if case["router"] not in LATER_ROUTERS]
     assert len(cases) == 610
-    assert len(here) >= 186
-    for case in here:
+    for case in cases:
         full = case.get("otherwise", case["steps"])
         steps = [{k: step[k] for k in ("add", "match") if k in step} for step in full]
         with contextlib.suppress(UserWarning):
@@ -123,16 +106,9 @@ def test_random_route_tables(router_runner: ModuleType) -> None:
     for table in tables:
         task = {"routes": table["routes"], "probes": table["probes"]}
         results = {
-            name: router_runner.answer(make, task)
-            for name, make in router_runner.ROUTERS.items()
-            if name not in LATER_ROUTERS
+            name: router_runner.answer(make, task) for name, make in router_runner.ROUTERS.items()
         }
-        # What is not there is taken as agreeing; the answers of the others are compared.
-        recorded = {
-            name: table["results"]["TrieRouter"] if answer == "=TrieRouter" else answer
-            for name, answer in table["results"].items()
-        }
-        bad = compare.compare_table(table, {"results": {**recorded, **results}}, RULES)
+        bad = compare.compare_table(table, {"results": results}, RULES)
         assert not bad, (table["id"], table["routes"], bad)
 
 

@@ -146,9 +146,9 @@ def extent(expression: str) -> Extent:
 
 def has_back_reference(expression: str) -> bool:
     r"""Whether an expression refers to a group of its own by number, e.g. `(a|b)\1`."""
-    return any(
-        _BACK_REFERENCE.fullmatch(match[0]) for match in _ITEM.finditer(expression)
-    ) or bool(re.search(r"\(\?\([0-9]", expression))
+    return any(_BACK_REFERENCE.fullmatch(match[0]) for match in _ITEM.finditer(expression)) or bool(
+        re.search(r"\(\?\([0-9]", expression)
+    )
 
 
 def without_outer_group(expression: str) -> str:

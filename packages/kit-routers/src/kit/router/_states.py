@@ -127,11 +127,12 @@ class StateBuilder:
         self, text: str, following: _Following, tails: list[Leaf], depth: int
     ) -> Edge:
         valued = list(following.parameters) if text else []
+        behind_any = following.behind_any if text else following.behind_any_empty
         for expression, places in following.expressions.items():
             if compile_expression(expression, "", "").match(text):
                 valued += places
         state = self._state(
-            [*following.literals[text], *valued, *following.behind_any],
+            [*following.literals[text], *valued, *behind_any],
             [*tails, *following.leaves_by_prefix(text)],
             depth,
         )
@@ -148,11 +149,11 @@ class StateBuilder:
                 first, *more = chosen
                 guards = "".join(rf"(?=(?:{text})(?:/|\Z))" for text in more)
                 places = [place for text in chosen for place in expressions[text]]
-                # An expression may take the empty segment, which a parameter does not.
-                if following.parameters and compile_expression(first, "", "").match(""):
+                # An expression may take the empty segment, which others do not.
+                if others and compile_expression(first, "", "").match(""):
                     state = self._state([*places, *others], tails, depth)
                     yield Edge(f"(?=[^/]){guards}({first})", None, True, state)
-                    state = self._state([*places, *following.behind_any], tails, depth)
+                    state = self._state([*places, *following.behind_any_empty], tails, depth)
                 else:
                     state = self._state([*places, *others], tails, depth)
                 yield Edge(f"{guards}({first})", None, True, state)
@@ -192,18 +193,19 @@ class _Following:
                 self.parameters.append(_Place(at.parameter, False))
             if at.any is not None:
                 self.behind_any.append(_Place(at.any, True))
+        edges = (self.literals, self.expressions, self.prefixes, self.parameters)
         # Beside an expression that takes slashes, any number of segments is in question.
-        alone = len(self.wide) == 1 and not (
-            self.literals or self.expressions or self.prefixes or self.parameters or self.behind_any
-        )
+        alone = len(self.wide) == 1 and not any(edges) and not self.behind_any
         self.can_be_told = (
             (alone or not self.wide)
             and len(self.expressions) <= _MOST_EXPRESSIONS
             and not (self.expressions and self.prefixes)
             and not any(at.untold for at in nodes)
         )
-        if self.behind_any:
-            # No other edge that leads behind a `*` takes an empty segment.
+        # TrieRouter lets `*` take an empty segment too. In Hono that is seen only where its
+        # RegExpRouter refuses the routes, which it does where `*` has neighbours.
+        self.behind_any_empty = self.behind_any if any(edges) else []
+        if self.behind_any_empty:
             self.literals.setdefault("", [])
 
     def leaves_by_prefix(self, text: str) -> list[Leaf]:

@@ -102,7 +102,8 @@ def _fits_wildcards(pattern: str, path: str) -> bool:
     last = len(segments) - 1
     for number, segment in enumerate(segments):
         if segment == "*" and number == last:
-            return True
+            # As in TrieRouter, the rest can be absent, but not behind another `*`.
+            return start <= len(path) or segments[number - 1 : number] != ["*"]
         if start > len(path):
             return False
         if segment.endswith("*") and number == last:

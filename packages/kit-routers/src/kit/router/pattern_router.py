@@ -98,7 +98,8 @@ def _compile(method: str, pattern: str, variant: str) -> tuple[re.Pattern[str], 
         if parameter is not None:
             text += slash + _group(method, pattern, parameter, groups)
         elif segment == "*" and number == last:
-            text += "(?:/.*)?"
+            # As in TrieRouter, the rest can be absent, but not behind another `*`.
+            text += "/.*" if segments[number - 1 : number] == ["*"] else "(?:/.*)?"
         elif segment == "*":
             text += slash + "[^/]+"
         elif segment.endswith("*") and number == last:

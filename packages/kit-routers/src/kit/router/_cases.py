@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Reads the cases of the conformance suite. `kit.router.testing` runs them."""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from importlib.resources import files
+from typing import NamedTuple, TypeAlias
+
+
+class Feature(Enum):
+    """What a router may leave out.
+
+    A router refuses patterns with syntax it does not know (`UnsupportedPathError` from `add`), or
+    takes them and answers right. The last three are no syntax: a router that declares one of
+    them may answer otherwise.
+    """
+
+    PARAMETER = "a parameter, `/users/:id`"
+    OPTIONAL = "a last parameter that may be absent, `/users/:id?`"
+    EXPRESSION = "a parameter with an expression, `/users/:id{[0-9]+}`"
+    WIDE_EXPRESSION = "an expression that takes slashes, `/files/:path{.+}`"
+    CAPTURING_GROUP = "an expression with groups of its own, `/:size{([0-9]+)x([0-9]+)}`"
+    WILDCARD = "a last `*`, `/api/*`"
+    MIDDLE_WILDCARD = "a `*` for one segment, `/api/*/status`"
+    PREFIX_WILDCARD = "a last segment that ends with `*`, `/assets*`"
+    PARAMETER_AND_WILDCARD = "a parameter and a `*` in one pattern, `/users/:id/*`"
+    REPEATED_NAME = "a parameter name that is there twice, `/:a/x/:a`"
+    STRICT_SLASH = "paths with and without a slash at the end are different"
+    EMPTY_SEGMENT = "paths with two slashes in a row are read segment by segment"
+    LONE_WILDCARD_EMPTY = "a `*` in the middle with nothing beside it takes an empty segment"
+
+
+ANSWERS = (Feature.STRICT_SLASH, Feature.EMPTY_SEGMENT, Feature.LONE_WILDCARD_EMPTY)
+"""The features that are no syntax."""
+
+Expected: TypeAlias = list[tuple[int, dict[str, str]]]
+"""Numbers of the routes that match, in order, each with its parameters."""
+
+
+class Case(NamedTuple):
+    """One table of routes with the right answers.
+
+    Attributes:
+        name: What the case is about.
+        routes: Method and pattern of each route, with a blank between.
+        answers: For each method and path, with a blank between, what matches.
+        needs: What a router must know for this case.
+    """
+
+    name: str
+    routes: tuple[str, ...]
+    answers: dict[str, Expected]
+    needs: frozenset[Feature]
+
+
+def _read() -> tuple[Case, ...]:
+    text = files(__package__).joinpath("conformance_cases.json").read_text(encoding="utf-8")
+    return tuple(
+        Case(
+            name=case["name"],
+            routes=tuple(case["routes"]),
+            answers={
+                request: [(number, params) for number, params in found]
+                for request, found in case["answers"].items()
+            },
+            needs=frozenset(Feature[name] for name in case.get("needs", ())),
+        )
+        for case in json.loads(text)
+    )
+
+
+CASES: tuple[Case, ...] = _read()
+"""All cases; the file `conformance_cases.json` in this package holds them."""

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""The conformance suite for routers, for those who write one. It needs pytest.
+
+    from kit.router.testing import RouterConformance
+
+    class TestMyRouter(RouterConformance):
+        def new_router(self):
+            return MyRouter()
+
+TrieRouter's answer is the right one. What a router leaves out it declares in `unsupported`.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from typing import Any
+
+import pytest
+
+from kit.interface import METHOD_NAME_ALL, Result, Router, RouterClosedError, UnsupportedPathError
+
+from ._cases import ANSWERS, CASES, Case, Feature
+from .trie_router import TrieRouter
+
+__all__ = ("CASES", "Case", "Feature", "RouterConformance", "resolve")
+
+_SEGMENTS = {
+    "a": None,
+    "b": None,
+    "ab": None,
+    "a.b": None,
+    ":x": Feature.PARAMETER,
+    ":y": Feature.PARAMETER,
+    ":n{[0-9]+}": Feature.EXPRESSION,
+    ":z{[a-z]+}": Feature.EXPRESSION,
+    "*": Feature.MIDDLE_WILDCARD,
+}
+_PATH_SEGMENTS = ("a", "b", "ab", "a.b", "7", "é", "A", "")
+
+
+def resolve(result: Result[Any]) -> list[tuple[Any, dict[str, str]]]:
+    """Reads either shape of a match result.
+
+    Args:
+        result: What `match` gave.
+
+    Returns:
+        The handlers, each with its parameters by name; absent ones are left out.
+    """
+    if len(result) == 1:
+        return [(handler, dict(params)) for handler, params in result[0]]
+    handlers, stash = result
+    found = []
+    for handler, indexes in handlers:
+        values = {name: stash[index] for name, index in indexes.items()}
+        found.append((handler, {k: value for k, value in values.items() if value is not None}))
+    return found
+
+
+class RouterConformance:
+    """The tests; a subclass, named so that pytest collects it, says how a router is made.
+
+    Attributes:
+        unsupported: Features that the router leaves out. Where one is syntax, the router has to
+            refuse the pattern, or to answer right all the same.
+    """
+
+    unsupported: frozenset[Feature] | set[Feature] = frozenset()
+
+    def new_router(self) -> Router[Any]:
+        """Makes an empty router."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method new_router()")
+
+    @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+    def test_case(self, case: Case) -> None:
+        """A table of routes, with the right answers for some paths."""
+        left_out = case.needs & self.unsupported
+        if any(feature in ANSWERS for feature in left_out):
+            pytest.skip("not supported: " + ", ".join(feature.value for feature in left_out))
+        router = self.new_router()
+        try:
+            for number, route in enumerate(case.routes):
+                method, pattern = route.split(" ", 1)
+                router.add(method, pattern, number)
+        except UnsupportedPathError:
+            assert left_out, f"refused {route!r}, which the router should take"
+            return
+        for request, expected in case.answers.items():
+            method, path = request.split(" ", 1)
+            found = resolve(router.match(method, path))
+            assert found == expected, f"{request!r} in {case.routes}"
+
+    def test_name(self) -> None:
+        """The router says what it is called."""
+        assert isinstance(self.new_router().name, str)
+        assert self.new_router().name
+
+    def test_empty_router(self) -> None:
+        """A router without routes matches nothing."""
+        assert resolve(self.new_router().match("GET", "/a/b")) == []
+
+    def test_handlers_are_opaque(self) -> None:
+        """A handler comes back as the object it is, whatever it is."""
+        router = self.new_router()
+        handlers: list[Any] = [None, [], {"a": 1}, object(), lambda: 1]
+        for handler in handlers:
+            router.add("GET", "/a", handler)
+        found = [handler for handler, _ in resolve(router.match("GET", "/a"))]
+        assert all(a is b for a, b in zip(found, handlers, strict=True))
+
+    def test_the_same_again(self) -> None:
+        """The second match answers as the first, and other matches between change nothing."""
+        router = self.new_router()
+        router.add("GET", "/a", 1)
+        router.add("POST", "/a", 2)
+        for _ in range(3):
+            assert resolve(router.match("GET", "/a")) == [(1, {})]
+            assert resolve(router.match("POST", "/a")) == [(2, {})]
+            assert resolve(router.match("GET", "/b")) == []
+
+    def test_no_route_after_a_match(self) -> None:
+        """Adding after a match is refused, with the route named, and changes nothing."""
+        router = self.new_router()
+        router.add("GET", "/a", 1)
+        router.match("GET", "/a")
+        with pytest.raises(RouterClosedError, match="/late"):
+            router.add("POST", "/late", 2)
+        assert resolve(router.match("GET", "/a")) == [(1, {})]
+        assert resolve(router.match("POST", "/late")) == []
+
+    def test_invalid_expression_is_refused(self) -> None:
+        """An expression that `re` can't read is an error when it is added, and names the route."""
+        router = self.new_router()
+        router.add("GET", "/a", 1)
+        with pytest.raises(UnsupportedPathError) as caught:
+            router.add("POST", "/b/:id{[0-9}", 2)
+        assert caught.value.path == "/b/:id{[0-9}"
+        assert "/b/:id{[0-9}" in str(caught.value)
+        router.add("GET", "/c", 3)
+        assert resolve(router.match("GET", "/a")) == [(1, {})]
+        assert resolve(router.match("POST", "/b/1")) == []
+        assert resolve(router.match("GET", "/c")) == [(3, {})]
+
+    def test_long_paths_and_segments(self) -> None:
+        """Paths of any length get an answer."""
+        router = self.new_router()
+        segment = "x" * 10_000
+        router.add("GET", "/" + segment, 1)
+        router.add("GET", "/a", 2)
+        assert resolve(router.match("GET", "/" + segment)) == [(1, {})]
+        assert resolve(router.match("GET", "/" + segment + "x")) == []
+        assert resolve(router.match("GET", "/a" * 50_000)) == []
+
+    def test_many_routes(self) -> None:
+        """Thousands of routes, each found and none mixed up."""
+        router = self.new_router()
+        for number in range(2000):
+            router.add("GET", f"/r{number}/list", number)
+        parameters = Feature.PARAMETER not in self.unsupported
+        for number in range(2000 if parameters else 0):
+            router.add("GET", f"/r{number}/of/:id", -number)
+        for number in range(0, 2000, 97):
+            assert resolve(router.match("GET", f"/r{number}/list")) == [(number, {})]
+            if parameters:
+                found = resolve(router.match("GET", f"/r{number}/of/{number}"))
+                assert found == [(-number, {"id": str(number)})]
+        assert resolve(router.match("GET", "/r2000/list")) == []
+
+    def test_first_match_in_several_threads(self) -> None:
+        """What is built at the first match may be built by several threads at once."""
+        router = self.new_router()
+        for number in range(200):
+            router.add("GET", f"/r{number}", number)
+        found: list[Any] = []
+        barrier = threading.Barrier(8)
+
+        def match(number: int) -> None:
+            barrier.wait()
+            found.append((number, resolve(router.match("GET", f"/r{number}"))))
+
+        threads = [threading.Thread(target=match, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(found) == [(number, [(number, {})]) for number in range(8)]
+
+    @pytest.mark.parametrize("seed", range(40))
+    def test_random_tables(self, seed: int) -> None:
+        """Random routes and paths, with TrieRouter's answers."""
+        chance = random.Random(seed)  # noqa: S311 - repeatable, not secret
+        for _ in range(10):
+            router, reference = self.new_router(), TrieRouter[int]()
+            routes = [self._random_route(chance) for _ in range(chance.randint(1, 8))]
+            taken = []
+            for number, (method, pattern) in enumerate(routes):
+                try:
+                    router.add(method, pattern, number)
+                except UnsupportedPathError:
+                    continue
+                reference.add(method, pattern, number)
+                taken.append((method, pattern))
+            for _ in range(8):
+                method, path = chance.choice(("GET", "POST", "PURGE")), self._random_path(chance)
+                expected = resolve(reference.match(method, path))
+                assert resolve(router.match(method, path)) == expected, (method, path, taken)
+
+    def _random_route(self, chance: random.Random) -> tuple[str, str]:
+        supported = [text for text, need in _SEGMENTS.items() if need not in self.unsupported]
+        segments = [chance.choice(supported) for _ in range(chance.randint(1, 4))]
+        if any(segment.startswith(":") for segment in segments) and (
+            Feature.PARAMETER_AND_WILDCARD in self.unsupported
+        ):
+            segments = [segment for segment in segments if segment != "*"]
+        names = [segment.partition("{")[0] for segment in segments if segment.startswith(":")]
+        if len({*names}) < len(names) and Feature.REPEATED_NAME in self.unsupported:
+            segments = segments[:1]
+        if segments[-1] == "*" and Feature.WILDCARD in self.unsupported:
+            segments.append("a")
+        return chance.choice(("GET", "POST", METHOD_NAME_ALL)), "/" + "/".join(segments)
+
+    def _random_path(self, chance: random.Random) -> str:
+        segments = [chance.choice(_PATH_SEGMENTS) for _ in range(chance.randint(1, 5))]
+        empty = {Feature.EMPTY_SEGMENT, Feature.STRICT_SLASH, Feature.LONE_WILDCARD_EMPTY}
+        if not empty.isdisjoint(self.unsupported):
+            segments = [segment or "a" for segment in segments]
+        return "/" + "/".join(segments)
