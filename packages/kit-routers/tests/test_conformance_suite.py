@@ -5,15 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kit.interface import Router
-from kit.router import (
-    LinearRouter,
-    PatternRouter,
-    RegExpRouter,
-    TrieRouter,
-    default_router,
-)
-from kit.router.testing import Feature, RouterConformance
+import pytest
+
+from kit.interface import Result, Router, UnsupportedPathError
+from kit.router import LinearRouter, PatternRouter, RegExpRouter, TrieRouter, default_router
+from kit.router.testing import CASES, Feature, RouterConformance, resolve
 
 
 class TestTrieRouter(RouterConformance):

@@ -90,8 +90,8 @@ class LinearRouter(Generic[T]):
     def _match_by_trie(self, method: str, path: str) -> Result[T]:
         if self._trie is None:
             trie: TrieRouter[T] = TrieRouter()
-            for route in self._routes:
-                trie.add(*route)
+            for route_method, variant, handler in self._routes:
+                trie.add_variants(route_method, variant, [variant], handler)
             self._trie = trie
         return self._trie.search(method, path)
 

@@ -123,8 +123,9 @@ def _group(method: str, pattern: str, parameter: Parameter, groups: dict[str, st
             method,
             pattern.rfind(":" + name),
         )
-    # What is no identifier, e.g. `user-id`, can't be the name of a group.
-    group = name if name.isidentifier() and name.isascii() else f"_{len(groups)}"
+    # What is no identifier, e.g. `user-id`, can't name a group: those go by `_` and a number.
+    usable = name.isidentifier() and name.isascii() and not name.startswith("_")
+    group = name if usable else f"_{len(groups)}"
     groups[name] = group
     if parameter.expression is None:
         return f"(?P<{group}>[^/]+)"

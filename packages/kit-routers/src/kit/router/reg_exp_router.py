@@ -42,7 +42,7 @@ class _Route(NamedTuple, Generic[T]):
     method: str
     path: str
     handler: T
-    variants: list[list[Step]]
+    variants: list[tuple[str, list[Step]]]
 
 
 class RegExpRouter(Generic[T]):
@@ -77,7 +77,9 @@ class RegExpRouter(Generic[T]):
         """
         if self._closed:
             raise RouterClosedError(method, path)
-        variants = [read_steps(method, path, variant) for variant in expand_optional(path)]
+        variants = [
+            (variant, read_steps(method, path, variant)) for variant in expand_optional(path)
+        ]
         self._routes.append(_Route(method, path, handler, variants))
 
     def match(self, method: str, path: str) -> Result[T]:
@@ -94,7 +96,8 @@ class RegExpRouter(Generic[T]):
         if not self._closed:
             trie: TrieRouter[T] = TrieRouter()
             for route in self._routes:
-                trie.add(route.method, route.path, route.handler)
+                texts = [text for text, _ in route.variants]
+                trie.add_variants(route.method, route.path, texts, route.handler)
             self._trie = trie
             self._closed = True
         # PERF: the tables in a closure, found without a look at the instance.
@@ -142,7 +145,7 @@ class RegExpRouter(Generic[T]):
             for order, route in enumerate(self._routes):
                 if route.method not in (method, METHOD_NAME_ALL):
                     continue
-                for steps in route.variants:
+                for _, steps in route.variants:
                     if all(step.kind is Kind.LITERAL for step in steps):
                         path = "/" + "/".join(step.text for step in steps)
                         literals[path] = self._trie.search(method, path)

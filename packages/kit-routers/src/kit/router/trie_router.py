@@ -100,10 +100,14 @@ class TrieRouter(Generic[T]):
         """
         if self._closed:
             raise RouterClosedError(method, path)
+        self.add_variants(method, path, expand_optional(path), handler)
+
+    def add_variants(self, method: str, path: str, variants: list[str], handler: T) -> None:
+        """Adds a route whose optional parameters have been expanded, as `add` does."""
         # What can fail comes before the tree is touched, so a refused route leaves no trace.
-        variants = [self._parse(method, path, variant) for variant in expand_optional(path)]
+        parsed_variants = [self._parse(method, path, variant) for variant in variants]
         self._methods.add(method)
-        for variant, parsed in variants:
+        for variant, parsed in parsed_variants:
             self._count += 1
             if all(isinstance(step, str) for step in parsed) and not variant.endswith("*"):
                 self._literal.setdefault(variant, {})

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""SmartRouter, PatternRouter and LinearRouter: what is their own."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from kit.interface import Result, RouterClosedError, UnsupportedPathError, plugins
+from kit.router import (
+    LinearRouter,
+    PatternRouter,
+    RegExpRouter,
+    SmartRouter,
+    TrieRouter,
+    default_router,
+)
+from kit.router.testing import resolve
+
+
+def test_smart_router_takes_the_first_and_says_which() -> None:
+    router = default_router()
+    assert router.name == "SmartRouter"
+    router.add("GET", "/a/:x", 1)
+    assert router.name == "SmartRouter"
+    assert resolve(router.match("GET", "/a/1")) == [(1, {"x": "1"})]
+    assert router.name == "SmartRouter + RegExpRouter"
+    assert router.refusals == []
+
+
+def test_smart_router_goes_on_where_one_refuses() -> None:
+    router = default_router()
+    router.add("GET", "/before", 0)
+    router.add("GET", "/:x{(a)(b)}", 1)
+    router.add("GET", "/after", 2)
+    assert resolve(router.match("GET", "/ab")) == [(1, {"x": "ab"})]
+    assert resolve(router.match("GET", "/before")) == [(0, {})]
+    assert resolve(router.match("GET", "/after")) == [(2, {})]
+    assert router.name == "SmartRouter + TrieRouter"
+    [(name, error)] = router.refusals
+    assert name == "RegExpRouter"
+    assert error.path == "/:x{(a)(b)}"
+
+
+def test_smart_router_refuses_what_all_refuse_and_keeps_the_rest() -> None:
+    router = default_router()
+    router.add("GET", "/a", 1)
+    with pytest.raises(UnsupportedPathError, match="unterminated character set"):
+        router.add("GET", "/:x{[}", 2)
+    router.add("GET", "/b", 3)
+    assert resolve(router.match("GET", "/b")) == [(3, {})]
+    assert router.name == "SmartRouter + RegExpRouter"
+
+
+class Late(TrieRouter[Any]):
+    """Finds out at the first match."""
+
+    name = "Late"
+
+    def match(self, method: str, path: str) -> Any:
+        raise UnsupportedPathError("/a", "not together with the others", "GET")
+
+
+def test_smart_router_goes_on_where_one_refuses_at_the_first_match() -> None:
+    router: SmartRouter[Any] = SmartRouter(routers=[Late(), TrieRouter()])
+    router.add("GET", "/a", 1)
+    assert resolve(router.match("GET", "/a")) == [(1, {})]
+    assert router.name == "SmartRouter + TrieRouter"
+    assert [name for name, _ in router.refusals] == ["Late"]
+
+
+def test_smart_router_raises_where_the_last_refuses_at_the_first_match() -> None:
+    router: SmartRouter[Any] = SmartRouter(routers=[Late()])
+    router.add("GET", "/a", 1)
+    for _ in range(2):
+        with pytest.raises(UnsupportedPathError, match="not together with the others"):
+            router.match("GET", "/a")
+
+
+def test_smart_router_costs_nothing_once_settled() -> None:
+    inner: RegExpRouter[Any] = RegExpRouter()
+    router: SmartRouter[Any] = SmartRouter(routers=[inner, TrieRouter()])
+    router.add("GET", "/a", 1)
+    router.match("GET", "/a")
+    assert router.match is inner.match
+
+
+def test_smart_router_is_closed_by_its_first_match() -> None:
+    router = default_router()
+    router.match("GET", "/a")
+    with pytest.raises(RouterClosedError, match="GET '/late'"):
+        router.add("GET", "/late", 1)
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_smart_router_needs_routers(count: int) -> None:
+    with pytest.raises(ValueError, match="takes at least one router, each once"):
+        SmartRouter(routers=[TrieRouter()][:1] * count)
+
+
+def test_smart_routers_nest() -> None:
+    router: SmartRouter[Any] = SmartRouter(routers=[default_router(), TrieRouter()])
+    router.add("GET", "/a", 1)
+    assert resolve(router.match("GET", "/a")) == [(1, {})]
+    assert router.name == "SmartRouter + SmartRouter + RegExpRouter"
+
+
+def test_pattern_router_shows_its_expressions() -> None:
+    router: PatternRouter[str] = PatternRouter()
+    router.add("GET", "/users/:id{[0-9]+}", "user")
+    router.add("ALL", "/api/*", "api")
+    (expression, method, handler), (_, all_methods, _) = router.routes
+    assert isinstance(expression, re.Pattern)
+    assert (method, handler, all_methods) == ("GET", "user", "ALL")
+    match = expression.match("/users/42")
+    assert match is not None
+    assert match["id"] == "42"
+    assert router.name == "PatternRouter"
+
+
+@pytest.mark.parametrize("path", ["/users/7", "/users/7/"])
+def test_pattern_router_takes_a_slash_at_the_end(path: str) -> None:
+    router: PatternRouter[str] = PatternRouter()
+    router.add("GET", "/users/:id", "user")
+    router.add("POST", "/users/:id/", "slash")
+    assert resolve(router.match("GET", path)) == [("user", {"id": "7"})]
+    assert resolve(router.match("POST", path)) == [("slash", {"id": "7"})]
+    assert resolve(router.match("GET", "/users/7//")) == []
+
+
+def test_pattern_router_names_that_are_no_identifiers() -> None:
+    router: PatternRouter[str] = PatternRouter()
+    router.add("GET", "/:user-id/:class/:1/:é/:_0", "handler")
+    assert resolve(router.match("GET", "/a/b/c/d/e")) == [
+        ("handler", {"user-id": "a", "class": "b", "1": "c", "é": "d", "_0": "e"})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "position", "reason"),
+    [
+        ("/:a/:b{[}", 7, "invalid regular expression '[': unterminated character set"),
+        ("/:a/x/:a", 6, "PatternRouter takes a parameter name once, and 'a' is there twice"),
+        ("/:x{(a|b)\\1}", 4, "it refers to its own groups by number"),
+        ("/:a{(?P<b>x)}/:b", None, "do not fit into one: redefinition of group name 'b'"),
+        ("/:a{(?i)x}", None, "do not fit into one: global flags not at the start"),
+    ],
+)
+def test_pattern_router_refuses(pattern: str, position: int | None, reason: str) -> None:
+    router: PatternRouter[int] = PatternRouter()
+    with pytest.raises(UnsupportedPathError) as caught:
+        router.add("GET", pattern, 1)
+    assert reason in caught.value.reason
+    assert caught.value.position == position
+    assert router.routes == []
+
+
+def test_pattern_router_expressions_with_groups() -> None:
+    router: PatternRouter[int] = PatternRouter()
+    router.add("GET", "/:size{([0-9]+)x([0-9]+)}/:name", 1)
+    assert resolve(router.match("GET", "/3x4/n")) == [(1, {"size": "3x4", "name": "n"})]
+
+
+@pytest.mark.parametrize("path", ["/a/1", "/a/1/"])
+def test_linear_router_takes_a_slash_at_the_end(path: str) -> None:
+    router: LinearRouter[int] = LinearRouter()
+    router.add("GET", "/a/:x", 1)
+    router.add("GET", "/a/1", 2)
+    router.add("GET", "/a/:y{[0-9]}", 3)
+    assert resolve(router.match("GET", path)) == [(1, {"x": "1"}), (2, {}), (3, {"y": "1"})]
+
+
+def test_linear_router_with_a_parameter_and_a_wildcard_in_one_pattern() -> None:
+    router: LinearRouter[int] = LinearRouter()
+    router.add("GET", "/:tenant/*", 1)
+    router.add("GET", "/a/b/", 2)
+    router.add("POST", "/a/b/", 3)
+    assert resolve(router.match("GET", "/a/b")) == [(1, {"tenant": "a"})]
+    assert resolve(router.match("GET", "/a/b/")) == [(1, {"tenant": "a"}), (2, {})]
+    assert resolve(router.match("POST", "/a/b/")) == [(3, {})]
+
+
+def test_linear_router_reads_expressions_when_they_are_added() -> None:
+    router: LinearRouter[int] = LinearRouter()
+    with pytest.raises(UnsupportedPathError, match="position 4: invalid regular expression"):
+        router.add("GET", "/:x{[}?", 1)
+    assert resolve(router.match("GET", "/")) == []
+
+
+@pytest.mark.parametrize("make", [LinearRouter, PatternRouter, RegExpRouter, default_router])
+def test_a_route_that_never_matches_is_warned_of_once_where_it_is_added(make: Any) -> None:
+    router = make()
+    with pytest.warns(UserWarning, match="never matches") as caught:
+        router.add("GET", "/a?/:b/?", 1)
+    assert {warning.filename for warning in caught} == {__file__}
+    assert {warning.lineno for warning in caught} == {caught[0].lineno}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("linear", LinearRouter),
+        ("pattern", PatternRouter),
+        ("reg-exp", RegExpRouter),
+        ("smart", SmartRouter),
+        ("trie", TrieRouter),
+    ],
+)
+def test_each_is_installed_by_name(name: str, kind: type) -> None:
+    router = plugins.load("kit.routers", name)()
+    assert type(router) is kind
+    result: Result[Any] = router.match("GET", "/")
+    assert resolve(result) == []
