@@ -3,28 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+import warnings
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
-from kit.interface import HTTPException
+from kit.interface import HTTPException, ValidationTarget
 
 from . import _json
+from ._form_values import form_values
 from ._limits import Limits
 from ._path import decode_component, query_pairs, query_value
 from ._request_body import RequestBody
 from .web import Blob, FormData, Request
 from .web._body import Bytes, decode_text
-from .web._form_data import FormValue
 from .web._forms import MULTIPART, URLENCODED, media_type
 from .web._headers import encode_name
 
 if TYPE_CHECKING:
-    from kit.interface import Result
+    from kit.interface import Result, RouterRoute
 
 T = TypeVar("T")
 
-_MOST_STEPS = 100
-"""How deep `parse_body(dot=True)` nests; what a name has beyond is one step."""
+_TARGETS = get_args(ValidationTarget)
 
 _NO_MATCH: Any = ([],)
 _DEFAULT_LIMITS = Limits()
@@ -50,6 +49,7 @@ class KitRequest:
         "_reader",
         "_receive",
         "_scope",
+        "_validated",
         "path",
         "route_index",
     )
@@ -78,6 +78,7 @@ class KitRequest:
         self._query: str | None = None
         self._pairs: list[tuple[str, str]] | None = None
         self._reader: RequestBody | None = None
+        self._validated: dict[str, Any] | None = None
         return self
 
     @property
@@ -292,13 +293,50 @@ class KitRequest:
         if media_type(self.header("content-type")) not in (MULTIPART, URLENCODED):
             return {}
         form = await self._body.form_data(self._limits._replace(**limits) if limits else None)
-        values: dict[str, Any] = {}
-        for name, value in form:
-            if all or name.endswith("[]"):
-                _collect(values, name, value)
-            else:
-                values[name] = value
-        return _nest(values) if dot else values
+        return form_values(form, all=all, dot=dot)
+
+    def valid(self, target: ValidationTarget, /) -> Any:
+        """Gives what a validator made of a part of the request.
+
+        Args:
+            target: `json`, `form`, `query`, `param`, `header` or `cookie`.
+
+        Returns:
+            The validated data; None if nobody validated this part.
+
+        Raises:
+            ValueError: If there is no such target.
+        """
+        _check_target(target)
+        return None if self._validated is None else self._validated.get(target)
+
+    def add_validated_data(self, target: ValidationTarget, data: Any, /) -> None:
+        """Keeps what a validator made of a part of the request, for `valid`.
+
+        Args:
+            target: As for `valid`.
+            data: The validated data.
+
+        Raises:
+            ValueError: If there is no such target.
+        """
+        _check_target(target)
+        if self._validated is None:
+            self._validated = {}
+        self._validated[target] = data
+
+    @property
+    def matched_routes(self) -> list[RouterRoute]:
+        """The routes that matched. Deprecated: use `kit.route.matched_routes(c)`."""
+        _warn_deprecated("matched_routes", "kit.route.matched_routes(c)")
+        return [route for route, _ in self._match[0]]
+
+    @property
+    def route_path(self) -> str:
+        """The pattern of the running route. Deprecated: use `kit.route.route_path(c)`."""
+        _warn_deprecated("route_path", "kit.route.route_path(c)")
+        handlers = self._match[0]
+        return str(handlers[self.route_index][0].path) if self.route_index < len(handlers) else ""
 
     @property
     def _body(self) -> RequestBody:
@@ -313,28 +351,12 @@ class KitRequest:
             self._reader.close()
 
 
-def _collect(values: dict[str, Any], name: str, value: FormValue) -> None:
-    earlier = values.get(name)
-    if isinstance(earlier, list):
-        earlier.append(value)
-    elif earlier is not None:
-        values[name] = [earlier, value]
-    else:
-        values[name] = [value] if name.endswith("[]") else value
+def _check_target(target: str) -> None:
+    if target not in _TARGETS:
+        raise ValueError(f"Unknown target {target!r}: expected one of {', '.join(_TARGETS)}")
 
 
-def _nest(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Turns names with dots into nested dicts; a plain value in the way gives way."""
-    nested = {name: value for name, value in values.items() if "." not in name}
-    for name, value in values.items():
-        steps = name.split(".", _MOST_STEPS)
-        # The name that would change the prototype in Hono; dropped here too.
-        if len(steps) == 1 or "__proto__" in steps[:-1]:
-            continue
-        place = nested
-        for step in steps[:-1]:
-            if not isinstance(place.get(step), dict):
-                place[step] = {}
-            place = cast("dict[str, Any]", place[step])
-        place[steps[-1]] = value
-    return nested
+def _warn_deprecated(name: str, replacement: str) -> None:
+    warnings.warn(
+        f"KitRequest.{name} is deprecated: use {replacement}", DeprecationWarning, stacklevel=3
+    )

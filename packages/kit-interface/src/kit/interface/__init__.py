@@ -2,7 +2,7 @@
 """The common interface of Kit: what routers, middleware and tools are written against."""
 
 from . import plugins
-from ._context import Context, ExecutionContext, KitRequest
+from ._context import Context, ExecutionContext, KitRequest, ValidationTarget
 from ._errors import HTTPException, KitError, RouterClosedError, UnsupportedPathError
 from ._handlers import ErrorHandler, Handler, HandlerResult, Middleware, Next
 from ._router import (
@@ -40,6 +40,7 @@ __all__ = (
     "RouterClosedError",
     "RouterRoute",
     "UnsupportedPathError",
+    "ValidationTarget",
     "plugins",
     "supports_color",
 )

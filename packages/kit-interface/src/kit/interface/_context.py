@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Iterable, Mapping
-from typing import Any, Protocol, overload
+from typing import Any, Literal, Protocol, TypeAlias, overload
 
 from ._web import Bytes, Request, Response
 
@@ -16,6 +16,10 @@ else:
 
 BindingsT_co = TypeVar("BindingsT_co", covariant=True, default=Any)
 VariablesT_co = TypeVar("VariablesT_co", covariant=True, default=Any)
+
+
+ValidationTarget: TypeAlias = Literal["json", "form", "query", "param", "header", "cookie"]
+"""The parts of a request that can be validated."""
 
 
 class ExecutionContext(Protocol):
@@ -79,6 +83,12 @@ class KitRequest(Protocol):
 
     async def parse_body(self, *, all: bool = False, dot: bool = False) -> dict[str, Any]:
         """Reads the body as a form; `{}` if it is none."""
+
+    def valid(self, target: ValidationTarget, /) -> Any:
+        """What a validator made of a part of the request; None if nobody validated it."""
+
+    def add_validated_data(self, target: ValidationTarget, data: Any, /) -> None:
+        """Keeps what a validator made of a part of the request."""
 
 
 class Context(Protocol[BindingsT_co, VariablesT_co]):
