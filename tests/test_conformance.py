@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Kit against the recorded answers of Hono 4.13 in `conformance/` (its README says what they are).
 
-Programs that use what Kit does not have yet are left out by name of the feature, and counted, so
-that a program can't go missing unseen.
+The differences that are meant are the rules of `compare.py`, and the one named here.
 """
 
 from __future__ import annotations
@@ -21,7 +20,9 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent / "conformance"
-LATER_OPERATIONS = ("route", "base_path", "mount")
+# A prefix that names a parameter twice, with an application mounted below it: Hono fails at every
+# request (500), Kit hands them on.
+MOUNTED_BELOW_REPEATED_NAME = {("1-151", "/acme/a%20b/mnt/deep/in/side/?x=1#frag")}
 
 
 def load(name: str) -> ModuleType:
@@ -51,35 +52,22 @@ def router_runner() -> ModuleType:
     return load("kit_router_runner")
 
 
-def operations(app: Any) -> Iterator[str]:
-    for op, *arguments in app["ops"]:
-        yield op
-        if op == "route":
-            yield from operations(arguments[1])
-        elif op == "base_path":
-            yield from operations({"ops": arguments[1]})
-
-
-def applications() -> tuple[list[Any], list[Any]]:
-    """The programs that can run, and those that wait for something."""
-    now: list[Any] = []
-    later: list[Any] = []
-    for program in compare.read_lines(HERE / "app_cases.jsonl.gz"):
-        waits = any(op in LATER_OPERATIONS for op in operations(program["app"]))
-        (later if waits else now).append(program)
-    return now, later
+def applications() -> list[Any]:
+    return list(compare.read_lines(HERE / "app_cases.jsonl.gz"))
 
 
 async def test_applications(runner: ModuleType) -> None:
-    now, later = applications()
-    assert (len(now), len(later)) == (246, 354)
-    requests = 0
-    for program in now:
+    programs = applications()
+    assert len(programs) == 600
+    differing = set()
+    for program in programs:
         got = await runner.run({"app": program["app"], "requests": program["requests"]})
-        bad = compare.compare_program(program, got, RULES)
-        assert not bad, (program["id"], json.dumps(program["app"]), bad)
-        requests += len(program["requests"])
-    assert requests == 1517
+        for bad in compare.compare_program(program, got, RULES):
+            place = (program["id"], bad["request"] and bad["request"]["url"])
+            assert place in MOUNTED_BELOW_REPEATED_NAME, (json.dumps(program["app"]), bad)
+            differing.add(place)
+    assert differing == MOUNTED_BELOW_REPEATED_NAME
+    assert sum(len(program["requests"]) for program in programs) == 3633
 
 
 def test_hono_router_tests(router_runner: ModuleType) -> None:
@@ -117,7 +105,7 @@ def test_data_is_that_of_the_runners() -> None:
 
 async def test_hung_program_is_seen(runner: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison itself can fail: a wrong answer and a hang are both mismatches."""
-    program = applications()[0][0]
+    program = applications()[0]
     got = await runner.run({"app": program["app"], "requests": program["requests"]})
     got["observed"][0]["status"] = 599
     assert compare.compare_program(program, got, RULES)

@@ -23,6 +23,15 @@ NAMES = {
         "RequestInit",
         "Response",
     ),
+    "kit.conninfo": ("ConnInfo", "RemoteAddress", "get_conn_info"),
+    "kit.cookie": (
+        "CookieOptions",
+        "delete_cookie",
+        "get_cookie",
+        "get_signed_cookie",
+        "set_cookie",
+        "set_signed_cookie",
+    ),
     "kit.route": ("base_path", "base_route_path", "matched_routes", "route_path"),
     "kit.web": (
         "URL",

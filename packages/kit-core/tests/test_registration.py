@@ -477,7 +477,7 @@ def test_mistake_is_refused_and_leaves_no_trace(register: Any, text: str) -> Non
     with pytest.raises(TypeError) as caught:
         register(app)
     assert str(caught.value) == text
-    assert app._routes == []
+    assert app.routes == []
 
 
 @pytest.mark.parametrize(

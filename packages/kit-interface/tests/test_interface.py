@@ -34,6 +34,7 @@ def test_names() -> None:
         "RouterClosedError",
         "RouterRoute",
         "UnsupportedPathError",
+        "ValidationTarget",
         "plugins",
         "supports_color",
     )

@@ -18,14 +18,14 @@ class TestTrieRouter(RouterConformance):
 
 
 class TestRegExpRouter(RouterConformance):
-    unsupported = frozenset({Feature.CAPTURING_GROUP, Feature.LONE_WILDCARD_EMPTY})
+    unsupported = frozenset({Feature.CAPTURING_GROUP, Feature.WILDCARD_EMPTY})
 
     def new_router(self) -> Router[Any]:
         return RegExpRouter()
 
 
 class TestSmartRouter(RouterConformance):
-    unsupported = frozenset({Feature.LONE_WILDCARD_EMPTY})
+    unsupported = frozenset({Feature.WILDCARD_EMPTY})
 
     def new_router(self) -> Router[Any]:
         return default_router()
@@ -44,7 +44,7 @@ class TestPatternRouter(RouterConformance):
             Feature.REPEATED_NAME,
             Feature.STRICT_SLASH,
             Feature.EMPTY_SEGMENT,
-            Feature.LONE_WILDCARD_EMPTY,
+            Feature.WILDCARD_EMPTY,
         }
     )
 

@@ -16,6 +16,11 @@ class Life:
     Args:
         app: What the lifespan is called with.
         lifespan: Given the app, an async context manager that yields a mapping or nothing.
+
+    Attributes:
+        children: The lives of the apps that are part of this one; they run with it.
+        bindings: What the lifespan yielded, over what those of the children did; None if no one
+            yielded anything, or it does not run.
     """
 
     def __init__(self, app: Any, lifespan: Any) -> None:
@@ -24,12 +29,13 @@ class Life:
         self._users = 0
         self._exit_stack: AsyncExitStack | None = None
         self._changing: Any = None
+        self.children: list[Life] = []
         self.bindings: Any = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Runs the lifespan around what is done within; see `Kit.running`."""
-        if self._lifespan is None:
+        if self._lifespan is None and not self.children:
             yield
             return
 
@@ -61,21 +67,29 @@ class Life:
             changed.set()
 
     async def _start(self) -> None:
+        async with AsyncExitStack() as stack:
+            bindings = await self._start_own(stack) if self._lifespan is not None else None
+            for child in self.children:
+                await stack.enter_async_context(child.running())
+                if child.bindings:
+                    bindings = {**child.bindings, **(bindings or {})}
+            self.bindings = bindings
+            self._exit_stack = stack.pop_all()
+
+    async def _start_own(self, stack: AsyncExitStack) -> Any:
         manager = self._lifespan(self._app)
         if not hasattr(manager, "__aenter__"):
             raise TypeError(
                 f"The lifespan {describe(self._lifespan)} gave {type(manager).__name__}, expected "
                 "an async context manager: put @asynccontextmanager above it"
             )
-        async with AsyncExitStack() as stack:
-            bindings = await stack.enter_async_context(manager)
-            if bindings is not None and not isinstance(bindings, Mapping):
-                raise TypeError(
-                    f"The lifespan {describe(self._lifespan)} must yield a mapping for c.env or "
-                    f"nothing, not {type(bindings).__name__}"
-                )
-            self.bindings = bindings
-            self._exit_stack = stack.pop_all()
+        bindings = await stack.enter_async_context(manager)
+        if bindings is not None and not isinstance(bindings, Mapping):
+            raise TypeError(
+                f"The lifespan {describe(self._lifespan)} must yield a mapping for c.env or "
+                f"nothing, not {type(bindings).__name__}"
+            )
+        return bindings
 
     async def _stop(self, failure: BaseException | None) -> None:
         stack, self._exit_stack = self._exit_stack, None
@@ -83,3 +97,17 @@ class Life:
         if stack is not None:
             traceback = failure.__traceback__ if failure else None
             await stack.__aexit__(type(failure) if failure else None, failure, traceback)
+
+
+class MountedLife(Life):
+    """The life of a mounted application; what its lifespan yields is its own.
+
+    Args:
+        lifespan: Gives an async context manager.
+    """
+
+    def __init__(self, lifespan: Any) -> None:
+        super().__init__(None, lifespan)
+
+    async def _start_own(self, stack: AsyncExitStack) -> Any:
+        await stack.enter_async_context(self._lifespan())

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import Any, Generic, Self, TypeVar, overload
 
 from kit.interface import METHOD_NAME_ALL
+from kit.interface._callers import calling_frame
 
 from ._route import accepts, describe_signature
 from ._types import AnyHandler, B, ErrorHandler, Handler, V
@@ -28,6 +27,7 @@ class Registration(Generic[B, V]):
 
     def __init__(self) -> None:
         self._last_path = "/"
+        # Decorators that wait for their function, and where they were called.
         self._pending: dict[object, str] = {}
 
     @overload
@@ -197,6 +197,9 @@ class Registration(Generic[B, V]):
         """Adds the routes; given by the app."""
         raise TypeError(f"{type(self).__name__} takes no routes")
 
+    def _check_open(self, name: str) -> None:
+        """Refuses a handler that comes too late; given by the app."""
+
     def _verb(self, method: str, arguments: tuple[Any, ...], name: str = "") -> Any:
         name = name or method.lower()
         if arguments and isinstance(arguments[0], str):
@@ -234,6 +237,7 @@ class Registration(Generic[B, V]):
                     f"The handler of {name}() can't be called with {shape}: "
                     f"its signature is {describe_signature(function)}"
                 )
+            self._check_open(name)
             setattr(self, "_" + name, function)
 
         if handler is None:
@@ -245,7 +249,7 @@ class Registration(Generic[B, V]):
         self, call: str, add: Callable[[Any], None]
     ) -> Callable[[_FunctionT], _FunctionT]:
         waiting = object()
-        self._pending[waiting] = f"@app.{call} at {_caller()}"
+        self._pending[waiting] = f"@app.{call} at {place_of_call()}"
 
         def decorate(function: _FunctionT) -> _FunctionT:
             self._pending.pop(waiting, None)
@@ -277,9 +281,7 @@ def _strings(what: str, value: Any) -> list[str]:
     return values
 
 
-def _caller() -> str:
-    """File and line of the call into this module."""
-    frame: FrameType | None = sys._getframe()
-    while frame is not None and frame.f_code.co_filename == __file__:
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "an unknown place"
+def place_of_call() -> str:
+    """File and line of the user's call into Kit."""
+    frame, _ = calling_frame()
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

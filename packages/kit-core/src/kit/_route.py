@@ -9,6 +9,8 @@ from typing import Any
 
 from kit.interface import RouterRoute
 
+from ._path import merge_path
+
 _CO_VARARGS = 0x04  # inspect.CO_VARARGS; inspect itself takes longer to import than all of Kit
 
 
@@ -17,13 +19,32 @@ class Route(RouterRoute):
 
     Attributes:
         takes_next: Whether the handler is middleware: called with the context and `next`.
+        error_handlers: The `on_error` of the apps it came through by `route`, innermost first.
     """
 
-    __slots__ = ("takes_next",)
+    __slots__ = ("error_handlers", "takes_next")
 
     def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
         super().__init__(base_path, path, method, handler)
         self.takes_next = takes_next(handler, f"{method} {path!r}")
+        self.error_handlers: tuple[Any, ...] = ()
+
+    def below(self, prefix: str, on_error: Any) -> Route:
+        """The same route as part of another app.
+
+        Args:
+            prefix: Where in the other app.
+            on_error: The error handler of the app it comes from, None if that has none.
+        """
+        route = Route.__new__(Route)
+        route.base_path = merge_path(prefix, self.base_path)
+        route.path = merge_path(prefix, self.path)
+        route.method = self.method
+        route.handler = self.handler
+        route.takes_next = self.takes_next
+        own = () if on_error is None else (on_error,)
+        route.error_handlers = (*self.error_handlers, *own)
+        return route
 
 
 def takes_next(handler: Any, route: str) -> bool:

@@ -3,42 +3,32 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from types import CoroutineType
-from typing import Any
+from typing import Any, Self
 
-from kit.interface import (
-    METHOD_NAME_ALL,
-    ExecutionContext,
-    HTTPException,
-    Router,
-    RouterClosedError,
-    RouterRoute,
-    plugins,
-)
+from kit.interface import METHOD_NAME_ALL, ExecutionContext, Router, RouterRoute, plugins
 from kit.router import default_router
 
+from ._answers import answer_no_route, answer_used_body, handle_error, outcome
 from ._asgi import Receive, Scope, Send, send_response, serve_other
+from ._composition import Composition, RouteTable
 from ._errors import HandlerError, describe
 from ._lifespan import Life
 from ._limits import Limits
 from ._path import merge_path, path_of_scope, path_of_url
-from ._registration import Registration
+from ._result import settle
 from ._route import Route
 from ._types import B, GetPath, Lifespan, V
-from .compose import dispatch, settle
+from .compose import dispatch
 from .context import Context
 from .request import KitRequest
-from .web import ClientDisconnectedError, Request, RequestInit, Response
+from .web import Request, RequestInit, Response
 from .web._body import close_stream
-from .web._response import NULL_BODY_STATUSES
-
-_logger = logging.getLogger("kit")
 
 
-class Kit(Registration[B, V]):
+class Kit(Composition[B, V]):
     """A web application.
 
     Handlers are registered with `get`, `post`, `put`, `delete`, `patch`, `options`, `all`, `on`
@@ -55,6 +45,8 @@ class Kit(Registration[B, V]):
         lifespan: Given the app, an async context manager around its life under a server; the
             mapping that it yields is the base of `c.env`.
         limits: Bounds for request bodies.
+        method_not_allowed: Whether a path that has routes for other methods only is answered with
+            405 and `Allow` in place of 404, and OPTIONS with 204 and `Allow`.
 
     Raises:
         PluginError: If no router of this name is installed, or it can't be loaded.
@@ -69,6 +61,7 @@ class Kit(Registration[B, V]):
         get_path: GetPath | None = None,
         lifespan: Lifespan[B, V] | None = None,
         limits: Limits = Limits(),
+        method_not_allowed: bool = False,
     ) -> None:
         super().__init__()
         for name, value in (("get_path", get_path), ("lifespan", lifespan)):
@@ -80,20 +73,19 @@ class Kit(Registration[B, V]):
             and not (hasattr(router, "add") and hasattr(router, "match"))
         ):
             raise TypeError(f"Kit(router=...) takes a Router or a name, not {router!r:.100}")
-        self._router: Router[Any]
+        used: Router[Any]
         if router is None:
-            self._router = default_router()
-        elif isinstance(router, str):
-            self._router = plugins.load("kit.routers", router)()
+            used = default_router()
         else:
-            self._router = router
-        self._routes: list[Route] = []
+            used = plugins.load("kit.routers", router)() if isinstance(router, str) else router
+        self._life = Life(self, lifespan)
+        self._table = RouteTable(used, self._life)
         self._base_path = "/"
         self._strict = strict
         self._get_path = get_path
         self._own_path = get_path is not None or not strict
-        self._life = Life(self, lifespan)
         self._limits = limits
+        self._method_not_allowed = method_not_allowed
         self._on_error: Any = None
         self._not_found: Any = None
         # PERF: replaced by the router's own method after the first match.
@@ -107,12 +99,12 @@ class Kit(Registration[B, V]):
             RuntimeError: If a decorator never got its function.
         """
         self._check_pending()
-        return list(self._routes)
+        return list(self._table.routes)
 
     @property
     def router(self) -> Router[Any]:
         """The router in use."""
-        return self._router
+        return self._table.router
 
     async def fetch(
         self,
@@ -221,7 +213,7 @@ class Kit(Registration[B, V]):
                 await send({"type": "http.response.body", "body": body})
             else:
                 if response.body_used:
-                    response = self._answer_used_body(c)
+                    response = answer_used_body(c)
                 await send_response(response, c, send)
         except Exception:
             await c._run_tasks()  # they were promised, whatever became of the response
@@ -246,23 +238,18 @@ class Kit(Registration[B, V]):
         """
         return self._life.running()
 
-    def _add_routes(self, methods: list[str], paths: list[str], handlers: Sequence[Any]) -> None:
-        routes = [
-            Route(self._base_path, merge_path(self._base_path, path), method.upper(), handler)
-            for path in paths
-            for method in methods
-            for handler in handlers
-        ]
-        for route in routes:
-            if self._match != self._first_match:
-                raise RouterClosedError(route.method, route.path)
-            self._router.add(route.method, route.path, route)
-            self._routes.append(route)
+    def _clone(self) -> Self:
+        app = object.__new__(type(self))
+        app.__dict__.update(self.__dict__)
+        app._match = app._first_match
+        return app
 
     def _first_match(self, method: str, path: str) -> Any:
         self._check_pending()
-        match = self._router.match(method, path)
-        self._match = self._router.match
+        table = self._table
+        match = table.router.match(method, path)
+        table.closed = True
+        self._match = table.router.match
         return match
 
     def _match_request(self, request: Request, path: str) -> tuple[str, Any]:
@@ -311,80 +298,9 @@ class Kit(Registration[B, V]):
                     if response is not None:
                         return response  # type: ignore[no-any-return]  # see settle
             if not handlers:
-                return await self._answer_not_found(c)
+                return await answer_no_route(c)
             if c._index < 0:
                 await dispatch(c, 0)
-            if not c._finalized:
-                route = handlers[min(c._index, len(handlers) - 1)][0]
-                raise HandlerError(
-                    describe(route.handler),
-                    f"answered {route.method} {route.path!r} with nothing: return a Response"
-                    + (" or await next()" if route.takes_next else ""),
-                )
-            return c.res
+            return outcome(c)
         except Exception as error:
-            return await self._handle_error(error, c)
-
-    async def _answer_not_found(self, c: Context[B, V]) -> Response:
-        if self._not_found is None:
-            return c.text("404 Not Found", 404)
-        response = await settle(self._not_found(c), self._not_found)
-        if response is None:
-            raise HandlerError(describe(self._not_found), "returned nothing: return a Response")
-        return response
-
-    async def _handle_error(self, error: Exception, c: Context[B, V]) -> Response:
-        """Gives the response for an exception; one in `on_error` itself is logged, and is a 500."""
-        error = _unwrapped(error)
-        c._error = error
-        if isinstance(error, ClientDisconnectedError):
-            _logger.debug("%s", error)
-            return Response(None, status=400)
-        try:
-            if self._on_error is None:
-                return self._answer_error(error, c)
-            response = await settle(self._on_error(error, c), self._on_error)
-            if response is None:
-                raise HandlerError(describe(self._on_error), "returned nothing: return a Response")
-            return response
-        except Exception as second:
-            return self._answer_fault(second, c)
-
-    def _answer_error(self, error: Exception, c: Context[B, V]) -> Response:
-        if not isinstance(error, HTTPException):
-            return self._answer_fault(error, c)
-        res: Any = error.res
-        if res is None:
-            message = error.message
-            res = Response(message or ("" if error.status not in NULL_BODY_STATUSES else None))
-        # The exception, and its response with it, may be one that is raised again and again.
-        body = res._body if isinstance(res._body, bytes) else res._take()
-        response = c._respond(body, None, error.status, None)
-        headers = response.headers
-        for name in dict.fromkeys(name.decode("latin-1") for name, _ in res._lines):
-            # Cookies add up; but one set on `c` is in a response that `c` made as well.
-            if name != "set-cookie":
-                headers.delete(name)
-            kept = headers.get_all(name)
-            for value in res.headers.get_all(name):
-                if value not in kept:
-                    headers.append(name, value)
-        for name, value in (error.headers or {}).items():
-            headers.set(name, value)
-        return response
-
-    def _answer_used_body(self, c: Context[B, V]) -> Response:
-        error = TypeError("The response can't be sent: its body was already read")
-        return self._answer_fault(error, c)
-
-    def _answer_fault(self, error: Exception, c: Context[B, V]) -> Response:
-        _logger.error("Exception in %s %s", c.req.method, ascii(c.req.path)[1:-1], exc_info=error)
-        return c.text("Internal Server Error", 500)
-
-
-def _unwrapped(error: Exception) -> Exception:
-    """The one HTTPException of an exception group, such as a task group makes; else the error."""
-    inner: BaseException = error
-    while isinstance(inner, ExceptionGroup) and len(inner.exceptions) == 1:
-        inner = inner.exceptions[0]
-    return inner if isinstance(inner, HTTPException) else error
+            return await handle_error(error, c, handlers[0][0] if len(handlers) == 1 else None)

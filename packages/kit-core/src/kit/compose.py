@@ -7,7 +7,9 @@ from functools import partial
 from types import CoroutineType
 from typing import Any
 
+from ._answers import answer_no_route, handle_error
 from ._errors import HandlerError, describe
+from ._result import settle
 from .context import Context
 from .web import Response
 
@@ -46,7 +48,7 @@ async def dispatch(c: Context[Any, Any], index: int) -> None:
         if result.__class__ is not Response and result is not None:
             result = await settle(result, route.handler)
     except Exception as error:
-        c.res = await c._app._handle_error(error, c)
+        c.res = await handle_error(error, c, route)
         return
     if result is not None and not c._finalized:
         if c._res is None:
@@ -59,22 +61,4 @@ async def dispatch(c: Context[Any, Any], index: int) -> None:
 async def _finish(c: Context[Any, Any]) -> None:
     """What `next` of the last handler runs: the not-found answer, unless there is a response."""
     if not c._finalized:
-        c.res = await c.not_found()
-
-
-async def settle(result: Any, handler: Any) -> Response | None:
-    """Awaits what a handler returned, and checks that a response or nothing comes of it.
-
-    Raises:
-        HandlerError: If it is anything else; the text names the handler.
-    """
-    # A handler may return the awaitable of another one, e.g. `return c.not_found()`.
-    while hasattr(result, "__await__"):
-        result = await result
-    if result is None or isinstance(result, Response):
-        return result
-    hint = "c.json(...)" if isinstance(result, (dict, list)) else "c.text(...) or c.body(...)"
-    raise HandlerError(
-        describe(handler),
-        f"returned {type(result).__name__}, expected a Response: use {hint}",
-    )
+        c.res = await answer_no_route(c)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 from kit.interface import ExecutionContext
 from kit.interface import Response as AnyResponse
 
+from ._answers import answer_not_found
 from ._json import encode
 from ._types import B, V
 from .request import KitRequest
@@ -45,6 +46,7 @@ class Context(Generic[B, V]):
         "_env",
         "_error",
         "_execution_ctx",
+        "_failed",
         "_finalized",
         "_handlers",
         "_headers",
@@ -78,6 +80,9 @@ class Context(Generic[B, V]):
         self._variables: dict[str, Any] | None = None
         self._error: Exception | None = None
         self._execution_ctx: ExecutionContext | None = None
+
+    # Set, to True, only when the error handler itself raised.
+    _failed: bool
 
     @property
     def req(self) -> KitRequest:
@@ -342,7 +347,7 @@ class Context(Generic[B, V]):
 
     async def not_found(self) -> Response:
         """Makes the not-found answer: that of the app's `not_found` handler, or a plain 404."""
-        return await self._app._answer_not_found(self)
+        return await answer_not_found(self)
 
     def _respond(
         self,

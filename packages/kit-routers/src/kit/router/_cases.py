@@ -29,10 +29,10 @@ class Feature(Enum):
     REPEATED_NAME = "a parameter name that is there twice, `/:a/x/:a`"
     STRICT_SLASH = "paths with and without a slash at the end are different"
     EMPTY_SEGMENT = "paths with two slashes in a row are read segment by segment"
-    LONE_WILDCARD_EMPTY = "a `*` in the middle with nothing beside it takes an empty segment"
+    WILDCARD_EMPTY = "a `*` in the middle takes an empty segment"
 
 
-ANSWERS = (Feature.STRICT_SLASH, Feature.EMPTY_SEGMENT, Feature.LONE_WILDCARD_EMPTY)
+ANSWERS = (Feature.STRICT_SLASH, Feature.EMPTY_SEGMENT, Feature.WILDCARD_EMPTY)
 """The features that are no syntax."""
 
 Expected: TypeAlias = list[tuple[int, dict[str, str]]]

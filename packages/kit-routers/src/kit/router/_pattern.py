@@ -9,12 +9,12 @@ segment, or the rest of the path at the end). A last `:name?` may be absent.
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from enum import Enum
 from typing import NamedTuple
 
 from kit.interface import UnsupportedPathError
+from kit.interface._callers import calling_frame
 
 _PARAMETER = re.compile(r":([^{}]+)(?:\{(.+)\})?", re.DOTALL)
 _SLASH_OUTSIDE_BRACES = re.compile(r"\{[^}]+\}|(/)", re.DOTALL)
@@ -91,7 +91,7 @@ def expand_optional(path: str) -> list[str]:
                 warnings.warn(
                     f"The optional parameter {segment!r} of the route {path!r} never matches: "
                     "an expression with a slash can't be optional. Register two routes instead",
-                    stacklevel=_level_of_caller(),
+                    stacklevel=calling_frame()[1],
                 )
             else:
                 variants += (base or "/", f"{base}/{segment}")
@@ -101,22 +101,9 @@ def expand_optional(path: str) -> list[str]:
         warnings.warn(
             f"The route {path!r} never matches: a path holds no '?'; "
             "an optional parameter is the last segment, ':name?'",
-            stacklevel=_level_of_caller(),
+            stacklevel=calling_frame()[1],
         )
     return list(dict.fromkeys(variants))
-
-
-def _level_of_caller() -> int:
-    """The stack level of the first caller outside of Kit: a warning there is given once."""
-    level = 1
-    frame = sys._getframe(1)
-    while frame.f_back is not None:
-        name = frame.f_globals.get("__name__", "")
-        if name != "kit" and not name.startswith("kit."):
-            return level
-        frame = frame.f_back
-        level += 1
-    return level
 
 
 def extent(expression: str) -> Extent:

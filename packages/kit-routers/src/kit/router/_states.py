@@ -83,10 +83,12 @@ class StateBuilder:
     Args:
         root: The tree.
         count: How many patterns it has; bounds the number of states.
+        any_takes_empty: Whether a `*` in the middle takes an empty segment.
     """
 
-    def __init__(self, root: Node, count: int) -> None:
+    def __init__(self, root: Node, count: int, *, any_takes_empty: bool) -> None:
         self.root = root
+        self.any_takes_empty = any_takes_empty
         self.left = _MOST_STATES_FOR_A_PATTERN * (count + 20)
 
     def build(self) -> State:
@@ -103,7 +105,7 @@ class StateBuilder:
             if not by_any:
                 ends += node.leaves
                 ends += node.rests
-        following = _Following([node for node, _ in places])
+        following = _Following([node for node, _ in places], any_takes_empty=self.any_takes_empty)
         if self.left < 0 or depth > _MOST_SEGMENTS or not following.can_be_told:
             return State(ends, None, [])
         return State(ends, rests, self._edges(following, rests, depth + 1))
@@ -173,7 +175,7 @@ class StateBuilder:
 class _Following:
     """All that the nodes of a state have behind them, by what leads there."""
 
-    def __init__(self, nodes: list[Node]) -> None:
+    def __init__(self, nodes: list[Node], *, any_takes_empty: bool) -> None:
         self.literals: dict[str, list[_Place]] = {}
         self.expressions: dict[str, list[_Place]] = {}
         self.prefixes: dict[str, list[Leaf]] = {}
@@ -202,9 +204,7 @@ class _Following:
             and not (self.expressions and self.prefixes)
             and not any(at.untold for at in nodes)
         )
-        # TrieRouter lets `*` take an empty segment too. In Hono that is seen only where its
-        # RegExpRouter refuses the routes, which it does where `*` has neighbours.
-        self.behind_any_empty = self.behind_any if any(edges) else []
+        self.behind_any_empty = self.behind_any if any_takes_empty else []
         if self.behind_any_empty:
             self.literals.setdefault("", [])
 

@@ -25,6 +25,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from kit.interface import METHOD_NAME_ALL, Params, Result, RouterClosedError
 
+from ._hono_refusals import is_refused
 from ._matchers import Matcher, build_matcher
 from ._pattern import expand_optional
 from ._segment_tree import Kind, Node, Step, insert, read_steps
@@ -152,7 +153,17 @@ class RegExpRouter(Generic[T]):
                     else:
                         count += 1
                         insert(tree, steps, order, route.handler)
-            state = StateBuilder(tree, count).build()
+            builder = StateBuilder(tree, count, any_takes_empty=self._any_takes_empty())
+            state = builder.build()
             missed: list[tuple[T, Params]] = [(leaf.handler, {}) for leaf in state.rests or ()]
             tables = self._tables[method] = (literals, build_matcher(state), (missed,))
         return tables
+
+    def _any_takes_empty(self) -> bool:
+        """Whether a `*` in the middle takes an empty segment: where it does so in Hono."""
+        variants = [variant for route in self._routes for variant in route.variants]
+        if not any(step.kind is Kind.ANY for _, steps in variants for step in steps):
+            return True
+        return is_refused(
+            (route.method, [text for text, _ in route.variants]) for route in self._routes
+        )

@@ -222,7 +222,7 @@ class RouterConformance:
 
     def _random_path(self, chance: random.Random) -> str:
         segments = [chance.choice(_PATH_SEGMENTS) for _ in range(chance.randint(1, 5))]
-        empty = {Feature.EMPTY_SEGMENT, Feature.STRICT_SLASH, Feature.LONE_WILDCARD_EMPTY}
+        empty = {Feature.EMPTY_SEGMENT, Feature.STRICT_SLASH, Feature.WILDCARD_EMPTY}
         if not empty.isdisjoint(self.unsupported):
             segments = [segment or "a" for segment in segments]
         return "/" + "/".join(segments)

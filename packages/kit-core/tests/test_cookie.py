@@ -1,0 +1,598 @@
+# SPDX-License-Identifier: MIT
+"""Cookies: reading, setting, deleting, signing, and what is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kit import Context, Kit, Response
+from kit.cookie import (
+    CookieOptions,
+    delete_cookie,
+    get_cookie,
+    get_signed_cookie,
+    set_cookie,
+    set_signed_cookie,
+)
+
+# A 4-byte character is 12 octets when encoded, so that none of these is too large.
+VALUES = st.text(max_size=300)
+SECRETS = st.text(min_size=1, max_size=20) | st.binary(min_size=1, max_size=20)
+BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
+ENDS = datetime(2000, 12, 24, 10, 30, 59, 900_000, tzinfo=UTC)
+
+
+async def run(function: Any, *args: Any, cookie: Any = (), **options: Any) -> Any:
+    """Calls a function of kit.cookie in a handler: what it gives, and the Set-Cookie lines."""
+    given: list[Any] = []
+
+    def handler(c: Context) -> Response:
+        given.append(function(c, *args, **options))
+        return c.body(None)
+
+    lines = [cookie] if isinstance(cookie, str) else cookie
+    app = Kit().get("/", handler)
+    response = await app.request("/", {"headers": [("cookie", line) for line in lines]})
+    return given[0], response.headers.get_set_cookie()
+
+
+async def get(function: Any, *args: Any, cookie: Any = ()) -> Any:
+    return (await run(function, *args, cookie=cookie))[0]
+
+
+async def line_of(function: Any, *args: Any, **options: Any) -> str:
+    _, (line,) = await run(function, *args, **options)
+    return str(line)
+
+
+async def error_of(function: Any, *args: Any, **options: Any) -> str:
+    """Calls what has to raise; gives the error, having checked that nothing was set."""
+
+    def handler(c: Context) -> Response:
+        try:
+            function(c, *args, **options)
+        except (TypeError, ValueError) as error:
+            return c.text(f"{type(error).__name__}: {error}")
+        return c.text("nothing was raised")
+
+    response = await Kit().get("/", handler).request("/", {"headers": {"cookie": "a=1"}})
+    assert response.headers.get_set_cookie() == []
+    return await response.text()
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+# Expected values are what Hono 4.13 gives.
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        pytest.param("", {}, id="empty"),
+        pytest.param("a=1; b=2", {"a": "1", "b": "2"}, id="two"),
+        pytest.param("a=1;b=2;", {"a": "1", "b": "2"}, id="no blanks, empty pair"),
+        pytest.param("\ta = 1 ; b\t=\t2", {"a": "1", "b": "2"}, id="blanks around"),
+        pytest.param("a=1; a=2; A=3", {"a": "1", "A": "3"}, id="the first of a name"),
+        pytest.param("a=é; a=2", {"a": "2"}, id="the first valid one of a name"),
+        pytest.param("a=", {"a": ""}, id="empty value"),
+        pytest.param("a=b=c==", {"a": "b=c=="}, id="equals signs in a value"),
+        pytest.param("a; =1; b=2", {"b": "2"}, id="no equals sign, no name"),
+        pytest.param('a="x y"; b=""; c="', {"a": "x y", "b": "", "c": ""}, id="quotes"),
+        pytest.param('a="1; b=1"; c=1"2', {}, id="a quote elsewhere"),
+        pytest.param("a=x,y z", {"a": "x,y z"}, id="comma and blank in a value"),
+        pytest.param("a=x\\y; b=x\ty", {}, id="backslash, tab in a value"),
+        pytest.param("a=x+y%20z", {"a": "x+y z"}, id="plus stays"),
+        pytest.param("a=%E3%81%82%zz%41", {"a": "あ%zzA"}, id="what is no escape stays"),
+        pytest.param("a=%41%ff", {"a": "%41%ff"}, id="a run that is no UTF-8 stays"),
+        pytest.param("a=%3B%22%5C%00", {"a": ';"\\\0'}, id="decoded after it was checked"),
+        pytest.param("%61=1", {"%61": "1"}, id="a name is not decoded"),
+        pytest.param("a[0]=1; (b)=2; __proto__=3", {"a[0]": "1", "(b)": "2", "__proto__": "3"}),
+        pytest.param("a b=1; a\\b=2; é=3", {}, id="bad names"),
+    ],
+)
+async def test_reads(header: str, expected: dict[str, str]) -> None:
+    assert await get(get_cookie, cookie=header) == expected
+    for name in ("a", "A", "b", "c", "none", ""):
+        assert await get(get_cookie, name, cookie=header) == expected.get(name)
+
+
+async def test_several_header_lines_are_one() -> None:
+    # As a server over HTTP/2 may hand them on.
+    assert await get(get_cookie, cookie=("a=1", "b=2; a=3")) == {"a": "1", "b": "2"}
+
+
+async def test_reads_by_prefix() -> None:
+    header = "__Secure-a=2; __Host-a=3; __host-b=4; a=1"
+    assert await get(get_cookie, "a", cookie=header) == "1"
+    assert await get(get_cookie, "a", "secure", cookie=header) == "2"
+    assert await get(get_cookie, "a", "host", cookie=header) == "3"
+    assert await get(get_cookie, "b", "host", cookie=header) is None
+    full = {"__Secure-a": "2", "__Host-a": "3", "__host-b": "4", "a": "1"}
+    assert await get(get_cookie, cookie=header) == full
+
+
+@given(st.text(st.characters(codec="latin-1", exclude_characters="\r\n\0")))
+async def test_whatever_comes_is_read_or_left_out(header: str) -> None:
+    for name, value in (await get(get_cookie, cookie=header)).items():
+        assert await get(get_cookie, name, cookie=header) == value
+    assert set((await get(get_signed_cookie, "key", cookie=header)).values()) <= {False}
+
+
+# --- setting -----------------------------------------------------------------------------------
+
+
+# Expected values are what Hono 4.13 gives.
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        pytest.param({}, "Path=/", id="default"),
+        pytest.param({"path": "/a b"}, "Path=/a b", id="path"),
+        pytest.param({"path": None}, "", id="no path"),
+        pytest.param({"path": ""}, "", id="empty path"),
+        pytest.param({"domain": "ex_a.com"}, "Domain=ex_a.com; Path=/", id="domain"),
+        pytest.param({"domain": ".a.com"}, "Domain=.a.com; Path=/", id="domain with a dot"),
+        pytest.param({"max_age": 0}, "Max-Age=0; Path=/", id="max_age 0"),
+        pytest.param({"max_age": 1.9}, "Max-Age=1; Path=/", id="max_age float"),
+        pytest.param({"max_age": -1}, "Path=/", id="max_age negative"),
+        pytest.param({"max_age": float("nan")}, "Path=/", id="max_age not a number"),
+        pytest.param({"max_age": 34560000}, "Max-Age=34560000; Path=/", id="max_age longest"),
+        pytest.param({"expires": ENDS}, "Path=/; Expires=Sun, 24 Dec 2000 10:30:59 GMT"),
+        pytest.param(
+            {"expires": datetime(2001, 1, 1, 0, 30, tzinfo=timezone(timedelta(hours=1)))},
+            "Path=/; Expires=Sun, 31 Dec 2000 23:30:00 GMT",
+            id="expires in another time zone",
+        ),
+        pytest.param(
+            {"expires": datetime(1601, 1, 1, tzinfo=UTC)},
+            "Path=/; Expires=Mon, 01 Jan 1601 00:00:00 GMT",
+            id="expires earliest",
+        ),
+        pytest.param({"secure": True}, "Path=/; Secure", id="secure"),
+        pytest.param({"http_only": True}, "Path=/; HttpOnly", id="http_only"),
+        pytest.param({"secure": False, "http_only": False, "partitioned": False}, "Path=/"),
+        pytest.param({"same_site": "Strict"}, "Path=/; SameSite=Strict", id="Strict"),
+        pytest.param({"same_site": "lax"}, "Path=/; SameSite=Lax", id="lax"),
+        pytest.param(
+            {"same_site": "none", "secure": True}, "Path=/; Secure; SameSite=None", id="none"
+        ),
+        pytest.param({"same_site": None, "priority": None, "prefix": None}, "Path=/", id="None"),
+        pytest.param({"priority": "low"}, "Path=/; Priority=Low", id="priority"),
+        pytest.param(
+            {"partitioned": True, "secure": True}, "Path=/; Secure; Partitioned", id="partitioned"
+        ),
+        pytest.param(
+            {
+                "path": "/p",
+                "domain": "example.com",
+                "expires": ENDS,
+                "max_age": 1000,
+                "secure": True,
+                "http_only": True,
+                "same_site": "Strict",
+                "partitioned": True,
+                "priority": "High",
+            },
+            "Max-Age=1000; Domain=example.com; Path=/p; Expires=Sun, 24 Dec 2000 10:30:59 GMT; "
+            "HttpOnly; Secure; SameSite=Strict; Priority=High; Partitioned",
+            id="all",
+        ),
+    ],
+)
+async def test_sets(options: CookieOptions, expected: str) -> None:
+    assert await line_of(set_cookie, "a", "b", **options) == "; ".join(
+        filter(None, ("a=b", expected))
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        pytest.param({"prefix": "secure"}, "__Secure-a=b; Path=/; Secure", id="secure"),
+        pytest.param(
+            {"prefix": "secure", "secure": False, "path": "/p", "domain": "x.com"},
+            "__Secure-a=b; Domain=x.com; Path=/p; Secure",
+            id="secure wins over secure=False",
+        ),
+        pytest.param({"prefix": "host"}, "__Host-a=b; Path=/; Secure", id="host"),
+        pytest.param(
+            {"prefix": "host", "secure": False, "path": "/p", "domain": "x.com"},
+            "__Host-a=b; Path=/; Secure",
+            id="host wins over all others",
+        ),
+        pytest.param(
+            {"prefix": "host", "same_site": "None", "partitioned": True},
+            "__Host-a=b; Path=/; Secure; SameSite=None; Partitioned",
+            id="host is secure enough",
+        ),
+    ],
+)
+async def test_sets_with_a_prefix(options: CookieOptions, expected: str) -> None:
+    assert await line_of(set_cookie, "a", "b", **options) == expected
+
+
+async def test_a_prefix_in_the_name() -> None:
+    assert (
+        await line_of(set_cookie, "__Secure-a", "b", secure=True) == "__Secure-a=b; Path=/; Secure"
+    )
+    assert await line_of(set_cookie, "__Host-a", "b", secure=True) == "__Host-a=b; Path=/; Secure"
+    assert await line_of(set_cookie, "__Hosts", "b") == "__Hosts=b; Path=/"
+
+
+async def test_what_a_value_is_encoded_to() -> None:
+    line = await line_of(set_cookie, "a", "Az09-_.!~*'() ;,=\"\\%\r\n\0é😀", path=None)
+    assert line == "a=Az09-_.!~*'()%20%3B%2C%3D%22%5C%25%0D%0A%00%C3%A9%F0%9F%98%80"
+
+
+@given(VALUES)
+async def test_round_trip(value: str) -> None:
+    line = await line_of(set_cookie, "a", value, path=None)
+    assert line.isascii()
+    assert await get(get_cookie, "a", cookie=line) == value
+
+
+@given(st.from_regex(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+", fullmatch=True))
+async def test_every_token_is_a_name(name: str) -> None:
+    assume(not name.lower().startswith(("__secure-", "__host-")))
+    line = await line_of(set_cookie, name, "x", path=None)
+    assert await get(get_cookie, cookie=line) == {name: "x"}
+
+
+async def test_cookies_are_appended() -> None:
+    def act(c: Context) -> None:
+        set_cookie(c, "a", "1")
+        set_cookie(c, "a", "2")
+        set_signed_cookie(c, "b", "3", "key")
+
+    _, lines = await run(act)
+    assert lines[:2] == ["a=1; Path=/", "a=2; Path=/"]
+    assert lines[2].startswith("b=3.")
+
+
+async def test_set_by_middleware_after_the_handler() -> None:
+    kept = Response("x", headers={"set-cookie": "first=1"})
+    app = Kit()
+
+    @app.use()
+    async def middleware(c: Context, next: Any) -> None:
+        await next()
+        set_cookie(c, "second", "2")
+
+    app.get("/", lambda c: kept)
+    for _ in range(2):
+        response = await app.request("/")
+        assert response.headers.get_set_cookie() == ["first=1", "second=2; Path=/"]
+
+
+async def test_the_longest_life() -> None:
+    end = datetime.now(UTC) + timedelta(days=400)
+    assert await line_of(set_cookie, "a", "b", expires=end)
+    error = await error_of(set_cookie, "a", "b", expires=end + timedelta(minutes=1))
+    assert error.endswith(f": {TIME}")
+
+
+async def test_the_largest() -> None:
+    assert await line_of(set_cookie, "name", "x" * 4092, path=None) == "name=" + "x" * 4092
+    assert await line_of(set_cookie, "a", "é" * 682, path=None) == "a=" + "%C3%A9" * 682
+    path = "/" + "p" * 1023
+    assert await line_of(set_cookie, "a", "b", path=path) == f"a=b; Path={path}"
+
+
+# --- deleting ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "value", "line"),
+    [
+        pytest.param({}, "1 2", "a=; Max-Age=0; Path=/", id="plain"),
+        pytest.param(
+            {"path": "/p", "domain": "x.com", "secure": True},
+            "1 2",
+            "a=; Max-Age=0; Domain=x.com; Path=/p; Secure",
+            id="options",
+        ),
+        pytest.param({"max_age": 1000}, "1 2", "a=; Max-Age=0; Path=/", id="max_age"),
+        pytest.param(
+            {"prefix": "secure"}, "3", "__Secure-a=; Max-Age=0; Path=/; Secure", id="prefix"
+        ),
+        pytest.param(
+            {"prefix": "host"}, None, "__Host-a=; Max-Age=0; Path=/; Secure", id="not there"
+        ),
+    ],
+)
+async def test_deletes(options: CookieOptions, value: str | None, line: str) -> None:
+    answer = await run(delete_cookie, "a", **options, cookie="a=1%202; __Secure-a=3")
+    assert answer == (value, [line])
+
+
+async def test_options_can_be_shared() -> None:
+    options: CookieOptions = {"path": "/p", "http_only": True, "max_age": 9}
+
+    def act(c: Context) -> None:
+        set_cookie(c, "a", "1", **options)
+        delete_cookie(c, "a", **options)
+
+    _, lines = await run(act)
+    assert lines == ["a=1; Max-Age=9; Path=/p; HttpOnly", "a=; Max-Age=0; Path=/p; HttpOnly"]
+    assert options == {"path": "/p", "http_only": True, "max_age": 9}
+
+
+# --- signing -----------------------------------------------------------------------------------
+
+
+# Made by Hono 4.13.
+@pytest.mark.parametrize(
+    ("value", "secret", "cookie"),
+    [
+        (
+            "macha",
+            "secret chocolate chips",
+            "a=macha.diubJPY8O7hI1pLa42QSfkPiyDWQ0I4DnlACH%2FN2HaA%3D",
+        ),
+        ("", "k", "a=.i7mQxAp9YcuXWXqUISUCW%2BUKyL63RDbjc1uYiTp%2FZiA%3D"),
+        (
+            "é😀 ; a.b%41",
+            "ключ",
+            "a=%C3%A9%F0%9F%98%80%20%3B%20a.b%2541."
+            "TN%2F%2BkeW%2BMhtXMUbJNNkJCrjfkFL49e7Eb17UjvsN2C8%3D",
+        ),
+    ],
+)
+async def test_signed_as_hono_does_it(value: str, secret: str, cookie: str) -> None:
+    for key in (secret, secret.encode()):
+        assert await line_of(set_signed_cookie, "a", value, key, path=None) == cookie
+        assert await get(get_signed_cookie, key, "a", cookie=cookie) == value
+
+
+SECRET = "secret ingredient"
+SIGNED = "choco.UdFR2rBpS1GsHfGlUiYyMIdqxqwuEgplyQIgTJgpGWY="
+
+
+@pytest.mark.parametrize(
+    ("cookie", "expected"),
+    [
+        pytest.param(SIGNED, "choco", id="right"),
+        pytest.param(f'"{SIGNED}"', "choco", id="quoted"),
+        pytest.param(SIGNED.replace("=", "%3D"), "choco", id="encoded"),
+        pytest.param(SIGNED.replace("choco", "chocO"), False, id="other value"),
+        pytest.param(SIGNED.replace("choco", ""), False, id="no value"),
+        pytest.param(SIGNED.replace("Y=", "Z="), False, id="same octets, spelt differently"),
+        pytest.param(SIGNED.replace("U", "V"), False, id="other signature"),
+        pytest.param("choco." + "A" * 43 + "=", False, id="made up"),
+        pytest.param("choco." + "%C3%A9" * 43 + "=", False, id="not ASCII"),
+        pytest.param("choco", None, id="not signed"),
+        pytest.param("", None, id="empty"),
+        pytest.param("rating3.5", None, id="a dot"),
+        pytest.param(SIGNED[:-1], None, id="cut"),
+        pytest.param(SIGNED + "=", None, id="longer"),
+        pytest.param("choco." + "A" * 44, None, id="no filler"),
+        pytest.param(SIGNED.partition(".")[2], None, id="signature alone"),
+    ],
+)
+async def test_verifies(cookie: str, expected: str | bool | None) -> None:
+    assert await get(get_signed_cookie, SECRET, "a", cookie=f"a={cookie}") == expected
+    signed = {} if expected is None else {"a": expected}
+    assert await get(get_signed_cookie, SECRET, cookie=f"a={cookie}; b=1") == signed
+
+
+@pytest.mark.parametrize(("cookie", "expected"), [((), {}), ("b=1", {"b": "1"})])
+async def test_not_there(cookie: Any, expected: dict[str, str]) -> None:
+    assert await get(get_cookie, cookie=cookie) == expected
+    assert await get(get_cookie, "a", cookie=cookie) is None
+    assert await get(get_signed_cookie, "key", "a", cookie=cookie) is None
+    assert await get(get_signed_cookie, "key", cookie=cookie) == {}
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (f"a={SIGNED}; a=1", "choco"),
+        (f"a=1; a={SIGNED}", None),
+        (f"a=x{SIGNED}; a={SIGNED}", False),
+    ],
+)
+async def test_the_first_of_a_name_counts_signed_or_not(
+    header: str, expected: str | bool | None
+) -> None:
+    assert await get(get_signed_cookie, SECRET, "a", cookie=header) == expected
+
+
+async def test_the_name_is_not_signed() -> None:
+    # As in Hono; the docstring says so.
+    assert await get(get_signed_cookie, SECRET, "b", cookie=f"b={SIGNED}") == "choco"
+
+
+async def test_signed_with_a_prefix() -> None:
+    line = await line_of(set_signed_cookie, "a", "b", "key", prefix="host")
+    assert line.startswith("__Host-a=b.")
+    assert line.endswith("%3D; Path=/; Secure")
+    cookie = line.partition(";")[0]
+    assert await get(get_signed_cookie, "key", "a", "host", cookie=cookie) == "b"
+    assert await get(get_signed_cookie, "key", "a", "secure", cookie=cookie) is None
+    assert await get(get_signed_cookie, "key", "a", cookie=cookie) is None
+    assert await get(get_signed_cookie, "key", cookie=cookie) == {"__Host-a": "b"}
+
+
+@given(VALUES, SECRETS)
+async def test_signed_round_trip(value: str, secret: str | bytes) -> None:
+    line = await line_of(set_signed_cookie, "a", value, secret, path=None)
+    assert await get(get_signed_cookie, secret, "a", cookie=line) == value
+
+
+@given(VALUES, SECRETS, st.data())
+async def test_what_was_tampered_with_is_never_verified(
+    value: str, secret: str | bytes, data: st.DataObject
+) -> None:
+    line = await line_of(set_signed_cookie, "a", value, secret, path=None)
+    signed = await get(get_cookie, "a", cookie=line)
+    start = data.draw(st.integers(0, len(signed)))
+    end = data.draw(st.integers(start, len(signed)))
+    piece = data.draw(st.text(max_size=20) | st.text(BASE64, max_size=20))
+    tampered = signed[:start] + piece + signed[end:]
+    assume(tampered != signed)
+    line = await line_of(set_cookie, "a", tampered, path=None)
+    assert await get(get_signed_cookie, secret, "a", cookie=line) in (None, False)
+
+
+@given(VALUES, SECRETS)
+async def test_no_changed_character_of_a_signature_is_verified(value: str, secret: Any) -> None:
+    line = await line_of(set_signed_cookie, "a", value, secret, path=None)
+    signed = await get(get_cookie, "a", cookie=line)
+    # The last before the filler, of which base64 uses only four bits.
+    for character in BASE64.replace(signed[-2], ""):
+        changed = signed[:-2] + character + "="
+        line = await line_of(set_cookie, "a", changed, path=None)
+        assert await get(get_signed_cookie, secret, "a", cookie=line) is False
+
+
+@given(VALUES, SECRETS, SECRETS)
+async def test_another_secret_does_not_verify(value: str, secret: Any, other: Any) -> None:
+    # HMAC fills a key up with zero octets.
+    octets = [s.encode() if isinstance(s, str) else s for s in (secret, other)]
+    assume(octets[0].rstrip(b"\0") != octets[1].rstrip(b"\0"))
+    line = await line_of(set_signed_cookie, "a", value, secret, path=None)
+    assert await get(get_signed_cookie, other, "a", cookie=line) is False
+
+
+# --- what is refused ---------------------------------------------------------------------------
+
+PATH = "expected printable ASCII without ';', at most 1024 characters"
+DOMAIN = "expected a host name in ASCII, at most 1024 characters"
+SECONDS = "expected seconds, at most 34560000 (400 days)"
+AWARE = "expected a datetime with a time zone, such as datetime.now(UTC)"
+TIME = "expected a time after the year 1600 and at most 400 days ahead"
+SAME_SITE = "expected one of 'Strict', 'Lax', 'None'"
+PRIORITY = "expected one of 'Low', 'Medium', 'High'"
+BEGINS = "since its name begins with"
+FIRST = datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))
+LAST = datetime.max.replace(tzinfo=timezone(timedelta(hours=-14)))
+REFUSED: dict[tuple[str, str], tuple[Any, ...]] = {
+    ("path", PATH): ("/;x", "/\r\nx", "/\0", "/\x7f", "/é", "/\t", "/" * 1025, b"/", 5),
+    ("domain", DOMAIN): ("a;b", "a b", "a,b", "a\nb", "é.com", "a/b", "[::1]", "a:80", "d" * 1025),
+    ("max_age", SECONDS): (34560001, float("inf"), "1", timedelta(days=1)),
+    ("expires", AWARE): (datetime(2000, 1, 1), date(2000, 1, 1), 0, "Sun, 24 Dec 2000"),
+    ("expires", TIME): (FIRST, LAST, datetime(1600, 12, 31, 23, 59, tzinfo=UTC)),
+    ("same_site", SAME_SITE): ("Loose", "Lax; Secure", "", True),
+    ("priority", PRIORITY): ("Highest", "Low\r\n", 5),
+}
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "rule"),
+    [(option, value, rule) for (option, rule), values in REFUSED.items() for value in values],
+)
+async def test_options_that_are_refused(option: str, value: Any, rule: str) -> None:
+    expected = f"ValueError: Invalid {option} {value!r} of cookie 'a': {rule}"
+    assert await error_of(set_cookie, "a", "b", **{option: value}) == expected
+    assert await error_of(set_signed_cookie, "a", "b", "key", **{option: value}) == expected
+    if option != "max_age":
+        assert await error_of(delete_cookie, "a", **{option: value}) == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " a", "a b", "a;b", "a=b", "a\r\nb", "a\0", "é", "a,b", "a[0]", "a\n", 5, None, b"a"],
+)
+async def test_a_name_is_a_token(name: Any) -> None:
+    expected = f"ValueError: Invalid cookie name {name!r}: expected a token of RFC 9110"
+    assert await error_of(set_cookie, name, "b") == expected
+    assert await error_of(set_signed_cookie, name, "b", "key") == expected
+    assert await error_of(delete_cookie, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "needed"),
+    [
+        ("a", {"same_site": "None"}, "secure=True, since it has same_site='None'"),
+        ("a", {"same_site": "none"}, "secure=True, since it has same_site='None'"),
+        ("a", {"partitioned": True}, "secure=True, since it is partitioned"),
+        *(
+            (name, {}, f"secure=True, {BEGINS} __Secure- or __Host-")
+            for name in ("__Secure-a", "__secure-a", "__SECURE-", "__Host-a", "__HOST-a")
+        ),
+        *(
+            ("__host-a", {"secure": True, "path": path}, f"path='/', {BEGINS} __Host-")
+            for path in ("/p", None, "")
+        ),
+        ("__Host-a", {"secure": True, "domain": "x.com"}, f"no domain, {BEGINS} __Host-"),
+    ],
+)
+async def test_combinations_that_clients_drop(
+    name: str, options: dict[str, Any], needed: str
+) -> None:
+    expected = f"ValueError: Cookie {name!r} needs {needed}"
+    assert await error_of(set_cookie, name, "b", **options) == expected
+    assert await error_of(delete_cookie, name, **options) == expected
+
+
+@pytest.mark.parametrize(
+    ("act", "size"),
+    [
+        ((set_cookie, "a", "x" * 4096), 4097),
+        ((set_cookie, "name", "x" * 4093), 4097),
+        ((set_cookie, "a", "é" * 683), 4099),
+        ((set_signed_cookie, "a", "x" * 4090, "key"), 4140),
+    ],
+)
+async def test_too_large(act: tuple[Any, ...], size: int) -> None:
+    assert await error_of(*act) == (
+        f"ValueError: Cookie {act[1]!r} is too large: name and encoded value have {size} octets, "
+        "at most 4096 are kept"
+    )
+
+
+@pytest.mark.parametrize("prefix", ["hots", "Host", "", "__Host-"])
+async def test_unknown_prefix(prefix: str) -> None:
+    expected = f"ValueError: Invalid cookie prefix {prefix!r}: expected 'secure' or 'host'"
+    assert await error_of(get_cookie, "a", prefix) == expected
+    assert await error_of(get_signed_cookie, "key", "a", prefix) == expected
+    assert await error_of(set_cookie, "a", "b", prefix=prefix) == expected
+    assert await error_of(delete_cookie, "a", prefix=prefix) == expected
+
+
+@pytest.mark.parametrize("option", ["samesite", "httponly", "maxAge", "Path"])
+async def test_unknown_option(option: str) -> None:
+    expected = (
+        f"TypeError: A cookie has no option {option!r}: there are path, domain, expires, max_age, "
+        "secure, http_only, same_site, partitioned, priority, prefix"
+    )
+    assert await error_of(set_cookie, "a", "b", **{option: "x"}) == expected
+    assert await error_of(set_signed_cookie, "a", "b", "key", **{option: "x"}) == expected
+    assert await error_of(delete_cookie, "a", **{option: "x"}) == expected
+
+
+@pytest.mark.parametrize(("value", "name"), [(5, "int"), (None, "NoneType"), (b"b", "bytes")])
+async def test_a_value_is_text(value: Any, name: str) -> None:
+    expected = f"TypeError: The value of cookie 'a' must be a str, not {name}"
+    assert await error_of(set_cookie, "a", value) == expected
+    assert await error_of(set_signed_cookie, "a", value, "key") == expected
+
+
+@pytest.mark.parametrize(
+    ("secret", "expected"),
+    [
+        ("", "ValueError: The secret of a cookie is empty: everybody could sign with it"),
+        (b"", "ValueError: The secret of a cookie is empty: everybody could sign with it"),
+        (None, "TypeError: The secret of a cookie must be str or bytes, not NoneType"),
+        (5, "TypeError: The secret of a cookie must be str or bytes, not int"),
+    ],
+)
+async def test_no_secret(secret: Any, expected: str) -> None:
+    assert await error_of(set_signed_cookie, "a", "b", secret) == expected
+    assert await error_of(get_signed_cookie, secret, "none") == expected
+    assert await error_of(get_signed_cookie, secret) == expected
+
+
+async def test_a_lone_surrogate_has_no_encoding() -> None:
+    bad = "b\ud800"
+    expected = (
+        "UnicodeEncodeError: 'utf-8' codec can't encode character '\\ud800' in position 1: "
+        "surrogates not allowed"
+    )
+    assert await error_of(set_cookie, "a", bad) == expected
+    assert await error_of(set_signed_cookie, "a", bad, "key") == expected
+    assert await error_of(set_signed_cookie, "a", "b", bad) == expected
+    assert await error_of(get_signed_cookie, bad) == expected

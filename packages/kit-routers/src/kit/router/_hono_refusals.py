@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Tells which router answers a table of routes in Hono, where that makes a difference.
+
+A `*` in the middle of a pattern takes an empty segment in Hono's TrieRouter, but not in its
+RegExpRouter. An app there uses the one or the other, by whether its RegExpRouter takes all routes.
+Kit's RegExpRouter takes nearly all tables; to answer as an app does in Hono, it has to know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from kit.interface import METHOD_NAME_ALL
+
+_TOKEN = re.compile(r":[^/]+|/\*\Z|.", re.DOTALL)
+_PARAMETER = re.compile(r":([^{}]+)(?:\{(.+)\})?", re.DOTALL)
+_BRACES = re.compile(r"\{[^}]+\}")
+_OUTER_GROUP = re.compile(r"\((?!\?:)(?=[^)]+\)\Z)")
+_GROUP = re.compile(r"\((?!\?:)")
+_ONE_SEGMENT = "[^/]+"
+_WILDCARDS = {"*": ".*", "/*": "(?:|/.*)"}
+
+
+class _Node:
+    __slots__ = ("children", "ends")
+
+    def __init__(self) -> None:
+        self.children: dict[str, _Node] = {}
+        self.ends = False
+
+
+def is_refused(routes: Iterable[tuple[str, Sequence[str]]]) -> bool:
+    """Whether Hono's RegExpRouter refuses a table.
+
+    Args:
+        routes: For each route its method and its patterns without optional parameters.
+    """
+    table = list(routes)
+    shared = [
+        pattern for method, variants in table if method == METHOD_NAME_ALL for pattern in variants
+    ]
+    for own in {method for method, _ in table}:
+        patterns = [pattern for method, variants in table if method == own for pattern in variants]
+        if not _takes({*patterns, *shared}):
+            return True
+    return False
+
+
+def _takes(patterns: set[str]) -> bool:
+    root = _Node()
+    dynamic = [pattern for pattern in patterns if "*" in pattern or "/:" in pattern]
+    literal = [pattern for pattern in patterns if pattern not in {*dynamic}]
+    ordered = sorted(dynamic, key=len)
+    return all(_insert(root, _tokens(pattern), check_only=False) for pattern in ordered) and all(
+        _insert(root, _tokens(pattern), check_only=True) for pattern in literal
+    )
+
+
+def _tokens(pattern: str) -> list[str]:
+    """Single characters, but parameters and a last `/*` in one; an expression counts as no path."""
+    if "\0" in pattern:  # which stands for an expression below; no path of a request has one
+        return [*pattern]
+    if pattern == "/*":
+        pattern = "*"
+    kept: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        kept.append(match[0])
+        return f"\x00{len(kept) - 1}\x00"
+
+    tokens = _TOKEN.findall(_BRACES.sub(keep, pattern))
+    return [
+        re.sub("\x00([0-9]+)\x00", lambda match: kept[int(match[1])], token) for token in tokens
+    ]
+
+
+def _insert(node: _Node, tokens: list[str], *, check_only: bool) -> bool:
+    """Inserts a pattern; False if it can't stand beside those that are there."""
+    for number, token in enumerate(tokens):
+        expression = _expression(token, is_last=number == len(tokens) - 1)
+        key = token if expression is None else expression
+        if expression is not None and not _fits(token, expression):
+            return False
+        child = node.children.get(key)
+        if child is None:
+            for other in node.children:
+                if other not in _WILDCARDS.values() and (expression is not None or len(other) > 1):
+                    return False
+            if check_only:
+                return True
+            child = node.children[key] = _Node()
+        node = child
+    if node.ends:
+        return False
+    node.ends = not check_only
+    return True
+
+
+def _expression(token: str, *, is_last: bool) -> str | None:
+    """What a token stands for, None if for itself."""
+    if token in _WILDCARDS:
+        return _WILDCARDS[token] if is_last else _ONE_SEGMENT
+    match = _PARAMETER.fullmatch(token)
+    if match is None:
+        return None
+    return _OUTER_GROUP.sub("(?:", match[2] or _ONE_SEGMENT, count=1)
+
+
+def _fits(token: str, expression: str) -> bool:
+    return not token.startswith(":") or (expression != ".*" and not _GROUP.search(expression))
