@@ -415,3 +415,77 @@ def test_handlers_see_what_the_lifespan_opened_until_it_closes(run: Any) -> None
             return await (await app.request("/")).json()
 
     assert run(main) is True
+
+
+def noting(events: list[str], name: str, bindings: Any = None, *, fail: bool = False) -> Any:
+    @asynccontextmanager
+    async def lifespan(app: Kit[Any, Any]) -> AsyncIterator[Any]:
+        events.append(f"{name} starts")
+        if fail:
+            raise RuntimeError(f"{name} fails")
+        try:
+            yield bindings
+        finally:
+            events.append(f"{name} stops")
+
+    return lifespan
+
+
+async def test_lifespans_of_routed_apps_run_in_order_of_registration() -> None:
+    events: list[str] = []
+    inner = Kit(lifespan=noting(events, "inner", {"inner": 1, "shared": "inner"}))
+    first = Kit(lifespan=noting(events, "first", {"first": 1, "shared": "first"}))
+    first.route("/inner", inner)
+    second = Kit().get("/", lambda c: c.json(c.env))
+    third = Kit(lifespan=noting(events, "third"))
+    app = Kit(lifespan=noting(events, "app", {"app": 1, "shared": "app"}))
+    app.route("/1", first).base_path("/x").route("/2", second).route("/3", third)
+    async with app.running():
+        assert events == ["app starts", "first starts", "inner starts", "third starts"]
+        env = await (await app.request("/x/2")).json()
+        assert env == {"app": 1, "first": 1, "inner": 1, "shared": "app"}
+    assert events[4:] == ["third stops", "inner stops", "first stops", "app stops"]
+    assert await (await app.request("/x/2")).json() == {}
+
+
+async def test_an_app_without_lifespan_runs_that_of_its_parts() -> None:
+    events: list[str] = []
+    part = Kit(lifespan=noting(events, "part", {"a": 1})).get("/", lambda c: c.json(c.env))
+    app = Kit().route("/x", part).route("/y", part)
+    async with app.running():
+        assert events == ["part starts"]
+        assert await (await app.request("/x")).json() == {"a": 1}
+        assert await (await app.request("/y")).json() == {"a": 1}
+    assert events == ["part starts", "part stops"]
+
+
+async def test_a_later_lifespan_that_fails_unwinds_those_before() -> None:
+    events: list[str] = []
+    app = Kit(lifespan=noting(events, "app"))
+    app.route("/1", Kit(lifespan=noting(events, "first")))
+    app.route("/2", Kit(lifespan=noting(events, "second", fail=True)))
+    app.route("/3", Kit(lifespan=noting(events, "third")))
+    with pytest.raises(RuntimeError, match="second fails"):
+        async with app.running():
+            raise AssertionError("it does not get here")
+    assert events == [
+        "app starts",
+        "first starts",
+        "second starts",
+        "first stops",
+        "app stops",
+    ]
+
+
+async def test_lifespan_of_a_mounted_application_runs_too() -> None:
+    events: list[str] = []
+
+    def handler(request: Any, env: Any, _: Any) -> Response:
+        return Response(str(env))
+
+    handler.lifespan = lambda: noting(events, "mounted", {"not": "ours"})(None)  # type: ignore[attr-defined]
+    app = Kit().mount("/m", handler)
+    async with app.running():
+        assert events == ["mounted starts"]
+        assert await (await app.request("/m")).text() == "{}"
+    assert events == ["mounted starts", "mounted stops"]

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""`mount`: requests handed on to another framework."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kit import Context, Kit, Request, Response
+from kit._execution import BackgroundTasks as ExecutionContext
+from kit.interface import Next
+
+
+def tell(request: Request, *arguments: Any) -> Response:
+    return Response(f"{request.method} {request.url} {len(arguments)}")
+
+
+async def get(app: Kit, path: str, init: Any = None, env: Any = None) -> str:
+    return await (await app.request(path, init, env)).text()
+
+
+@pytest.mark.parametrize(
+    ("path", "url"),
+    [
+        ("/m", "/"),
+        ("/m/", "/"),
+        ("/m/a/b", "/a/b"),
+        ("/m/a/?q=1&q=%20#f", "/a/?q=1&q=%20#f"),
+        ("/m/caf%C3%A9/a%2Fb/%25", "/caf%C3%A9/a%2Fb/%25"),
+        ("/m//x.example/y", "//x.example/y"),
+        ("/m/a%3Fb", "/a%3Fb"),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["/m", "/m/", "m"])
+async def test_the_url_begins_behind_the_prefix(prefix: str, path: str, url: str) -> None:
+    app = Kit().mount(prefix, tell)
+    assert await get(app, path) == f"GET http://localhost{url} 2"
+
+
+async def test_what_is_beside_is_not_handed_on() -> None:
+    app = Kit().mount("/m", tell)
+    assert (await app.request("/mx")).status == 404
+
+
+async def test_below_prefixes_with_parameters() -> None:
+    app = Kit().route("/:tenant", Kit().mount("/m", tell))
+    app.base_path("/v1/:x{[0-9]+}").mount("/n", tell)
+    assert await get(app, "/acme/m/a") == "GET http://localhost/a 2"
+    assert await get(app, "/v1/123/n/a") == "GET http://localhost/a 2"
+
+
+async def test_methods_headers_and_body_are_handed_on() -> None:
+    async def echo(request: Request, *_: Any) -> Response:
+        return Response(f"{request.method} {request.headers['x-a']} {await request.text()}")
+
+    app = Kit().mount("/m", echo)
+    for method in ("POST", "PUT", "PURGE"):
+        init = {"method": method, "headers": {"x-a": "1"}, "body": "body"}
+        assert await get(app, "/m/x", init) == f"{method} 1 body"
+
+
+async def test_body_that_middleware_has_read_is_handed_on() -> None:
+    async def echo(request: Request, *_: Any) -> Response:
+        return Response(await request.bytes())
+
+    async def peek(c: Context, next: Next) -> None:
+        assert await c.req.json() == {"a": 1}
+        await next()
+
+    app = Kit().use("*", peek).mount("/m", echo)
+    assert await get(app, "/m", {"method": "POST", "body": '{"a": 1}'}) == '{"a": 1}'
+
+
+async def test_body_that_the_mounted_left_alone_is_there_for_the_next() -> None:
+    app = Kit().mount("/m", lambda request, *_: None)
+
+    @app.post("/m/:x")
+    async def after(c: Context) -> Response:
+        return c.text(await c.req.text())
+
+    assert await get(app, "/m/a", {"method": "POST", "body": "still here"}) == "still here"
+
+
+async def test_nothing_means_the_next() -> None:
+    app = Kit().mount("/m", lambda request, *_: None).get("/m/a", lambda c: c.text("next"))
+    assert await get(app, "/m/a") == "next"
+    assert (await app.request("/m/b")).status == 404
+
+
+async def test_arguments_are_env_and_execution_context() -> None:
+    seen: list[Any] = []
+
+    def handler(request: Request, *arguments: Any) -> Response:
+        seen.extend(arguments)
+        return Response("")
+
+    app = Kit().mount("/m", handler)
+    await app.request("/m", None, {"a": 1})
+    assert seen == [{"a": 1}, None]
+    seen.clear()
+    context = ExecutionContext()
+    await app.request("/m", None, {"a": 1}, context)
+    assert seen == [{"a": 1}, context]
+
+
+@pytest.mark.parametrize(
+    ("option", "arguments"),
+    [([1, 2], [1, 2]), ((1, 2), [1, 2]), (1, [1]), (None, [None]), ([], []), ("ab", ["ab"])],
+)
+async def test_option_handler(option: Any, arguments: list[Any]) -> None:
+    seen: list[Any] = []
+
+    def handler(request: Request, *given: Any) -> Response:
+        seen.extend(given)
+        return Response("")
+
+    app = Kit().mount("/m", handler, option_handler=lambda c: option)
+    await app.request("/m")
+    assert seen == arguments
+
+
+async def test_replace_request() -> None:
+    app = Kit().mount("/a", tell, replace_request=False)
+    app.mount("/b", tell, replace_request=lambda request: Request("http://other/x", method="PUT"))
+    assert await get(app, "/a/x?q") == "GET http://localhost/a/x?q 2"
+    assert await get(app, "/b/x?q") == "PUT http://other/x 2"
+
+
+async def test_plain_async_and_wrong_answers() -> None:
+    async def later(request: Request, *_: Any) -> Response:
+        return Response("later")
+
+    def wrong(request: Request, *_: Any) -> Any:
+        return "text"
+
+    app = Kit().mount("/a", later).mount("/b", wrong)
+    app.on_error(lambda e, c: c.text(str(e), 500))
+    assert await get(app, "/a") == "later"
+    assert "wrong" in await get(app, "/b")
+    assert "returned str, expected a Response" in await get(app, "/b")
+
+
+async def test_errors_reach_on_error() -> None:
+    def fail(request: Request, *_: Any) -> Response:
+        raise ValueError("boom")
+
+    app = Kit().mount("/m", fail).on_error(lambda e, c: c.text(f"caught {e}", 500))
+    assert await get(app, "/m") == "caught boom"
+
+
+async def test_another_kit_by_its_fetch() -> None:
+    other = Kit().get("/a/:id", lambda c: c.json([c.req.param("id"), c.env]))
+    app = Kit().mount("/m", other.fetch)
+    assert await get(app, "/m/a/1", None, {"x": 1}) == '["1",{"x":1}]'
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (None, r"takes a function \(request, ...\), not None"),
+        ("x", r"takes a function \(request, ...\), not 'x'"),
+        (Kit(), r"was given a Kit app: use route\(\), or mount its fetch method"),
+    ],
+)
+def test_what_can_be_mounted(given: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=rf"mount\('/m', ...\) {message}"):
+        Kit().mount("/m", given)
+
+
+def test_asgi_applications_need_from_asgi() -> None:
+    async def function(scope: Any, receive: Any, send: Any) -> None: ...
+
+    class Application:
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None: ...
+
+    for given in (function, Application()):
+        with pytest.raises(TypeError, match=r"put kit.asgi.from_asgi\(\) around it"):
+            Kit().mount("/m", given)
+
+
+@pytest.mark.parametrize("name", ["option_handler", "replace_request"])
+def test_options_are_functions(name: str) -> None:
+    options: Any = {name: 1}
+    with pytest.raises(TypeError, match=rf"{name} must be a function, not 1"):
+        Kit().mount("/m", tell, **options)
+
+
+async def test_connection_of_a_served_request_is_known_below() -> None:
+    def handler(request: Request, *_: Any) -> Response:
+        assert request.scope is not None
+        return Response(str(request.scope["client"]))
+
+    app = Kit().mount("/m", handler)
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    scope = {"type": "http", "method": "GET", "path": "/m/a", "raw_path": b"/m/a"}
+    scope |= {"root_path": "", "query_string": b"", "headers": [], "client": ("1.2.3.4", 5)}  # type: ignore[dict-item]
+    await app(scope, receive, send)
+    assert sent[-1]["body"] == b"('1.2.3.4', 5)"
