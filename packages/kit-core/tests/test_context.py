@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kit import Context, Kit, Response
+from kit.interface import Next
 
 TEXT = "text/plain; charset=UTF-8"
 
@@ -454,3 +455,41 @@ def test_context_takes_no_attributes_of_its_own() -> None:
     c: Any = Context(Kit(), None, None, "/", ([],), {})
     with pytest.raises(AttributeError):
         c.user = 1
+
+
+async def test_render_is_html_by_default() -> None:
+    app = Kit().get("/", lambda c: c.render("<b>x</b>", 201))
+    response = await app.request("/")
+    assert (response.status, await response.text()) == (201, "<b>x</b>")
+    assert response.headers.get("content-type") == "text/html; charset=UTF-8"
+
+
+async def test_renderers_by_path_plain_and_async() -> None:
+    app = Kit()
+
+    @app.use("/pages/*")
+    async def layout(c: Context, next: Next) -> None:
+        c.set_renderer(lambda content, title="": c.html(f"<title>{title}</title>{content}"))
+        await next()
+
+    @app.use("/later/*")
+    async def later(c: Context, next: Next) -> None:
+        async def render(content: str) -> Response:
+            return c.html(f"later {content}")
+
+        c.set_renderer(render)
+        await next()
+
+    app.get("/pages/a", lambda c: c.render("A", title="t"))
+    app.get("/later/a", lambda c: c.render("A"))
+    app.get("/a", lambda c: c.render("A"))
+    assert await (await app.request("/pages/a")).text() == "<title>t</title>A"
+    assert await (await app.request("/later/a")).text() == "later A"
+    assert await (await app.request("/a")).text() == "A"
+
+
+async def test_renderer_has_to_be_a_function() -> None:
+    app = Kit().get("/", lambda c: c.set_renderer("page"))
+    app.on_error(lambda e, c: c.text(f"{type(e).__name__}: {e}", 500))
+    expected = "TypeError: c.set_renderer() takes a function, not 'page'"
+    assert await (await app.request("/")).text() == expected

@@ -76,6 +76,16 @@ def path_of_scope(scope: Any) -> str:
     return path or "/"
 
 
+def encode_location(location: str) -> str:
+    """Gives a URL as it can stand in a header: as it is if it is latin-1, else percent-encoded."""
+    if all(character <= "\xff" for character in location):
+        return location
+    from urllib.parse import quote
+
+    # SPEC: what encodeURI of ECMA-262 leaves alone.
+    return quote(location, safe=";/?:@&=+$,#-_.!~*'()", errors="replace")
+
+
 def merge_path(base: str, path: str) -> str:
     """Joins a prefix and a route path with one slash between.
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
@@ -12,6 +12,7 @@ from kit.interface import Response as AnyResponse
 
 from ._answers import answer_not_found
 from ._json import encode
+from ._path import encode_location
 from ._types import B, V
 from .request import KitRequest
 from .web import Headers, Response
@@ -39,8 +40,7 @@ class Context(Generic[B, V]):
     Made by the app for each request; `B` is the type of `env`, `V` that of `var`.
     """
 
-    # What nobody asks for is not made: req, variables, headers and the execution context are
-    # None until then.
+    # What nobody asks for is not made: it is None until then, or not there.
     __slots__ = (
         "_app",
         "_env",
@@ -54,6 +54,7 @@ class Context(Generic[B, V]):
         "_match",
         "_path",
         "_receive",
+        "_renderer",
         "_req",
         "_res",
         "_scope",
@@ -81,8 +82,8 @@ class Context(Generic[B, V]):
         self._error: Exception | None = None
         self._execution_ctx: ExecutionContext | None = None
 
-    # Set, to True, only when the error handler itself raised.
-    _failed: bool
+    _failed: bool  # that an error handler itself raised
+    _renderer: Callable[..., Any]
 
     @property
     def req(self) -> KitRequest:
@@ -173,8 +174,8 @@ class Context(Generic[B, V]):
     def res(self, value: AnyResponse | None) -> None:
         """Sets the response.
 
-        Where there is one already, its headers are set on the new one, except Content-Type; its
-        cookies take the place of the new one's. None drops it, and its headers with it.
+        The headers of one there is are set on the new one, except Content-Type; its cookies take
+        the place of the new one's. None drops it, and its headers with it.
         """
         if value is not None and not isinstance(value, Response):
             raise TypeError(f"c.res can be set to a Response or None, not {type(value).__name__}")
@@ -275,16 +276,9 @@ class Context(Generic[B, V]):
     def html(
         self, data: str, status: int | None = None, headers: HeaderArgument | None = None
     ) -> Response:
-        """Makes a text/html response. `data` is sent as it is: escape what users wrote.
+        """Makes a text/html response; arguments and errors are those of `text`.
 
-        Args:
-            data: The page.
-            status: HTTP status code; default what `status()` set, or 200.
-            headers: As for `text`.
-
-        Raises:
-            TypeError: If the status allows no body.
-            ValueError: If the status or a header is invalid.
+        `data` is sent as it is: escape what users wrote.
         """
         # PERF: as in text(), written out again: a helper would cost every text answer a call.
         try:
@@ -310,7 +304,7 @@ class Context(Generic[B, V]):
 
         Raises:
             TypeError: If `data` can't be sent, or the status allows no body.
-            ValueError: If the status or a header is invalid.
+            ValueError: As `text` does.
         """
         return self.new_response(data, status, headers)
 
@@ -336,14 +330,30 @@ class Context(Generic[B, V]):
         """
         if location is None:
             raise TypeError("c.redirect() takes a URL or path, not None")
-        location = str(location)
-        if any(character > "\xff" for character in location):
-            from urllib.parse import quote
-
-            # SPEC: what encodeURI of ECMA-262 leaves alone.
-            location = quote(location, safe=";/?:@&=+$,#-_.!~*'()", errors="replace")
-        self.header("location", location)
+        self.header("location", encode_location(str(location)))
         return self.new_response(None, status)
+
+    def render(self, *args: Any, **kwargs: Any) -> Any:
+        """Makes a page with the renderer that `set_renderer` gave, by default `html`.
+
+        Args:
+            *args: What the renderer takes, e.g. the content of the page.
+            **kwargs: As `args`, by name.
+
+        Returns:
+            What the renderer gives: a response, or an awaitable of one. A handler can return both.
+        """
+        return getattr(self, "_renderer", self.html)(*args, **kwargs)
+
+    def set_renderer(self, renderer: Callable[..., Any], /) -> None:
+        """Sets what `render` calls for this request; middleware puts pages into a layout with it.
+
+        Raises:
+            TypeError: If it can't be called.
+        """
+        if not callable(renderer):
+            raise TypeError(f"c.set_renderer() takes a function, not {renderer!r:.100}")
+        self._renderer = renderer
 
     async def not_found(self) -> Response:
         """Makes the not-found answer: that of the app's `not_found` handler, or a plain 404."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, Protocol, TypeAlias, overload
 
 from ._web import Bytes, Request, Response
@@ -183,6 +183,12 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
 
     def redirect(self, location: str, status: int = 302) -> Response:
         """Makes a redirect."""
+
+    def render(self, *args: Any, **kwargs: Any) -> Any:
+        """Makes a page with the renderer that `set_renderer` gave, by default `html`."""
+
+    def set_renderer(self, renderer: Callable[..., Any], /) -> None:
+        """Sets what `render` calls for this request."""
 
     async def not_found(self) -> Response:
         """Makes the not-found answer of the app."""
