@@ -36,14 +36,14 @@ def clean_environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
 
 
-def run(*command: str | Path, code: int = 0) -> str:
+def run(*command: str | Path, code: int = 0, cwd: str | Path = "/") -> str:
     done = subprocess.run(
         [*map(str, command)],
+        cwd=cwd,
         capture_output=True,
         text=True,
         timeout=240,
         env=clean_environment(),
-        cwd="/",
     )
     assert done.returncode == code, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout if code == 0 else done.stderr
@@ -112,6 +112,22 @@ def test_middleware_stands_on_the_interface_alone(
     run(python, "-m", "pip", "install", "--quiet", wheels["kit-interface"], wheels[name])
     module = name.replace("kit-", "kit.").replace("-", "_")
     assert run(python, "-c", f"import {module}; print({module}.__name__)") == module + "\n"
+    # Its types hold without kit-core, those inside the package and those of its use.
+    own_name = module.removeprefix("kit.")
+    factory = "trim_trailing_slash" if own_name == "trailing_slash" else own_name
+    argument = 'token="t"' if factory == "bearer_auth" else ""
+    use = tmp_path / "use.py"
+    use.write_text(
+        "from typing import assert_type\n"
+        "from kit.interface import Middleware\n"
+        f"from {module} import {factory}\n"
+        f"assert_type({factory}({argument}), Middleware)\n"
+    )
+    mypy = ("-m", "mypy", "--strict", "--python-executable", python, "--cache-dir", tmp_path)
+    said = run(sys.executable, *mypy, "-p", module, cwd=tmp_path)
+    assert said.startswith("Success: no issues found"), said
+    said = run(sys.executable, *mypy, use, cwd=tmp_path)
+    assert said.startswith("Success: no issues found"), said
 
 
 def test_command_without_its_extra_names_the_pip_command(
