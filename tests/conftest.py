@@ -16,8 +16,10 @@ from types import ModuleType
 
 import httpx
 import pytest
+from commands import run
 
-BOOKSHELF = Path(__file__).resolve().parent.parent / "examples" / "bookshelf"
+ROOT = Path(__file__).resolve().parent.parent
+BOOKSHELF = ROOT / "examples" / "bookshelf"
 STARTUP_S = 30.0
 SHUTDOWN_S = 20.0
 
@@ -133,3 +135,13 @@ def example(monkeypatch: pytest.MonkeyPatch, database: Path) -> Iterator[ModuleT
     yield module
     for name in ("books", "page", "store"):
         del sys.modules[name]
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheels of all packages, by distribution; their sources are built as well."""
+    folder = tmp_path_factory.mktemp("dist")
+    run("uv", "--directory", ROOT, "build", "--all-packages", "--no-sources", "-o", folder)
+    built = {wheel.name.split("-")[0].replace("_", "-"): wheel for wheel in folder.glob("*.whl")}
+    assert len(list(folder.glob("*.tar.gz"))) == len(built) == 7
+    return built

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from commands import run
 
-ROOT = Path(__file__).resolve().parent.parent
 pytestmark = pytest.mark.slow
 
 APP = """
@@ -29,33 +27,6 @@ kit.Kit().get("/", lambda c: c.text("x"))
 late = {"anyio", "multipart", "ada_url", "importlib.metadata", "asyncio", "uvicorn"}
 print(sorted(late & set(sys.modules)))
 """
-
-
-def clean_environment() -> dict[str, str]:
-    """The environment without what would let the workspace's own sources be imported."""
-    return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
-
-
-def run(*command: str | Path, code: int = 0, cwd: str | Path = "/") -> str:
-    done = subprocess.run(
-        [*map(str, command)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env=clean_environment(),
-    )
-    assert done.returncode == code, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout if code == 0 else done.stderr
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("dist")
-    run("uv", "--directory", ROOT, "build", "--all-packages", "--no-sources", "-o", folder)
-    built = {wheel.name.split("-")[0].replace("_", "-"): wheel for wheel in folder.glob("*.whl")}
-    assert len(list(folder.glob("*.tar.gz"))) == len(built) == 7
-    return built
 
 
 def new_environment(folder: Path) -> Path:

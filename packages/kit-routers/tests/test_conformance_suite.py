@@ -32,7 +32,7 @@ class TestSmartRouter(RouterConformance):
 
 
 class TestLinearRouter(RouterConformance):
-    unsupported = frozenset({Feature.STRICT_SLASH, Feature.EMPTY_SEGMENT})
+    unsupported = frozenset({Feature.STRICT_SLASH, Feature.EMPTY_SEGMENT, Feature.LEADING_SLASH})
 
     def new_router(self) -> Router[Any]:
         return LinearRouter()
@@ -44,6 +44,7 @@ class TestPatternRouter(RouterConformance):
             Feature.REPEATED_NAME,
             Feature.STRICT_SLASH,
             Feature.EMPTY_SEGMENT,
+            Feature.LEADING_SLASH,
             Feature.WILDCARD_EMPTY,
         }
     )

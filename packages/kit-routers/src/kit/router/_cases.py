@@ -13,7 +13,7 @@ class Feature(Enum):
     """What a router may leave out.
 
     A router refuses patterns with syntax it does not know (`UnsupportedPathError` from `add`), or
-    takes them and answers right. The last three are no syntax: a router that declares one of
+    takes them and answers right. The last four are no syntax: a router that declares one of
     them may answer otherwise.
     """
 
@@ -29,10 +29,16 @@ class Feature(Enum):
     REPEATED_NAME = "a parameter name that is there twice, `/:a/x/:a`"
     STRICT_SLASH = "paths with and without a slash at the end are different"
     EMPTY_SEGMENT = "paths with two slashes in a row are read segment by segment"
+    LEADING_SLASH = "patterns and paths without a slash in front"
     WILDCARD_EMPTY = "a `*` in the middle takes an empty segment"
 
 
-ANSWERS = (Feature.STRICT_SLASH, Feature.EMPTY_SEGMENT, Feature.WILDCARD_EMPTY)
+ANSWERS = (
+    Feature.STRICT_SLASH,
+    Feature.EMPTY_SEGMENT,
+    Feature.LEADING_SLASH,
+    Feature.WILDCARD_EMPTY,
+)
 """The features that are no syntax."""
 
 Expected: TypeAlias = list[tuple[int, dict[str, str]]]

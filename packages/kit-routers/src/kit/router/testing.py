@@ -216,9 +216,16 @@ class RouterConformance:
         names = [segment.partition("{")[0] for segment in segments if segment.startswith(":")]
         if len({*names}) < len(names) and Feature.REPEATED_NAME in self.unsupported:
             segments = segments[:1]
-        if segments[-1] == "*" and Feature.WILDCARD in self.unsupported:
+        if segments[-1:] == ["*"] and Feature.WILDCARD in self.unsupported:
             segments.append("a")
+        elif chance.random() < 0.2 and self._may_end_with_wildcard(segments):
+            segments.append("*")
         return chance.choice(("GET", "POST", METHOD_NAME_ALL)), "/" + "/".join(segments)
+
+    def _may_end_with_wildcard(self, segments: list[str]) -> bool:
+        has_parameter = any(segment.startswith(":") for segment in segments)
+        mixed = has_parameter and Feature.PARAMETER_AND_WILDCARD in self.unsupported
+        return Feature.WILDCARD not in self.unsupported and not mixed
 
     def _random_path(self, chance: random.Random) -> str:
         segments = [chance.choice(_PATH_SEGMENTS) for _ in range(chance.randint(1, 5))]
