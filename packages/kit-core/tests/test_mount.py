@@ -204,3 +204,37 @@ async def test_connection_of_a_served_request_is_known_below() -> None:
     scope |= {"root_path": "", "query_string": b"", "headers": [], "client": ("1.2.3.4", 5)}  # type: ignore[dict-item]
     await app(scope, receive, send)
     assert sent[-1]["body"] == b"('1.2.3.4', 5)"
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["/m/x/../admin/y", "/m/x/%2e%2E/admin/y", "/m/./admin", "/m/x\\..\\admin/y", "/m/a/.."],
+)
+async def test_no_path_leads_past_middleware(target: str) -> None:
+    """A server hands on the path as the client sent it; a URL made of it would resolve the dots."""
+
+    def deny(c: Context, next: Next) -> Response:
+        return c.text("denied", 403)
+
+    app = Kit().use("/m/admin/*", deny).mount("/m", tell)
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    scope: dict[str, Any] = {"type": "http", "method": "GET", "headers": [], "query_string": b""}
+    scope |= {"raw_path": target.encode(), "root_path": ""}
+    scope["path"] = target.replace("%2e%2E", "..")
+    await app(scope, receive, send)
+    assert sent[0]["status"] in (400, 403)
+
+
+def test_a_handler_may_have_locals_called_like_those_of_asgi() -> None:
+    def handler(request: Request, *_: Any) -> Response:
+        scope = receive = send = None
+        return Response(str((scope, receive, send)))
+
+    Kit().mount("/m", handler)

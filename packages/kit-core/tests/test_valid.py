@@ -73,7 +73,7 @@ async def test_deprecated_members_work_and_warn() -> None:
 
 def test_deprecated_members_without_an_app() -> None:
     req = KitRequest(Request("http://localhost/"))
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="matched_routes"):
         assert req.matched_routes == []
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="route_path"):
         assert req.route_path == ""

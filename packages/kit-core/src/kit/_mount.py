@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from kit.interface import Next
+from kit.interface import HTTPException, Next
 
 from ._registration import Registration
 from .context import Context
 from .request import KitRequest
 from .web import Headers, Request, Response
 from .web._url import URL
+
+_RESOLVED = re.compile(r"\\|(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
 
 
 def mounted_handler(
@@ -110,6 +113,9 @@ def _moved(raw: Request, url: str) -> Request:
 
 
 def _with_path(url: str, path: str) -> str:
+    # A URL would resolve them, and lead past middleware that was matched by the path as it is.
+    if _RESOLVED.search(path):
+        raise HTTPException(400, "The path has dot segments or backslashes")
     parsed = URL(url)
     escaped = path.replace("?", "%3F").replace("#", "%23")
     return URL(f"{parsed.origin}{escaped}{parsed.search}{parsed.hash}").href
@@ -119,6 +125,8 @@ def _is_asgi(application: Any) -> bool:
     """Whether something is called with `(scope, receive, send)`."""
     for function in (application, type(application).__call__):
         code = getattr(function, "__code__", None)
-        if code is not None and {"scope", "receive", "send"} <= {*code.co_varnames}:
-            return True
+        if code is not None:
+            parameters = code.co_varnames[: code.co_argcount]
+            if {"scope", "receive", "send"} <= {*parameters}:
+                return True
     return False
