@@ -37,6 +37,8 @@ class Served:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
+                # Its workers end with it, in the same session.
+                start_new_session=True,
             )
         self.pid = self._process.pid
         self._wait_until_it_answers()
@@ -68,6 +70,8 @@ class Served:
     def stop(self, number: int = signal.SIGINT) -> int:
         """Sends a signal and waits for the end; gives the exit code."""
         if self._process.poll() is None:
+            if number == signal.SIGKILL:
+                os.killpg(self.pid, number)
             self._process.send_signal(number)
         try:
             return self._process.wait(SHUTDOWN_S)
@@ -84,22 +88,33 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
-    """Serves an app by uvicorn: `serve(folder, "app:app", NAME="value")`; ended with the test."""
+def serve_command(tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    """Runs a server: `serve_command(command, NAME="value")`, with `command(port)` the command."""
     started: list[Served] = []
 
-    def start(folder: Path, target: str, **environment: str) -> Served:
+    def start(command: Callable[[int], list[str]], **environment: str) -> Served:
         port = free_port()
-        options = ["--port", str(port), "--lifespan", "on", "--no-access-log"]
-        command = [sys.executable, "-m", "uvicorn", "--app-dir", str(folder), *options, target]
-        started.append(
-            Served(command, port, tmp_path / f"server-{len(started)}.log", **environment)
-        )
+        log = tmp_path / f"server-{len(started)}.log"
+        started.append(Served(command(port), port, log, **environment))
         return started[-1]
 
     yield start
     for served in started:
         served.stop(signal.SIGKILL)
+
+
+@pytest.fixture
+def serve(serve_command: Callable[..., Served]) -> Callable[..., Served]:
+    """Serves an app by uvicorn: `serve(folder, "app:app", NAME="value")`; ended with the test."""
+
+    def start(folder: Path, target: str, **environment: str) -> Served:
+        options = ["--app-dir", str(folder), "--lifespan", "on", "--no-access-log", target]
+        return serve_command(
+            lambda port: [sys.executable, "-m", "uvicorn", "--port", str(port), *options],
+            **environment,
+        )
+
+    return start
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from typing import Any
 
 import httpx
 import pytest
+import servers
 
 pytestmark = pytest.mark.slow
 
@@ -171,14 +171,6 @@ APP = textwrap.dedent(
     """
 )
 
-COMMANDS = {
-    "uvicorn": ["uvicorn", "--port={port}", "--lifespan=on", "app:app"],
-    "uvicorn-h11": ["uvicorn", "--port={port}", "--http=h11", "--loop=asyncio", "app:app"],
-    "hypercorn": ["hypercorn", "--bind=127.0.0.1:{port}", "app:app"],
-    "hypercorn-trio": ["hypercorn", "--bind=127.0.0.1:{port}", "-k=trio", "app:app"],
-    "granian": ["granian", "--interface=asgi", "--port={port}", "app:app"],
-}
-
 
 def free_port() -> int:
     with socket.socket() as probe:
@@ -204,10 +196,9 @@ class Server:
         self.trace_file = folder / "trace"
         self.trace_file.touch()
         (folder / "app.py").write_text(APP)
-        command = [part.format(port=self.port) for part in COMMANDS[name]]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", *command],
+                servers.command(name, "app:app", self.port),
                 cwd=folder,
                 env={**os.environ, "KIT_TRACE": str(self.trace_file), "PYTHONUNBUFFERED": "1"},
                 stdout=log,
@@ -263,7 +254,7 @@ class Server:
         self.process.wait(PATIENCE_S)
 
 
-@pytest.fixture(scope="module", params=COMMANDS)
+@pytest.fixture(scope="module", params=servers.SERVERS)
 def server(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Server]:
     running = Server(request.param, tmp_path_factory.mktemp(request.param))
     yield running
@@ -514,7 +505,7 @@ def test_websocket_is_refused(server: Server, client: httpx.Client) -> None:
 # --- the end -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", servers.SERVERS)
 def test_shutdown_runs_the_lifespan(name: str, tmp_path: Path) -> None:
     server = Server(name, tmp_path)
     try:

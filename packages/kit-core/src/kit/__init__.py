@@ -15,6 +15,7 @@ except ImportError as error:
     ) from error
 
 from ._limits import Limits
+from ._threads import in_thread
 from .app import Kit
 from .context import Context
 from .request import KitRequest
@@ -43,4 +44,5 @@ __all__ = (
     "Request",
     "RequestInit",
     "Response",
+    "in_thread",
 )

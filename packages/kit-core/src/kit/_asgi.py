@@ -122,9 +122,13 @@ async def _send_stream(body: Stream, received: ReceivedBody, send: Send) -> None
     """
     from anyio import create_task_group
 
+    client_left = getattr(body, "_client_left", None)  # a CallbackBody
+
     async def watch() -> None:
         if await received.wait_for_disconnect():
             _logger.debug("The client went away during a streamed response")
+            if client_left is not None:
+                await client_left()
             group.cancel_scope.cancel()
 
     failure: Exception | None = None
@@ -144,21 +148,31 @@ async def _pump(body: Stream, send: Send) -> None:
     from anyio.lowlevel import checkpoint
 
     count = 0
+
+    async def send_chunk(chunk: bytes) -> None:
+        nonlocal count
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        # Neither the body nor `send` need ever wait, above all when the client is gone; then
+        # nothing else would run until the end.
+        count += 1
+        if not count % _CHUNKS_BETWEEN_CHECKPOINTS:
+            await checkpoint()
+
+    write_to = getattr(body, "_write_to", None)  # a CallbackBody
+    if write_to is not None:
+        if await write_to(send_chunk):
+            await send({"type": "http.response.body", "body": b""})
+        return
     async with aclosing(iterate(body)) as chunks:
         try:
             async for chunk in chunks:
                 if not chunk:
                     continue
                 try:
-                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                    await send_chunk(chunk)
                 except OSError as error:
                     _logger.debug("The client went away during a streamed response: %r", error)
                     return
-                # Neither the body nor `send` need ever wait, above all when the client is gone;
-                # then nothing else would run until the end.
-                count += 1
-                if not count % _CHUNKS_BETWEEN_CHECKPOINTS:
-                    await checkpoint()
         except ClientDisconnectedError as error:
             _logger.debug("%s", error)
             return

@@ -125,21 +125,7 @@ class Kit(Composition[B, V]):
         Raises:
             UnsupportedPathError: If the router finds only now that it can't take a route.
         """
-        method = request.method
-        path, match = self._match_request(request, path_of_url(request.url))
-        bindings = self._life.bindings
-        if env is not None:
-            bindings = {**bindings, **env} if bindings else env
-        c: Context[B, V] = Context(self, None, None, path, match, bindings)
-        c._req = KitRequest(request, path, match)
-        c._req._limits = self._limits
-        c._execution_ctx = execution_ctx
-        response = await self._respond(c)
-        if method == "HEAD":
-            response = response._copy()
-            if not isinstance(response._body, bytes):
-                await close_stream(response._body)
-            response._body = None
+        response, _ = await self._fetch(request, env, execution_ctx)
         return response
 
     async def request(
@@ -251,6 +237,30 @@ class Kit(Composition[B, V]):
         table.closed = True
         self._match = table.router.match
         return match
+
+    async def _fetch(
+        self,
+        request: Request,
+        env: Mapping[str, Any] | None,
+        execution_ctx: ExecutionContext | None,
+    ) -> tuple[Response, KitRequest]:
+        """Does what `fetch` does; gives the request as well, for who closes it when all is done."""
+        method = request.method
+        path, match = self._match_request(request, path_of_url(request.url))
+        bindings = self._life.bindings
+        if env is not None:
+            bindings = {**bindings, **env} if bindings else env
+        c: Context[B, V] = Context(self, None, None, path, match, bindings)
+        c._req = KitRequest(request, path, match)
+        c._req._limits = self._limits
+        c._execution_ctx = execution_ctx
+        response = await self._respond(c)
+        if method == "HEAD":
+            response = response._copy()
+            if not isinstance(response._body, bytes):
+                await close_stream(response._body)
+            response._body = None
+        return response, c._req
 
     def _match_request(self, request: Request, path: str) -> tuple[str, Any]:
         """Gives routing path and match. What `get_path` raises is raised as if by a handler."""

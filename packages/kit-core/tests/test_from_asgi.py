@@ -1,0 +1,551 @@
+# SPDX-License-Identifier: MIT
+"""`from_asgi`: what an application is told, and the response that comes of what it says.
+
+Small applications, on asyncio and trio, in process and served. How a request ends, lifespans and
+`from_wsgi` are in test_from_asgi_end.py; other frameworks and real servers are in
+tests/test_foreign_apps.py of the workspace.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import Any
+
+import anyio
+import pytest
+
+from kit import Context, Kit, Request
+from kit._errors import HandlerError
+from kit.asgi import from_asgi
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+
+START: dict[str, Any] = {"type": "http.response.start", "status": 200, "headers": []}
+SCOPE: dict[str, Any] = {
+    "type": "http",
+    "asgi": {"version": "3.0", "spec_version": "2.4"},
+    "http_version": "2",
+    "method": "GET",
+    "scheme": "https",
+    "path": "/m/a",
+    "raw_path": b"/m/a",
+    "query_string": b"",
+    "root_path": "",
+    "headers": [(b"host", b"example.com")],
+    "client": ("192.0.2.1", 5000),
+    "server": ("192.0.2.2", 443),
+}
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Runs an async function within 10 seconds; what was dropped half-way is then collected."""
+
+    def run(function: Any, *args: Any) -> Any:
+        async def bounded() -> Any:
+            with anyio.fail_after(10):
+                result = await function(*args)
+            gc.collect()
+            await anyio.wait_all_tasks_blocked()
+            return result
+
+        return anyio.run(bounded, backend=request.param)
+
+    return run
+
+
+class Client:
+    """The server and the client behind it.
+
+    Args:
+        body: What the client sends.
+        scope: What differs from SCOPE.
+    """
+
+    def __init__(self, *body: bytes, **scope: Any) -> None:
+        self.scope = {**SCOPE, "method": "POST" if body else "GET", **scope}
+        chunks = body or (b"",)
+        self.messages = [
+            {"type": "http.request", "body": chunk, "more_body": chunk is not chunks[-1]}
+            for chunk in chunks
+        ]
+        self.sent: list[dict[str, Any]] = []
+
+    async def receive(self) -> dict[str, Any]:
+        await anyio.lowlevel.checkpoint()
+        if not self.messages:
+            await anyio.sleep_forever()
+        return self.messages.pop(0)
+
+    async def send(self, message: dict[str, Any]) -> None:
+        await anyio.lowlevel.checkpoint()
+        self.sent.append(message)
+
+    async def ask(self, app: Kit) -> Client:
+        await app(self.scope, self.receive, self.send)
+        return self
+
+    @property
+    def status(self) -> int:
+        return int(self.sent[0]["status"])
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(message.get("body", b"") for message in self.sent[1:])
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.sent) and not self.sent[-1].get("more_body", False)
+
+
+def mounted(app: Any, path: str = "/m") -> Kit:
+    return Kit().mount(path, from_asgi(app))
+
+
+def sending(*messages: dict[str, Any]) -> Any:
+    """An application that sends messages, whatever it is asked."""
+
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        for message in messages:
+            await send(message)
+
+    return app
+
+
+def body(chunk: bytes, *, more: bool = False) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": chunk, "more_body": more}
+
+
+# --- what the application is told --------------------------------------------------------------
+
+
+async def scope_of(request: Request, handler: Any = None) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        seen.update(scope)
+        await sending(START, body(b""))(scope, receive, send)
+
+    await from_asgi(app)(request)
+    return seen
+
+
+async def test_scope_of_a_request_made_in_process() -> None:
+    request = Request("http://[::1]:8080/a%20b/%C3%A9?q=%20", method="patch", body="abc")
+    assert await scope_of(request) == {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": "PATCH",
+        "scheme": "http",
+        "path": "/a b/é",
+        "raw_path": b"/a%20b/%C3%A9",
+        "query_string": b"q=%20",
+        "root_path": "",
+        "headers": [
+            (b"host", b"[::1]:8080"),
+            (b"content-type", b"text/plain; charset=UTF-8"),
+            (b"content-length", b"3"),
+        ],
+        "client": None,
+        "server": ("::1", 8080),
+        "extensions": {},
+        "state": {},
+    }
+    assert (await scope_of(Request("https://example.com")))["server"] == ("example.com", 443)
+
+
+async def test_scope_of_a_served_request_is_that_of_the_server() -> None:
+    around = {
+        **SCOPE,
+        "extensions": {"tls": {"version": 1}, "http.response.pathsend": {}},
+        "state": {"a": 1},
+        "session": {"user": "ada"},
+        "app": "the app around",
+        "router": "its router",
+        "app_root_path": "",
+        "path_params": {"a": "b"},
+    }
+    seen = await scope_of(Request._from_scope(around, None))
+    kept = ("http_version", "method", "scheme", "path", "client", "server", "headers", "session")
+    for name in kept:
+        assert seen[name] == around[name]
+    assert seen["extensions"] == {"tls": {"version": 1}}
+    assert seen["state"] == {"a": 1}
+    assert seen["asgi"]["spec_version"] == "2.3"
+    assert not {"app", "router", "app_root_path", "path_params"} & seen.keys()
+    # Both are its own to change.
+    assert seen["state"] is not around["state"]
+    assert seen["headers"] is not around["headers"]
+
+
+@pytest.mark.parametrize(
+    ("around", "url", "path", "raw_path", "root_path"),
+    [
+        pytest.param({}, "/m/a", "/m/a", b"/m/a", "", id="nothing cut"),
+        pytest.param({}, "/a", "/m/a", b"/m/a", "/m", id="cut"),
+        pytest.param({"path": "/m", "raw_path": b"/m"}, "/", "/m/", b"/m/", "/m", id="the root"),
+        pytest.param({"path": "/m/", "raw_path": b"/m/"}, "/", "/m/", b"/m/", "/m", id="slash"),
+        pytest.param({"raw_path": None}, "/a", "/m/a", None, "/m", id="no raw_path"),
+        pytest.param(
+            {"path": "/a/b/x y", "raw_path": b"/a%2Fb/x%20y"},
+            "/x%20y",
+            "/a/b/x y",
+            b"/a%2Fb/x%20y",
+            "/a/b",
+            id="encoded",
+        ),
+        pytest.param(
+            {"path": "/m/~é", "raw_path": b"/m/%7E%c3%a9"},
+            "/~%C3%A9",
+            "/m/~é",
+            b"/m/%7E%c3%a9",
+            "/m",
+            id="encoded in another way",
+        ),
+        pytest.param(
+            {"path": "/m/x/../a", "raw_path": b"/m/x/../a"},
+            "/a",
+            "/m/x/../a",
+            b"/m/x/../a",
+            "/m",
+            id="dots stay, or a middleware could be passed by them",
+        ),
+        pytest.param(
+            {"path": "/r/m/a", "raw_path": b"/r/m/a", "root_path": "/r"},
+            "/a",
+            "/r/m/a",
+            b"/r/m/a",
+            "/r/m",
+            id="a root path before",
+        ),
+        pytest.param(
+            {"path": "/r/m/a", "raw_path": b"/r/m/a", "root_path": "/r/"},
+            "/r/m/a",
+            "/r/m/a",
+            b"/r/m/a",
+            "/r",
+            id="a root path before, nothing cut",
+        ),
+        pytest.param(
+            {"root_path": "/r"}, "/a", "/r/m/a", b"/r/m/a", "/r/m", id="a root path apart"
+        ),
+        pytest.param({}, "/other/a%20b", "/other/a b", b"/other/a%20b", "", id="rewritten"),
+        pytest.param(
+            {"path": "/r/m/a", "raw_path": b"/r/m/a", "root_path": "/r"},
+            "/r/x",
+            "/r/x",
+            b"/r/x",
+            "/r",
+            id="rewritten below a root path",
+        ),
+    ],
+)
+async def test_paths(
+    around: dict[str, Any], url: str, path: str, raw_path: bytes, root_path: str
+) -> None:
+    request = Request._from_scope({**SCOPE, **around}, None)
+    request._url = f"https://example.com{url}"
+    seen = await scope_of(request)
+    assert (seen["path"], seen["raw_path"], seen["root_path"]) == (path, raw_path, root_path)
+
+
+async def test_query_stays_as_it_was_sent_unless_it_was_rewritten() -> None:
+    request = Request._from_scope({**SCOPE, "query_string": b"a='&b=%7e"}, None)
+    assert (await scope_of(request))["query_string"] == b"a='&b=%7e"
+    request = Request._from_scope({**SCOPE, "query_string": b"a='&b=%7e"}, None)
+    request._url = "https://example.com/m/a?c=%27"
+    assert (await scope_of(request))["query_string"] == b"c=%27"
+
+
+async def test_length_of_a_body_that_was_read_and_put_together_anew() -> None:
+    headers = [(b"content-length", b"1000"), (b"transfer-encoding", b"chunked")]
+    request = Request._from_scope({**SCOPE, "headers": headers}, None)
+    request._body = b"abc"
+    assert (await scope_of(request))["headers"] == [
+        (b"host", b"192.0.2.2"),
+        (b"content-length", b"3"),
+    ]
+
+
+def test_root_path_below_a_mount(run: Callable[..., Any]) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        text = f"{scope['root_path']} {scope['path']}".encode()
+        await sending(START, body(text))(scope, receive, send)
+
+    handler = from_asgi(app)
+    inner = Kit().mount("/in", handler)
+    kit = Kit().mount("/m", handler).route("/:tenant", inner)
+    kit.mount("/whole", handler, replace_request=False)
+    kit.mount("/kit", from_asgi(Kit().mount("/n", handler)))
+
+    async def main() -> None:
+        for path, expected in [
+            ("/m/a", "/m /m/a"),
+            ("/acme/in/a/b", "/acme/in /acme/in/a/b"),
+            ("/whole/a", " /whole/a"),
+            ("/kit/n/a", "/kit/n /kit/n/a"),
+        ]:
+            client = await Client(path=path, raw_path=path.encode()).ask(kit)
+            assert client.body.decode() == expected
+
+    run(main)
+
+
+def test_context_variables_flow_in(run: Callable[..., Any]) -> None:
+    variable: ContextVar[str] = ContextVar("variable")
+
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        await sending(START, body(variable.get().encode()))(scope, receive, send)
+
+    def handler(c: Context) -> Any:
+        variable.set("set")
+        return from_asgi(app)(c.req.raw)
+
+    client = run(Client().ask, Kit().all("*", handler))
+    assert client.body == b"set"
+
+
+# --- the body of the request -------------------------------------------------------------------
+
+
+async def echo(scope: Any, receive: Receive, send: Send) -> None:
+    await send(START)
+    more = True
+    while more:
+        message = await receive()
+        assert message["type"] == "http.request"
+        more = message["more_body"]
+        await send(body(message["body"], more=more))
+
+
+@pytest.mark.parametrize("chunks", [(b"",), (b"abc",), (b"a", b"", b"b", b"c")])
+def test_body_of_a_served_request(run: Callable[..., Any], chunks: tuple[bytes, ...]) -> None:
+    client = run(Client(*chunks).ask, mounted(echo))
+    assert (client.body, client.complete) == (b"".join(chunks), True)
+
+
+def test_body_of_a_request_made_in_process(run: Callable[..., Any]) -> None:
+    async def chunks() -> AsyncIterator[str]:
+        yield "a"
+        yield "b"
+
+    async def main() -> None:
+        for given, text in [("ab", "ab"), (chunks(), "ab"), ([b"a", b"b"], "ab"), (None, "")]:
+            response = await mounted(echo).request("/m", {"method": "POST", "body": given})
+            assert await response.text() == text
+
+    run(main)
+
+
+def test_body_after_a_middleware_has_read_it(run: Callable[..., Any]) -> None:
+    app = Kit()
+
+    @app.use()
+    async def read(c: Context, next: Any) -> None:
+        assert await c.req.text() == "abc"
+        await next()
+
+    app.mount("/m", from_asgi(echo))
+    assert run(Client(b"a", b"bc").ask, app).body == b"abc"
+
+
+def test_body_is_read_no_faster_than_the_application_takes_it(run: Callable[..., Any]) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        for _ in range(2):
+            await receive()
+        await anyio.wait_all_tasks_blocked()
+        left.append(len(client.messages))
+        await sending(START, body(b""))(scope, receive, send)
+
+    left: list[int] = []
+    client = Client(*(b"%d" % number for number in range(9)))
+    run(client.ask, mounted(app))
+    assert left[0] >= 9 - 2 - 2  # one waits to be taken, one to be put there
+
+
+def test_a_cancelled_receive_loses_nothing(run: Callable[..., Any]) -> None:
+    """As Starlette's `is_disconnected` does it."""
+
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        for _ in range(3):
+            with anyio.CancelScope() as scope_of_look:
+                scope_of_look.cancel()
+                got.append(await receive())
+            await anyio.wait_all_tasks_blocked()
+        while not got or got[-1]["more_body"]:
+            got.append(await receive())
+        await sending(START, body(b""))(scope, receive, send)
+
+    got: list[dict[str, Any]] = []
+    run(Client(b"a", b"b", b"c").ask, mounted(app))
+    assert b"".join(message["body"] for message in got) == b"abc"
+
+
+def test_a_body_that_breaks_off_is_raised_where_it_is_received(run: Callable[..., Any]) -> None:
+    async def chunks() -> AsyncIterator[str]:
+        yield "a"
+        raise ValueError("broken off")
+
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        await receive()
+        with pytest.raises(ValueError, match="broken off"):
+            await receive()
+        await sending(START, body(b"seen"))(scope, receive, send)
+
+    async def main() -> str:
+        response = await from_asgi(app)(Request("http://x/", method="POST", body=chunks()))
+        return await response.text()
+
+    assert run(main) == "seen"
+
+
+async def test_a_body_that_was_read_is_refused() -> None:
+    request = Request("http://x/", method="POST", body="abc")
+    await request.text()
+    with pytest.raises(TypeError, match=r"^The body was already read; it can be read once$"):
+        await from_asgi(echo)(request)
+
+
+def test_disconnect_after_the_response(run: Callable[..., Any]) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        await sending(START, body(b"abc"))(scope, receive, send)
+        got.append((await receive())["type"])
+
+    got: list[str] = []
+    run(Client(b"never", b"read").ask, mounted(app))
+    assert got == ["http.disconnect"]
+
+
+# --- the response ------------------------------------------------------------------------------
+
+
+def test_status_and_headers(run: Callable[..., Any]) -> None:
+    headers = [(b"Set-Cookie", b"a=1"), (b"set-cookie", b"b=2"), (b"x-a", b"\xe9")]
+    app = sending({**START, "status": 418, "headers": headers}, body(b"tea"))
+
+    async def main() -> None:
+        response = await mounted(app).request("/m")
+        assert (response.status, await response.text()) == (418, "tea")
+        assert response.headers.get_set_cookie() == ["a=1", "b=2"]
+        assert response.headers["x-a"] == "é"
+        client = await Client().ask(mounted(app))
+        assert client.sent == [
+            {
+                "type": "http.response.start",
+                "status": 418,
+                "headers": [
+                    (b"set-cookie", b"a=1"),
+                    (b"set-cookie", b"b=2"),
+                    (b"x-a", b"\xe9"),
+                    (b"content-length", b"3"),
+                ],
+            },
+            {"type": "http.response.body", "body": b"tea"},
+        ]
+
+    run(main)
+
+
+@pytest.mark.parametrize("status", [204, 304])
+@pytest.mark.parametrize("more", [False, True])
+def test_statuses_without_a_body(run: Callable[..., Any], status: int, more: bool) -> None:
+    end = [body(b"x" * 10, more=True)] * 3 + [body(b"")] if more else [body(b"")]
+    app = sending({**START, "status": status, "headers": [(b"etag", b"x")]}, *end)
+    client = run(Client().ask, mounted(app))
+    assert (client.status, client.body, client.complete) == (status, b"", True)
+    assert client.sent[0]["headers"] == [(b"etag", b"x")]
+
+
+@pytest.mark.parametrize("end", [[b""], [b"abc"], [b"a", b"bc"]])
+def test_head(run: Callable[..., Any], end: list[bytes]) -> None:
+    """Some frameworks leave the body out by themselves, others leave that to the server."""
+    chunks = [body(chunk, more=chunk is not end[-1]) for chunk in end]
+    app = sending({**START, "headers": [(b"content-length", b"3")]}, *chunks)
+
+    async def main() -> None:
+        client = await Client(method="HEAD").ask(mounted(app))
+        assert (client.body, client.complete) == (b"", True)
+        assert client.sent[0]["headers"] == [(b"content-length", b"3")]
+        response = await mounted(app).request("/m", {"method": "HEAD"})
+        assert (response.headers["content-length"], await response.text()) == ("3", "")
+
+    run(main)
+
+
+def test_response_is_streamed_as_it_is_read(run: Callable[..., Any]) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        await send(START)
+        await anyio.wait_all_tasks_blocked()
+        for number in range(9):
+            await send(body(b"%d" % number, more=True))
+            sent.append(number)
+        await send(body(b"end"))
+
+    sent: list[int] = []
+
+    async def main() -> None:
+        response = await from_asgi(app)(Request("http://x/"))
+        assert response.body is not None
+        count = 0
+        async for _ in response.body:
+            await anyio.wait_all_tasks_blocked()
+            count += 1
+            assert len(sent) <= count + 1  # one ahead
+        assert count == 10
+
+    run(main)
+
+
+@pytest.mark.parametrize(
+    ("messages", "problem"),
+    [
+        ([], "ended without sending a response"),
+        ([{**START, "status": 99}], "sent an invalid http.response.start: Invalid response status"),
+        ([{**START, "status": "200"}], "sent an invalid http.response.start: Invalid response"),
+        ([{"type": START["type"]}], "sent an invalid http.response.start: 'status'"),
+        ([{**START, "headers": [("a", "b")]}], "sent an invalid http.response.start: string arg"),
+        ([{**START, "headers": [(b"a", b"b\nc")]}], "sent an invalid http.response.start: Invalid"),
+    ],
+)
+def test_no_response(run: Callable[..., Any], messages: Any, problem: str) -> None:
+    with pytest.raises(HandlerError) as caught:
+        run(from_asgi(sending(*messages)), Request("http://x/"))
+    text = str(caught.value)
+    assert text.startswith(f"sending.<locals>.app ({__file__}:")
+    assert f") {problem}" in text
+
+
+@pytest.mark.parametrize(
+    ("messages", "text"),
+    [
+        ([body(b"a")], "sent 'http.response.body' before its response"),
+        ([START, START], "sent 'http.response.start' in the middle of its response"),
+        ([START, body(b""), body(b"")], "sent 'http.response.body' after the end of its response"),
+        (
+            [{**START, "trailers": True}, {"type": "http.response.trailers", "headers": []}],
+            "sent 'http.response.trailers' in the middle of its response",
+        ),
+        ([START, {"type": "http.response.body", "body": "a"}], "sent a body of str, expected by"),
+    ],
+)
+def test_messages_that_are_refused(run: Callable[..., Any], messages: Any, text: str) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        with pytest.raises((RuntimeError, TypeError)) as caught:
+            await sending(*messages)(scope, receive, send)
+        refused.append(str(caught.value))
+        await sending(START, body(b""))(scope, receive, send)
+
+    refused: list[str] = []
+
+    async def main() -> None:
+        response = await from_asgi(app)(Request("http://x/"))
+        await response.bytes()
+
+    with suppress(RuntimeError):  # where START was sent before
+        run(main)
+    assert text in refused[0]

@@ -1,0 +1,463 @@
+# SPDX-License-Identifier: MIT
+"""`from_asgi`: errors, clients that leave, and work after the response.
+
+On asyncio and trio. What an application is told, and responses, are in test_from_asgi.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from kit import Context, Kit, Request
+from kit._errors import HandlerError
+from kit.asgi import from_asgi
+from kit.testing import ExecutionContext, test_client
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+
+START: dict[str, Any] = {"type": "http.response.start", "status": 200, "headers": []}
+END: dict[str, Any] = {"type": "http.response.body"}
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Runs an async function within 10 seconds; what was dropped half-way is then collected."""
+
+    def run(function: Any, *args: Any) -> Any:
+        async def bounded() -> Any:
+            with anyio.fail_after(10):
+                result = await function(*args)
+            gc.collect()
+            await anyio.wait_all_tasks_blocked()
+            return result
+
+        return anyio.run(bounded, backend=request.param)
+
+    return run
+
+
+class Client:
+    """The server and the client behind it.
+
+    Args:
+        body: What the client sends.
+        more: Whether that is not all.
+        leaves_after: Goes away when this many messages were sent to it.
+    """
+
+    def __init__(
+        self, body: bytes = b"", *, more: bool = False, leaves_after: int | None = None
+    ) -> None:
+        self.body = body
+        self.more = more
+        self.leaves_after = leaves_after
+        self.asked = False
+        self.sent: list[dict[str, Any]] = []
+        self.gone = anyio.Event()
+
+    async def receive(self) -> dict[str, Any]:
+        await anyio.lowlevel.checkpoint()
+        if not self.asked:
+            self.asked = True
+            return {"type": "http.request", "body": self.body, "more_body": self.more}
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: dict[str, Any]) -> None:
+        await anyio.lowlevel.checkpoint()
+        if self.gone.is_set():
+            return
+        self.sent.append(message)
+        if len(self.sent) == self.leaves_after:
+            self.gone.set()
+
+    async def ask(self, app: Kit) -> Client:
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "POST",
+            "scheme": "http",
+            "path": "/m/a",
+            "raw_path": b"/m/a",
+            "query_string": b"",
+            "root_path": "",
+            "headers": [],
+        }
+        await app(scope, self.receive, self.send)
+        return self
+
+    @property
+    def status(self) -> int:
+        return int(self.sent[0]["status"])
+
+    @property
+    def text(self) -> str:
+        return b"".join(message.get("body", b"") for message in self.sent[1:]).decode()
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.sent) and not self.sent[-1].get("more_body", False)
+
+
+def mounted(app: Any, **options: Any) -> Kit:
+    return Kit(**options).mount("/m", from_asgi(app))
+
+
+def chunk(text: str) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": text.encode(), "more_body": True}
+
+
+async def settle() -> None:
+    """Waits until nothing goes on any more."""
+    await anyio.wait_all_tasks_blocked()
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+def test_an_error_before_the_response_goes_to_on_error(run: Callable[..., Any]) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        await receive()
+        raise LookupError("lost")
+
+    kit = mounted(app).on_error(lambda error, c: c.text(repr(error), 502))
+    client = run(Client().ask, kit)
+    assert (client.status, client.text) == (502, "LookupError('lost')")
+
+
+def test_an_error_within_the_response_breaks_it(run: Callable[..., Any]) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        await send(START)
+        await send(chunk("a"))
+        raise LookupError("lost")
+
+    client = Client()
+    with pytest.raises(LookupError, match="lost"):
+        run(client.ask, mounted(app))
+    assert (client.text, client.complete) == ("a", False)
+
+
+def test_a_response_without_its_end_is_broken(run: Callable[..., Any]) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        await send(START)
+        await send(chunk("a"))
+
+    client = Client()
+    with pytest.raises(HandlerError, match=r"app .* ended in the middle of its response$"):
+        run(client.ask, mounted(app))
+    assert (client.text, client.complete) == ("a", False)
+
+
+def test_an_error_after_the_response_is_logged(
+    run: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    """As of Starlette, which answers 500 and raises the error to the server all the same."""
+
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        await send({**START, "status": 500})
+        await send({**END, "body": b"sorry"})
+        raise LookupError("lost")
+
+    client = run(Client().ask, mounted(app))
+    assert (client.status, client.text) == (500, "sorry")
+    [record] = caplog.records
+    assert record.getMessage().endswith(" after its response to POST /m/a")
+    assert record.exc_info is not None
+    assert repr(record.exc_info[1]) == "LookupError('lost')"
+
+
+# --- who leaves before the end -----------------------------------------------------------------
+
+
+def test_client_leaves_before_the_response(run: Callable[..., Any]) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        assert (await receive())["type"] == "http.request"
+        client.gone.set()
+        seen.append((await receive())["type"])
+        if len(seen) > 1:
+            raise LookupError("what frameworks raise then")
+
+    kit = mounted(app).on_error(lambda error, c: c.text(f"never {error}", 500))
+    seen: list[str] = []
+    for _ in range(2):
+        client = Client()
+        run(client.ask, kit)
+        # Nobody reads this; what counts is that it is no fault.
+        assert client.sent == [] or client.status == 400
+    assert seen == ["http.disconnect", "http.disconnect"]
+
+
+def test_client_leaves_in_the_middle_of_its_body(run: Callable[..., Any]) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        seen.append((await receive())["body"])
+        client.gone.set()
+        seen.append((await receive())["type"])
+
+    seen: list[object] = []
+    client = Client(b"half", more=True)
+    run(client.ask, mounted(app))
+    assert seen == [b"half", "http.disconnect"]
+
+
+@pytest.mark.parametrize("listens", [True, False])
+def test_client_leaves_in_the_middle_of_the_response(
+    run: Callable[..., Any], caplog: pytest.LogCaptureFixture, listens: bool
+) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        async def listen() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            group.cancel_scope.cancel()
+
+        await send(START)
+        async with anyio.create_task_group() as group:
+            if listens:
+                group.start_soon(listen)
+            for number in range(100):
+                await send(chunk(f"{number};"))
+        told.append(number)
+        await send(END)
+        told.append("background")
+
+    told: list[object] = []
+    client = Client(leaves_after=3)
+    run(client.ask, mounted(app))
+    assert client.text == "0;1;"
+    # What is sent to nobody is ignored: the application goes on to its end, unless it listens.
+    assert told[0] < 99 if listens else told[0] == 99  # type: ignore[operator]
+    assert told[1] == "background"
+    assert caplog.records == []
+
+
+def test_a_body_that_is_closed_is_a_client_that_left(run: Callable[..., Any]) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        await send(START)
+        await send(chunk("a"))
+        assert (await receive())["type"] == "http.request"
+        told.append((await receive())["type"])
+
+    async def closed() -> None:
+        response = await from_asgi(app)(Request("http://x/"))
+        body = response.body
+        assert body is not None
+        assert await anext(body) == b"a"
+        await body.aclose()
+        assert told == ["http.disconnect"]
+
+    async def dropped() -> None:
+        response = await from_asgi(app)(Request("http://x/"))
+        del response
+        gc.collect()
+        await settle()
+        assert told == ["http.disconnect"]
+
+    async def head() -> None:
+        response = await mounted(app).request("/m", {"method": "HEAD"})
+        assert await response.text() == ""
+        assert told == ["http.disconnect"]
+
+    for way in (closed, dropped, head):
+        told: list[str] = []
+        run(way)
+
+
+def test_a_response_that_a_middleware_puts_away(run: Callable[..., Any]) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        await send(START)
+        for _ in range(3):
+            await send(chunk("a"))
+        await send(END)
+        done.append(True)
+
+    done: list[bool] = []
+    kit = Kit()
+
+    @kit.use()
+    async def instead(c: Context, next: Any) -> None:
+        await next()
+        c.res = None
+        c.res = c.text("instead")
+
+    kit.mount("/m", from_asgi(app))
+
+    async def main() -> None:
+        client = await Client().ask(kit)
+        assert client.text == "instead"
+        gc.collect()
+        await settle()
+        assert done == [True]
+
+    run(main)
+
+
+def test_an_application_that_does_not_heed_a_closed_body_is_cancelled(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        await send(START)
+        await send(chunk("a"))
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append(True)
+
+    async def main() -> None:
+        response = await from_asgi(app)(Request("http://x/"))
+        body = response.body
+        assert body is not None
+        await anext(body)
+        await body.aclose()
+        assert ended == [True]
+
+    ended: list[bool] = []
+    monkeypatch.setattr("kit._asgi_exchange._GRACE_S", 0.01)
+    run(main)
+
+
+@pytest.mark.parametrize("when", ["before", "within", "after"])
+def test_a_request_that_is_cancelled_cancels_the_application(
+    run: Callable[..., Any], when: str
+) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        try:
+            if when != "before":
+                await send(START)
+            if when == "after":
+                await send(END)
+            waiting.set()
+            await anyio.sleep_forever()
+        finally:
+            ended.append(when)
+
+    async def main() -> None:
+        nonlocal waiting
+        waiting = anyio.Event()
+        async with anyio.create_task_group() as group:
+            group.start_soon(Client().ask, mounted(app))
+            await waiting.wait()
+            await settle()
+            group.cancel_scope.cancel()
+        await settle()
+        assert ended == [when]
+
+    ended: list[str] = []
+    waiting: Any = None
+    run(main)
+
+
+async def test_everything_is_cancelled_before_the_application_has_begun() -> None:
+    """As when an event loop ends; a task that is cancelled before its first step never makes it."""
+
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        pytest.fail("it runs")
+
+    handler = from_asgi(app)
+    for work in (handler(Request("http://x/")), handler.lifespan().__aenter__()):
+        task = asyncio.ensure_future(work)
+        await asyncio.sleep(0)
+        for each in asyncio.all_tasks() - {asyncio.current_task()}:
+            each.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 10)
+
+
+# --- work after the response -------------------------------------------------------------------
+
+
+async def with_background(scope: Any, receive: Receive, send: Send) -> None:
+    await send(START)
+    await send(chunk("body"))
+    await settle()  # the response is not yet complete when the handler gives it
+    await send(END)
+    await scope["state"]["work"]()
+
+
+def test_background_work_goes_on_when_the_client_has_its_response(run: Callable[..., Any]) -> None:
+    class Watching(Client):
+        async def send(self, message: dict[str, Any]) -> None:
+            await super().send(message)
+            if self.complete:
+                has_all.set()
+
+    async def main() -> None:
+        nonlocal has_all
+        has_all = anyio.Event()
+
+        async def work() -> None:
+            await has_all.wait()
+            done.append(True)
+
+        async def app(scope: Any, receive: Receive, send: Send) -> None:
+            scope["state"]["work"] = work
+            await with_background(scope, receive, send)
+
+        await Watching().ask(mounted(app))
+        assert done == [True]  # the server is told of the end when all is done
+
+    done: list[bool] = []
+    has_all: Any = None
+    run(main)
+
+
+def test_background_work_without_an_execution_context(run: Callable[..., Any]) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        async def work() -> None:
+            await settle()
+            done.append(True)
+
+        scope["state"]["work"] = work
+        await with_background(scope, receive, send)
+
+    async def main() -> None:
+        response = await from_asgi(app)(Request("http://x/"), {}, None)
+        assert await response.text() == "body"
+        assert done == [True]
+
+    done: list[bool] = []
+    run(main)
+
+
+def test_background_work_in_a_test(
+    run: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        async def work() -> None:
+            await settle()
+            done.append(True)
+            raise LookupError("lost")
+
+        scope["state"]["work"] = work
+        await with_background(scope, receive, send)
+
+    async def main() -> None:
+        response = await test_client(mounted(app)).m["*"].get(param={"*": "a"})
+        with pytest.raises(LookupError, match="lost"):
+            await response.text()
+        context = ExecutionContext()
+        response = await mounted(app).request("/m", execution_ctx=context)
+        assert await response.text() == "body"
+        with pytest.raises(LookupError, match="lost"):
+            await context.finish()
+        assert done == [True, True]
+        assert caplog.records == []
+        # One that takes nothing any more.
+        refusing = BrokenContext()
+        response = await from_asgi(app)(Request("http://x/"), {}, refusing)
+        assert await response.text() == "body"
+        assert done == [True, True, True]
+        [record] = caplog.records
+        assert record.getMessage().endswith(" after its response to GET /")
+
+    class BrokenContext:
+        def wait_until(self, awaitable: Any) -> None:
+            raise RuntimeError("over")
+
+    done: list[bool] = []
+    run(main)

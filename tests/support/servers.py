@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""How the ASGI servers are started."""
+
+from __future__ import annotations
+
+import sys
+
+_COMMANDS = {
+    "uvicorn": ["uvicorn", "--port={port}", "--lifespan=on", "{target}"],
+    "uvicorn-h11": ["uvicorn", "--port={port}", "--http=h11", "--loop=asyncio", "{target}"],
+    "hypercorn": ["hypercorn", "--bind=127.0.0.1:{port}", "{target}"],
+    "hypercorn-trio": ["hypercorn", "--bind=127.0.0.1:{port}", "-k=trio", "{target}"],
+    "granian": ["granian", "--interface=asgi", "--port={port}", "{target}"],
+}
+SERVERS = tuple(_COMMANDS)
+
+
+def command(server: str, target: str, port: int) -> list[str]:
+    """The command that serves `target` on a port of the loopback interface."""
+    parts = [part.format(port=port, target=target) for part in _COMMANDS[server]]
+    return [sys.executable, "-m", *parts]

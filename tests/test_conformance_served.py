@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""The recorded programs over real sockets: the answers are those that they give in process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import json
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import served_programs
+import servers
+
+from kit import URL
+
+pytestmark = pytest.mark.slow
+
+SUPPORT = Path(served_programs.__file__).parent
+# What is noted in process while a request runs is not sent with the response.
+ON_THE_WIRE = ("status", "headers", "body")
+
+
+def can_be_sent(request: Any) -> bool:
+    """Whether a client can send the request as it is, to a server without TLS."""
+    url = request["url"]
+    return not (
+        url.startswith("https:")
+        or "#" in url
+        or any(character <= " " or character > "~" for character in url)
+        or any(not value.isascii() for _, value in request["headers"])
+    )
+
+
+def answers_alike(program: Any) -> bool:
+    """Whether a program answers over a socket as in process.
+
+    Not if it shows the Host header, which only a client sends, or the arguments of a mounted
+    application: served, there is an execution context.
+    """
+    app = json.dumps(program["app"])
+    return '"f_args"' not in app and '["header", "host"]' not in app
+
+
+@pytest.fixture(scope="module")
+def programs() -> Iterator[Any]:
+    logging.disable(logging.CRITICAL)
+    yield served_programs.application
+    logging.disable(logging.NOTSET)
+
+
+@pytest.fixture(scope="module")
+def expected(programs: Any) -> list[tuple[Any, Any, Any]]:
+    """Each request that can be sent, with its program and the answer in process."""
+    compare = served_programs.load("compare")
+    found = []
+    count = sendable = 0
+    for program in compare.read_lines(served_programs.HERE / "app_cases.jsonl.gz"):
+        got = asyncio.run(programs.runner.run(program))
+        count += len(program["requests"])
+        sendable += sum(map(can_be_sent, program["requests"]))
+        # There are no answers where the app could not be built.
+        for request, answer in zip(program["requests"], got.get("observed", ()), strict=False):
+            if can_be_sent(request) and answers_alike(program):
+                found.append((program["id"], request, answer))
+    assert count == 3633
+    assert sendable > 0.85 * count
+    assert len(found) > 0.8 * count
+    return found
+
+
+def send(connection: http.client.HTTPConnection, name: str, request: Any) -> Any:
+    """Sends a request as any client does, with the URL normalised."""
+    given = request["url"]
+    url = URL(given if "://" in given else "http://localhost/" + given.removeprefix("/"))
+    body = request.get("body")
+    target = url.pathname + url.search
+    connection.putrequest(request["method"], target, skip_host=True, skip_accept_encoding=True)
+    connection.putheader("x-kit-program", name)
+    sent = [header.lower() for header, _ in request["headers"]]
+    if "host" not in sent:
+        connection.putheader("host", url.host)
+    for header, value in request["headers"]:
+        connection.putheader(header, value)
+    if body is not None:
+        if "content-type" not in sent:
+            connection.putheader("content-type", "text/plain;charset=UTF-8")
+        connection.putheader("content-length", str(len(body.encode())))
+    connection.endheaders(None if body is None else body.encode())
+    return connection.getresponse()
+
+
+@pytest.mark.parametrize("server", servers.SERVERS)
+def test_answers_over_sockets(
+    server: str,
+    expected: list[tuple[Any, Any, Any]],
+    programs: Any,
+    serve_command: Callable[..., Any],
+) -> None:
+    served = serve_command(
+        lambda port: servers.command(server, "served_programs:application", port),
+        PYTHONPATH=str(SUPPORT),
+    )
+    wrong = []
+    with contextlib.closing(
+        http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+    ) as connection:
+        for name, request, answer in expected:
+            try:
+                response = send(connection, name, request)
+            except OSError:  # the server has closed the connection after the answer before
+                connection.close()
+                response = send(connection, name, request)
+            text = response.read().decode("utf-8", "replace")
+            headers = SimpleNamespace(
+                items=response.getheaders,
+                get_set_cookie=lambda response=response: (
+                    response.headers.get_all("set-cookie") or []
+                ),
+            )
+            got = {
+                "status": response.status,
+                "headers": programs.runner.response_headers(headers),
+                "body": text,
+            }
+            is_json = got["headers"].get("content-type", "").startswith("application/json")
+            if text.startswith(("{", "[")) or (text and is_json):
+                with contextlib.suppress(ValueError):
+                    got["body"] = {"json": json.loads(text)}
+            if any(got.get(key) != answer.get(key) for key in ON_THE_WIRE):
+                wrong.append((name, request, answer, got))
+    assert not wrong, json.dumps(wrong[:3], ensure_ascii=False)[:3000]
