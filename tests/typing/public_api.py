@@ -7,11 +7,23 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, TypedDict, assert_type
 
-from kit import Context, File, FormData, HTTPException, Kit, KitRequest, Request, Response
+from kit import (
+    Context,
+    File,
+    FormData,
+    HTTPException,
+    Kit,
+    KitRequest,
+    Request,
+    Response,
+    in_thread,
+)
+from kit.asgi import from_asgi
 from kit.interface import Context as AnyContext
 from kit.interface import Handler, Middleware, Next, Router
 from kit.interface import Response as AnyResponse
-from kit.router import TrieRouter
+from kit.router import LinearRouter, PatternRouter, RegExpRouter, SmartRouter, TrieRouter
+from kit.validator import RequestValidationError, validator
 
 
 class Bindings(TypedDict):
@@ -116,8 +128,49 @@ async def lifespan(app: Kit[Bindings, Variables]) -> AsyncGenerator[Bindings]:
     yield {"db": "open"}
 
 
+# Composition.
+
+
+async def other_asgi(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+
+
+def read_file(c: Context) -> Response:
+    return c.body(b"x")
+
+
+assert_type(typed.base_path("/v1"), Kit[Bindings, Variables])
+assert_type(bare.route("/sub", typed), Kit[Any, Any])
+bare.mount("/other", from_asgi(other_asgi)).mount("/raw", lambda request: Response("x"))
+bare.get("/file", in_thread(read_file))
+
+# Validation: types, and functions of the value and the context.
+
+
+async def checked(value: Any, c: Context) -> Any:
+    return value or c.text("empty", 400)
+
+
+bare.post("/a", validator("json", Bindings), answer)
+bare.post("/b", validator("json", list[int]), answer)
+bare.post("/c", validator("json", Bindings | None), answer)
+bare.get("/d", validator("query", lambda value, c: value), answer)
+bare.get("/e", validator("header", checked), answer)
+
+
+def errors_of(error: RequestValidationError) -> list[str]:
+    return [each["path"] for each in error.errors]
+
+
 with_lifespan = Kit[Bindings, Variables](lifespan=lifespan, router=TrieRouter())
-router: Router[Any] = TrieRouter()
+routers: list[Router[Any]] = [
+    LinearRouter(),
+    PatternRouter(),
+    RegExpRouter(),
+    SmartRouter(routers=[RegExpRouter(), TrieRouter()]),
+    TrieRouter(),
+]
+chosen = [Kit(router=each) for each in routers]
 handler: Handler = answer
 as_middleware: Middleware = typed_on_interface
 

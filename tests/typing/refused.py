@@ -4,7 +4,10 @@
 Each ignore below stands for an error: where there is none, the checker reports it as unused.
 """
 
+from typing import Any
+
 from kit import Context, Kit, Response
+from kit.validator import validator
 
 app = Kit()
 
@@ -24,3 +27,12 @@ app.get("/x")(no_context)  # type: ignore  # refused
 app.get("/x")(returns_text)  # type: ignore  # refused
 app.on_error(no_context)  # type: ignore  # refused
 app.get(5, no_context)  # type: ignore  # refused
+
+
+def of_value_alone(value: Any) -> Any:
+    return value
+
+
+validator("body", dict)  # type: ignore  # refused
+validator("json", 5)  # type: ignore  # refused
+validator("json", of_value_alone)  # type: ignore  # refused

@@ -56,6 +56,7 @@ NAMES = {
         "sync_test_client",
         "test_client",
     ),
+    "kit.validator": ("FieldError", "RequestValidationError", "validator"),
     "kit.web": (
         "URL",
         "Blob",

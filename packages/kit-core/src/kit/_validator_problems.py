@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""Finds all that is wrong with data of which msgspec tells the first thing only.
+
+Data that were refused are looked at along the type: each part is read again where it stands, with
+nothing beside it, and an error that lies within it is the part's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias, get_origin
+
+from msgspec import inspect
+
+Problem: TypeAlias = tuple[str, str]
+"""Where something is wrong, such as `items[0].price`, and what."""
+
+_Probe: TypeAlias = Callable[[Any], object]
+
+OBJECTS = (inspect.StructType, inspect.DataclassType, inspect.TypedDictType)
+
+# A client decides how deep and how long the data are: these bound how often parts are read again.
+_DEEPEST = 6
+_CHUNK = 256
+
+
+def bare(node: Any) -> Any:
+    """The type without what `Annotated` says of it beyond validation."""
+    while isinstance(node, inspect.Metadata):
+        node = node.type
+    return node
+
+
+def is_union(node: Any) -> bool:
+    """Whether a bare type is a union."""
+    return isinstance(node, inspect.UnionType)
+
+
+def is_object(node: Any) -> bool:
+    """Whether a bare type has fields that msgspec takes by name."""
+    return isinstance(node, OBJECTS) and not getattr(node, "array_like", False)
+
+
+class _Failure(NamedTuple):
+    place: str
+    text: str
+    is_of_key: bool = False
+
+
+def _failure(error: Exception) -> _Failure:
+    """Takes what msgspec says apart: `Expected ... - at `key` in `$.a[0]``."""
+    # Not by a regular expression: the text may quote what the client sent, at any length.
+    text, found, rest = str(error).rpartition(" - at `")
+    place = rest.removeprefix("key` in `")
+    if not found or not place.startswith("$") or not place.endswith("`"):
+        return _Failure("", str(error))
+    is_of_key = place != rest
+    return _Failure(place[1:-1], f"Invalid key: {text}" if is_of_key else text, is_of_key)
+
+
+def problems_of_json(
+    node: inspect.Type, probe: _Probe, value: Any, error: Exception
+) -> Iterator[Problem]:
+    """Tells all that is wrong with data, field by field in the order of the type.
+
+    Args:
+        node: The type, bare.
+        probe: Reads data like these and raises what is wrong with them.
+        value: The data.
+        error: What it raised for them; told where nothing is found.
+    """
+    nothing = True
+    for place, text in _problems(node, value, probe, "", "", 0):
+        nothing = False
+        yield place.removeprefix("."), text
+    if nothing:
+        failure = _failure(error)
+        yield failure.place.removeprefix("."), failure.text
+
+
+def problems_of_names(
+    node: inspect.Type, probe: _Probe, value: Any, error: Exception
+) -> Iterator[Problem]:
+    """Does what `problems_of_json` does for data whose values came as text."""
+    for place, text in problems_of_json(node, probe, value, error):
+        # Where all is text, that it is says nothing.
+        yield place, text.removesuffix(", got `str`")
+
+
+def _problems(
+    node: Any, value: Any, probe: _Probe, place: str, shown: str, depth: int
+) -> Iterator[Problem]:
+    """Finds what is wrong with a part of the data.
+
+    Args:
+        node: What it should be.
+        value: The part.
+        probe: Reads other data in its place, with nothing else around it.
+        place: Where msgspec says it is then.
+        shown: Where it is.
+        depth: How many parts it lies within.
+    """
+    node = _choice(node, value)
+    nothing = True
+    if depth < _DEEPEST:
+        if isinstance(value, dict) and is_object(node):
+            found = _in_object(node, value, probe, place, shown, depth + 1)
+        elif isinstance(value, dict) and isinstance(node, inspect.DictType):
+            found = _in_dict(node, value, probe, place, shown, depth + 1)
+        elif isinstance(value, list) and isinstance(node, inspect.CollectionType):
+            found = _in_list(node, value, probe, place, shown, depth + 1)
+        else:
+            found = iter(())
+        for problem in found:
+            nothing = False
+            yield problem
+    failure = _tried(probe, value, place) if nothing else None
+    if failure is not None:
+        yield shown + failure.place, failure.text
+
+
+def _choice(node: Any, value: Any) -> Any:
+    """Which type of a union is meant, as far as the value tells."""
+    node = bare(node)
+    if not is_union(node):
+        return node
+    kinds = (*OBJECTS, inspect.DictType) if isinstance(value, dict) else inspect.CollectionType
+    choices = [each for each in map(bare, node.types) if isinstance(each, kinds)]
+    if len(choices) > 1 and isinstance(value, dict):
+        choices = [each for each in choices if _tag(each, value) and _has_right_tag(each, value)]
+    return choices[0] if len(choices) == 1 else node
+
+
+def _tag(node: Any, value: Mapping[str, Any]) -> dict[str, Any]:
+    """What tells Structs of a union apart."""
+    name = getattr(node, "tag_field", None)
+    return {name: value[name]} if name is not None and name in value else {}
+
+
+def _has_right_tag(node: Any, value: Mapping[str, Any]) -> bool:
+    return all(tag == node.tag for tag in _tag(node, value).values())
+
+
+def _in_object(
+    node: Any, value: dict[str, Any], probe: _Probe, place: str, shown: str, depth: int
+) -> Iterator[Problem]:
+    if not _has_right_tag(node, value):
+        return
+    tag = _tag(node, value)
+    for field in _in_order(node):
+        name = field.encode_name
+        if name in value:
+            inner = partial(_probe_field, probe, tag, name)
+            if _tried(inner, value[name], f"{place}.{name}") is not None:
+                yield from _problems(
+                    field.type, value[name], inner, f"{place}.{name}", f"{shown}.{name}", depth
+                )
+        elif field.required:
+            yield f"{shown}.{name}", "Missing required field"
+    if getattr(node, "forbid_unknown_fields", False):
+        known = {field.encode_name for field in node.fields} | tag.keys()
+        for name in value:
+            if name not in known:
+                yield f"{shown}.{name}", "Unknown field"
+
+
+def _in_order(node: Any) -> Iterable[inspect.Field]:
+    """The fields of a type, as they are written there."""
+    if not isinstance(node, inspect.TypedDictType):
+        return node.fields  # type: ignore[no-any-return]  # of one of the types with fields
+    order = list((get_origin(node.cls) or node.cls).__annotations__)
+    return sorted(node.fields, key=lambda field: order.index(field.name))
+
+
+def _probe_field(probe: _Probe, tag: dict[str, Any], name: str, part: Any) -> None:
+    probe({**tag, name: part})
+
+
+def _in_list(
+    node: Any, value: list[Any], probe: _Probe, place: str, shown: str, depth: int
+) -> Iterator[Problem]:
+    least = node.min_length or 1
+    if len(value) < least:
+        return
+    for start in range(0, len(value), _CHUNK):
+        chunk = value[start : start + _CHUNK]
+        failure = _tried(partial(_probe_items, probe, least), chunk, place)
+        if failure is None or not failure.place.startswith("["):
+            continue
+        for index, part in enumerate(chunk, start):
+            inner = partial(_probe_item, probe, least)
+            if _tried(inner, part, f"{place}[0]") is not None:
+                yield from _problems(
+                    node.item_type, part, inner, f"{place}[0]", f"{shown}[{index}]", depth
+                )
+
+
+def _probe_items(probe: _Probe, least: int, parts: list[Any]) -> None:
+    probe(parts if len(parts) >= least else parts * least)
+
+
+def _probe_item(probe: _Probe, least: int, part: Any) -> None:
+    probe([part] * least)
+
+
+def _in_dict(
+    node: Any, value: dict[str, Any], probe: _Probe, place: str, shown: str, depth: int
+) -> Iterator[Problem]:
+    pairs = iter(value.items())
+    while chunk := dict(islice(pairs, _CHUNK)):
+        failure = _tried(probe, chunk, place)
+        if failure is None or not (failure.is_of_key or failure.place.startswith("[")):
+            continue
+        for key, part in chunk.items():
+            inner = partial(_probe_field, probe, {}, key)
+            failure = _tried(inner, part, place)
+            if failure is not None and failure.place.startswith("[...]"):
+                yield from _problems(
+                    node.value_type, part, inner, f"{place}[...]", f"{shown}.{key}", depth
+                )
+            elif failure is not None and failure.is_of_key:
+                yield f"{shown}.{key}", failure.text
+
+
+def _tried(probe: _Probe, value: Any, place: str) -> _Failure | None:
+    """Reads a part: gives what is wrong within it, not with what is missing around it."""
+    try:
+        probe(value)
+    except ValueError as error:
+        failure = _failure(error)
+        rest = failure.place.removeprefix(place)
+        if failure.place.startswith(place) and (not rest or rest[0] in ".["):
+            return failure._replace(place=rest)
+    except Exception:
+        # From code of the type, such as a __post_init__ that reckons with the other fields.
+        return None
+    return None
