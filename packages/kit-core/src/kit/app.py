@@ -27,6 +27,9 @@ from .request import KitRequest
 from .web import Request, RequestInit, Response
 from .web._body import close_stream
 
+# PERF: looked for in bytes as a number, which is four times as fast as b"%".
+_PERCENT = ord("%")
+
 
 class Kit(Composition[B, V]):
     """A web application.
@@ -160,7 +163,10 @@ class Kit(Composition[B, V]):
             request = Request(url, **(init or {}))
         return await self.fetch(request, env, execution_ctx)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    # C901: every request comes through here, and each function more would cost it a call.
+    async def __call__(  # noqa: C901
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """Serves one ASGI 3 scope: http and lifespan; a websocket is closed.
 
         Raises:
@@ -173,16 +179,33 @@ class Kit(Composition[B, V]):
         path = scope["path"]
         # PERF: the path as the server decoded it will do, unless something in it was encoded.
         try:
-            as_it_is = not (scope["root_path"] or b"%" in scope["raw_path"]) and path
+            as_it_is = not (scope["root_path"] or _PERCENT in scope["raw_path"]) and path
         except (KeyError, TypeError):  # both keys are optional, and raw_path may be None
             as_it_is = False
         if self._own_path or not as_it_is:
             c = self._context_by_own_path(scope, receive)
         else:
-            match = self._match("GET" if method == "HEAD" else method, path)
+            find = self._match
+            match = find("GET" if method == "HEAD" else method, path)
             c = Context(self, scope, receive, path, match, self._life.bindings)
+        handlers = c._handlers
+        response: Any = None
         try:
-            response = await self._respond(c)
+            if len(handlers) == 1 and not handlers[0][0].takes_next:
+                # PERF: nothing to run around a single handler, so it is called from here.
+                route = handlers[0][0]
+                handler = route.handler
+                c._index = 0
+                try:
+                    response = handler(c)
+                    if response.__class__ is CoroutineType:
+                        response = await response
+                    if response.__class__ is not Response:
+                        response = await settle(response, handler)
+                except Exception as error:
+                    response = await handle_error(error, c, route)
+            if response is None:
+                response = await self._respond(c)
             body = response._body
             if body.__class__ is bytes and response._lines.__class__ is tuple and method != "HEAD":
                 # PERF: nearly every response: bytes, and header lines that nobody has touched.
@@ -295,22 +318,10 @@ class Kit(Composition[B, V]):
         """Runs what matches; whatever happens there, a response comes of it."""
         handlers = c._handlers
         try:
-            if len(handlers) == 1:
-                route = handlers[0][0]
-                if not route.takes_next:
-                    # PERF: nothing to run around a single handler, so it is called directly.
-                    c._index = 0
-                    response = route.handler(c)
-                    if response.__class__ is CoroutineType:
-                        response = await response
-                    if response.__class__ is not Response:
-                        response = await settle(response, route.handler)
-                    if response is not None:
-                        return response  # type: ignore[no-any-return]  # see settle
             if not handlers:
                 return await answer_no_route(c)
             if c._index < 0:
-                await dispatch(c, 0)
+                await dispatch(c)
             return outcome(c)
         except Exception as error:
             return await handle_error(error, c, handlers[0][0] if len(handlers) == 1 else None)

@@ -3,34 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic
 
 from kit.interface import ExecutionContext
 from kit.interface import Response as AnyResponse
 
 from ._answers import answer_not_found
 from ._json import encode
+from ._making import HeaderArgument, make_response, response_of
 from ._path import encode_location
 from ._types import B, V
 from .request import KitRequest
-from .web import Headers, Response
-from .web._body import BodyInit, extract
+from .web import Response
+from .web._body import BodyInit
+from .web._headers import HeaderLine, encode_name, encode_value, set_line
 from .web._response import check_status
 
 if TYPE_CHECKING:
     from .app import Kit
 
-HeaderArgument: TypeAlias = Mapping[str, str | Iterable[str]]
-
-_TEXT = "text/plain; charset=UTF-8"
-_JSON = "application/json"
-_HTML = "text/html; charset=UTF-8"
 # PERF: the header lines of most responses, made once.
-_TEXT_LINES = ((b"content-type", _TEXT.encode()),)
-_JSON_LINES = ((b"content-type", _JSON.encode()),)
-_HTML_LINES = ((b"content-type", _HTML.encode()),)
+_TEXT_LINES = ((b"content-type", b"text/plain; charset=UTF-8"),)
+_JSON_LINES = ((b"content-type", b"application/json"),)
+_HTML_LINES = ((b"content-type", b"text/html; charset=UTF-8"),)
 _new = object.__new__
 
 
@@ -49,8 +46,8 @@ class Context(Generic[B, V]):
         "_failed",
         "_finalized",
         "_handlers",
-        "_headers",
         "_index",
+        "_lines",
         "_match",
         "_path",
         "_receive",
@@ -77,7 +74,7 @@ class Context(Generic[B, V]):
         self._res: Response | None = None
         self._finalized = False
         self._status: int | None = None
-        self._headers: Headers | None = None
+        self._lines: list[HeaderLine] | None = None
         self._variables: dict[str, Any] | None = None
         self._error: Exception | None = None
         self._execution_ctx: ExecutionContext | None = None
@@ -165,9 +162,7 @@ class Context(Generic[B, V]):
     def res(self) -> Response:
         """The response so far; an empty one if there is none yet."""
         if self._res is None:
-            if self._headers is None:
-                self._headers = Headers()
-            self._res = Response(None, headers=self._headers)
+            self._res = response_of(None, 200, list(self._lines or ()))
         return self._res
 
     @res.setter
@@ -205,21 +200,23 @@ class Context(Generic[B, V]):
         Raises:
             ValueError: If the name or value may not be sent.
         """
-        if self._finalized and self._res is not None:
-            # The response may be one that the handler keeps and gives again.
-            self._res = self._res._copy()
-        if self._res is not None:
-            headers = self._res.headers
+        key = encode_name(name)
+        res = self._res
+        if res is None:
+            lines = self._lines
+            if lines is None:
+                lines = self._lines = []
         else:
-            if self._headers is None:
-                self._headers = Headers()
-            headers = self._headers
+            if self._finalized:
+                # The response may be one that the handler keeps and gives again.
+                res = self._res = res._copy()
+            lines = res.headers._lines
         if value is None:
-            headers.delete(name)
+            lines[:] = [line for line in lines if line[0] != key]
         elif append:
-            headers.append(name, value)
+            lines.append((key, encode_value(name, value)))
         else:
-            headers.set(name, value)
+            set_line(lines, (key, encode_value(name, value)))
 
     def status(self, code: int, /) -> None:
         """Sets the status of the response that is made next; one there is already keeps its own.
@@ -248,9 +245,14 @@ class Context(Generic[B, V]):
             body = data.encode()
         except AttributeError:
             raise TypeError(f"c.text() takes a str, not {type(data).__name__}") from None
-        if status is None and headers is None and self._headers is None and self._status is None:
-            return _plain(body, _TEXT_LINES)
-        return self._respond(body, _TEXT, status, headers)
+        if status is None and headers is None and self._lines is None and self._status is None:
+            # PERF: what most handlers return. Written out, here and in json(): a call costs more.
+            response: Response = _new(Response)
+            response._body = body
+            response._status = 200
+            response._lines = _TEXT_LINES
+            return response
+        return self._respond(body, _TEXT_LINES[0], status, headers)
 
     def json(
         self, data: Any, status: int | None = None, headers: HeaderArgument | None = None
@@ -269,9 +271,13 @@ class Context(Generic[B, V]):
                 the status allows no body.
             ValueError: If the status or a header is invalid.
         """
-        if status is None and headers is None and self._headers is None and self._status is None:
-            return _plain(encode(data), _JSON_LINES)
-        return self._respond(encode(data), _JSON, status, headers)
+        if status is None and headers is None and self._lines is None and self._status is None:
+            response: Response = _new(Response)
+            response._body = encode(data)
+            response._status = 200
+            response._lines = _JSON_LINES
+            return response
+        return self._respond(encode(data), _JSON_LINES[0], status, headers)
 
     def html(
         self, data: str, status: int | None = None, headers: HeaderArgument | None = None
@@ -280,14 +286,13 @@ class Context(Generic[B, V]):
 
         `data` is sent as it is: escape what users wrote.
         """
-        # PERF: as in text(), written out again: a helper would cost every text answer a call.
         try:
             body = data.encode()
         except AttributeError:
             raise TypeError(f"c.html() takes a str, not {type(data).__name__}") from None
-        if status is None and headers is None and self._headers is None and self._status is None:
-            return _plain(body, _HTML_LINES)
-        return self._respond(body, _HTML, status, headers)
+        if status is None and headers is None and self._lines is None and self._status is None:
+            return response_of(body, 200, _HTML_LINES)
+        return self._respond(body, _HTML_LINES[0], status, headers)
 
     def body(
         self,
@@ -362,39 +367,12 @@ class Context(Generic[B, V]):
     def _respond(
         self,
         data: Any,
-        content_type: str | None,
+        content_type: HeaderLine | None,
         status: int | None,
         headers: HeaderArgument | None,
     ) -> Response:
-        body, implied_type = extract(data)
         if status is None:
-            status = self._status or 200
-        check_status(status, has_body=body is not None)
+            status = self._status
         # A response there is already gives its headers to one made after it.
-        made = Headers(self._res.headers if self._res is not None else self._headers)
-        if content_type is not None:
-            made.set("content-type", content_type)
-        if headers is not None:
-            for name, value in headers.items():
-                if isinstance(value, str):
-                    made.set(name, value)
-                else:
-                    made.delete(name)
-                    for each in value:
-                        made.append(name, each)
-        if implied_type is not None and not made.has("content-type"):
-            made.set("content-type", implied_type)
-        response: Response = _new(Response)
-        response._body = body
-        response._status = status
-        response._lines = made._lines
-        return response
-
-
-def _plain(body: bytes, lines: tuple[tuple[bytes, bytes], ...]) -> Response:
-    """PERF: a 200 response with header lines that are shared; what most handlers return."""
-    response: Response = _new(Response)
-    response._body = body
-    response._status = 200
-    response._lines = lines
-    return response
+        lines = self._lines if self._res is None else self._res._lines
+        return make_response(data, content_type, status, headers, lines)

@@ -184,8 +184,11 @@ class KitRequest:
         lines = self._scope["headers"] if raw is None else raw.headers._lines
         if name is not None:
             key = encode_name(name)
-            values = [value for n, value in lines if n == key]
-            return b", ".join(values).decode("latin-1") if values else None
+            found = None
+            for n, value in lines:
+                if n == key:
+                    found = value if found is None else found + b", " + value
+            return None if found is None else found.decode("latin-1")
         headers: dict[str, str] = {}
         for n, value in lines:
             text = n.decode("latin-1")

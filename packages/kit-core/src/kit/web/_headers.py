@@ -48,6 +48,8 @@ def encode_value(name: str, value: str) -> bytes:
     """
     if not isinstance(value, str):
         raise ValueError(f"Invalid value {value!r} of header {name!r}: expected a str")
+    if value.isascii() and value.isprintable():
+        return value.strip(" ").encode()  # PERF: nearly every value: nothing in it to look for
     value = value.strip(_WHITE)
     if _FORBIDDEN.search(value):
         raise ValueError(
@@ -60,6 +62,18 @@ def encode_value(name: str, value: str) -> bytes:
             f"Invalid value {value!r} of header {name!r}: "
             "only latin-1 characters can be sent; percent-encode others"
         ) from None
+
+
+def set_line(lines: list[HeaderLine], line: HeaderLine) -> None:
+    """Replaces all lines of a name by one; its place is that of the first of them."""
+    key = line[0]
+    for each in lines:
+        if each[0] == key:
+            index = lines.index(each)
+            lines[index + 1 :] = [other for other in lines[index + 1 :] if other[0] != key]
+            lines[index] = line
+            return
+    lines.append(line)
 
 
 class Headers:
@@ -123,14 +137,7 @@ class Headers:
         Raises:
             ValueError: If the name or value may not be sent.
         """
-        key, encoded = encode_name(name), encode_value(name, value)
-        lines = self._lines
-        for index, (n, _) in enumerate(lines):
-            if n == key:
-                lines[index + 1 :] = [line for line in lines[index + 1 :] if line[0] != key]
-                lines[index] = (key, encoded)
-                return
-        lines.append((key, encoded))
+        set_line(self._lines, (encode_name(name), encode_value(name, value)))
 
     def append(self, name: str, value: str) -> None:
         """Adds a line.
