@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import Context, copy_context
@@ -12,6 +11,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from kit.interface import KitError
 
+from ._tasks import start_task
 from .web import ClientDisconnectedError
 
 Sink: TypeAlias = Callable[[bytes], Awaitable[None]]
@@ -268,7 +268,7 @@ class _Reader:
         self._over = Event()
         # What the reader is told in the end; this, where the task is ended by someone else.
         self._failure: Exception | None = StreamAbortedError()
-        self._task = _start(self._work)  # kept, for asyncio has but a weak reference
+        self._task = start_task(self._work)
 
     async def _work(self) -> None:
         try:
@@ -335,22 +335,3 @@ def _seeing(context: Context) -> Iterator[None]:
     finally:
         for variable, token in reversed(tokens):
             variable.reset(token)
-
-
-def _start(work: Callable[[], Any]) -> object:
-    """Starts a task that outlives the one that starts it; who starts it has to end it.
-
-    A task group of anyio would have to be open across the `yield` of the body, where its cancel
-    scope would get into those of the reader.
-    """
-    trio = sys.modules.get("trio")
-    if trio is not None:
-        try:
-            trio.lowlevel.current_task()
-        except RuntimeError:  # imported, but it does not run here
-            pass
-        else:
-            return trio.lowlevel.spawn_system_task(work)
-    import asyncio
-
-    return asyncio.get_running_loop().create_task(work())

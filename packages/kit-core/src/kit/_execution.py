@@ -47,6 +47,9 @@ class BackgroundTasks:
 
     async def run(self) -> None:
         """Runs all that was left here, side by side, and what those leave in turn."""
+        if not self._waiting:
+            self._over = True
+            return
         from anyio import create_task_group
 
         async with create_task_group() as self._group:
