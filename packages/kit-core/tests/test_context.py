@@ -86,7 +86,7 @@ async def test_response(handler: Any, expected: Any, prepared: bool) -> None:
         pytest.param(
             lambda c: c.body({"a": 1}),
             "TypeError: Can't send dict as a body: expected str, bytes, Blob, FormData, "
-            "an (async) iterable of str or bytes, or None",
+            "URLSearchParams, an (async) iterable of str or bytes, or None",
             id="body of dict",
         ),
         pytest.param(

@@ -22,6 +22,7 @@ NAMES = {
         "Request",
         "RequestInit",
         "Response",
+        "URLSearchParams",
         "in_thread",
     ),
     "kit.asgi": ("AsgiHandler", "from_asgi", "from_wsgi"),
@@ -34,6 +35,7 @@ NAMES = {
         "set_cookie",
         "set_signed_cookie",
     ),
+    "kit.request": ("KitRequest", "clone_raw_request"),
     "kit.route": ("base_path", "base_route_path", "matched_routes", "route_path"),
     "kit.streaming": (
         "SSEStreamingApi",
@@ -69,6 +71,7 @@ NAMES = {
         "Request",
         "RequestInit",
         "Response",
+        "URLSearchParams",
     ),
 }
 

@@ -28,6 +28,7 @@ from .web import (
     Request,
     RequestInit,
     Response,
+    URLSearchParams,
 )
 
 __all__ = (
@@ -44,5 +45,6 @@ __all__ = (
     "Request",
     "RequestInit",
     "Response",
+    "URLSearchParams",
     "in_thread",
 )

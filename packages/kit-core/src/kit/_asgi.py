@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ._interrupting import run_until
 from .web import ClientDisconnectedError, Response
-from .web._body import Stream, close_stream, iterate
-from .web._received import ReceivedBody
+from .web._body import Stream, close_stream, encode_chunk, iterate
 
 if TYPE_CHECKING:
     from .context import Context
@@ -21,7 +22,8 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 _logger = logging.getLogger("kit")
-_CHUNKS_BETWEEN_CHECKPOINTS = 16
+_CHUNKS_BETWEEN_LOOKS = 16  # at the clock
+_LONGEST_TURN_S = 0.001
 _WITHOUT_BODY = frozenset((101, 204, 304))
 
 
@@ -110,70 +112,86 @@ async def send_response(response: Response, c: Context[Any, Any], send: Send) ->
         if scope["method"] == "HEAD":
             await send({"type": "http.response.body", "body": b""})
         else:
-            await _send_stream(body, c.req.raw._received_body(), send)
+            await _send_stream(body, c, send)
     finally:
         await close_stream(body)
 
 
-async def _send_stream(body: Stream, received: ReceivedBody, send: Send) -> None:
-    """Sends a streamed body; when the client leaves, the body is cancelled where it waits.
+async def _send_stream(body: Stream, c: Context[Any, Any], send: Send) -> None:
+    """Sends a streamed body; when the client leaves, the body is cancelled where it waits."""
+    write_to = getattr(body, "_write_to", None)  # a CallbackBody
+    work = _pump(body, send) if write_to is None else _write(write_to, send)
 
-    As in every cancelled scope of anyio, a clean-up that waits has to be shielded then.
-    """
-    from anyio import create_task_group
+    async def client_left() -> bool:
+        if not await c.req.raw._received_body().wait_for_disconnect():
+            return False
+        _logger.debug("The client went away during a streamed response")
+        tell = getattr(body, "_client_left", None)  # a CallbackBody, or that of a mounted app
+        if tell is not None:
+            await tell()
+        return write_to is None  # else it cancels itself
 
-    client_left = getattr(body, "_client_left", None)  # a CallbackBody
+    await run_until(client_left, work)
 
-    async def watch() -> None:
-        if await received.wait_for_disconnect():
-            _logger.debug("The client went away during a streamed response")
-            if client_left is not None:
-                await client_left()
-            group.cancel_scope.cancel()
 
-    failure: Exception | None = None
-    async with create_task_group() as group:
-        group.start_soon(watch)
-        try:
-            await _pump(body, send)
-        except Exception as error:  # raised below: a task group would wrap it
-            failure = error
-        group.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
+async def _write(write_to: Callable[[Send], Awaitable[bool]], send: Send) -> None:
+    """Lets a body write itself."""
+    turns = _Turns()
+
+    async def send_chunk(chunk: Any) -> None:
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await turns.next()
+
+    if await write_to(send_chunk):
+        await send({"type": "http.response.body", "body": b""})
 
 
 async def _pump(body: Stream, send: Send) -> None:
     """Sends a streamed body until it ends or the client is found to be gone."""
-    from anyio.lowlevel import checkpoint
-
+    turns = None
     count = 0
-
-    async def send_chunk(chunk: bytes) -> None:
-        nonlocal count
-        await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        # Neither the body nor `send` need ever wait, above all when the client is gone; then
-        # nothing else would run until the end.
-        count += 1
-        if not count % _CHUNKS_BETWEEN_CHECKPOINTS:
-            await checkpoint()
-
-    write_to = getattr(body, "_write_to", None)  # a CallbackBody
-    if write_to is not None:
-        if await write_to(send_chunk):
-            await send({"type": "http.response.body", "body": b""})
+    # PERF: no generator of our own around one that is async already; who called closes it.
+    chunks: Any = body.__aiter__() if hasattr(body, "__aiter__") else iterate(body)
+    try:
+        async for chunk in chunks:
+            if chunk.__class__ is not bytes:
+                chunk = encode_chunk(chunk)
+            if not chunk:
+                continue
+            try:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            except OSError as error:
+                _logger.debug("The client went away during a streamed response: %r", error)
+                return
+            count += 1
+            if not count % _CHUNKS_BETWEEN_LOOKS:
+                turns = turns or _Turns()
+                await turns.next()
+    except ClientDisconnectedError as error:
+        _logger.debug("%s", error)
         return
-    async with aclosing(iterate(body)) as chunks:
-        try:
-            async for chunk in chunks:
-                if not chunk:
-                    continue
-                try:
-                    await send_chunk(chunk)
-                except OSError as error:
-                    _logger.debug("The client went away during a streamed response: %r", error)
-                    return
-        except ClientDisconnectedError as error:
-            _logger.debug("%s", error)
-            return
+    finally:
+        if chunks is not body and hasattr(chunks, "aclose"):
+            await chunks.aclose()
     await send({"type": "http.response.body", "body": b""})
+
+
+class _Turns:
+    """Lets others run from time to time.
+
+    Neither a body nor `send` need ever wait, above all when the client is gone; then nothing else
+    would run until the end.
+    """
+
+    __slots__ = ("_until",)
+
+    def __init__(self) -> None:
+        self._until = monotonic() + _LONGEST_TURN_S
+
+    async def next(self) -> None:
+        """Waits for the others, if they have waited long enough."""
+        if monotonic() >= self._until:
+            from anyio.lowlevel import checkpoint
+
+            await checkpoint()
+            self._until = monotonic() + _LONGEST_TURN_S

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
 from typing import Any
@@ -12,7 +11,6 @@ from ._asgi import Message
 from ._tasks import Signal, start_task
 from .web import ClientDisconnectedError, Request
 from .web._body import Stream, close_stream, iterate
-from .web._received import ReceivedBody
 
 
 class RequestMessages:
@@ -106,7 +104,7 @@ class RequestMessages:
     async def _read_all(self, body: Stream | None) -> None:
         if body is not None:
             try:
-                async with aclosing(_chunks(body)) as chunks:
+                async with aclosing(iterate(body)) as chunks:
                     async for chunk in chunks:
                         if chunk:
                             await self._put(_message(chunk, more=True))
@@ -125,11 +123,3 @@ class RequestMessages:
 
 def _message(body: bytes, *, more: bool) -> Message:
     return {"type": "http.request", "body": body, "more_body": more}
-
-
-def _chunks(body: Stream) -> AsyncGenerator[bytes, None]:
-    """Reads a body; a received one by its own generator, as one within it is not closed with it."""
-    if isinstance(body, ReceivedBody):
-        generator: Any = aiter(body)
-        return generator  # type: ignore[no-any-return]  # its type says iterator
-    return iterate(body)

@@ -5,22 +5,28 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Any
+from functools import partial
+from typing import TypeAlias
 
 from kit.interface import HTTPException
 
 from ._limits import Limits
+from ._shared_task import SharedTask
+from ._tasks import Signal
 from .web import FormData, Request
 from .web._body import Bytes, Stream, close_stream, iterate
-from .web._forms import MULTIPART, URLENCODED, media_type, read_form
+from .web._forms import MULTIPART, URLENCODED, decode_urlencoded, media_type, read_form
 from .web._received import ReceivedBody, body_too_large
+from .web._tee import Branch
+
+Read: TypeAlias = Callable[[Limits], Awaitable[None]]
 
 
 class RequestBody:
     """Reads a body as bytes or as a form, whichever is asked for first.
 
-    Two tasks may ask at once: the second waits for the first. A body that was refused stays
-    refused; one whose reader was cancelled can be read on.
+    Several tasks may ask at once: one reads, and the others wait for it. When the one that reads is
+    cancelled, another reads on. A body that was refused stays refused.
 
     Args:
         raw: The request.
@@ -34,8 +40,12 @@ class RequestBody:
         "_data",
         "_failure",
         "_form",
+        "_has_taken",
+        "_is_whole",
+        "_kind",
         "_limits",
         "_raw",
+        "_shared",
     )
 
     def __init__(self, raw: Request, limits: Limits) -> None:
@@ -44,19 +54,25 @@ class RequestBody:
         self._content_type = raw.headers.get("content-type")
         self._data: Bytes | None = None
         self._form: FormData | None = None
-        self._failure: HTTPException | None = None
+        self._failure: Exception | None = None
+        self._has_taken = False
+        self._is_whole: bool | None = None
+        self._kind = ""
         self._busy = False
-        self._changed: Any = None
+        self._changed: Signal | None = None
+        self._shared: SharedTask | None = None
 
     async def bytes(self) -> Bytes:
         """Gives the whole body.
 
         Raises:
             HTTPException: 413 if it is too large, and what reading it as a form raised.
-            TypeError: If the body of the raw request was read directly.
+            TypeError: If the body of the raw request was read directly, or the only task that read
+                a stream or a form was cancelled.
+            Exception: What the stream raised that is the body of a request made in process.
         """
         while self._data is None:
-            await self._once(lambda: self._read_bytes(self._limits))
+            await self._once(self._read_bytes, self._limits, apart=self._loses_bytes())
         return self._data
 
     async def form_data(self, limits: Limits | None = None) -> FormData:
@@ -67,77 +83,171 @@ class RequestBody:
 
         Raises:
             HTTPException: 400 if it is no form, 413 if it is beyond a limit.
-            TypeError: If the body of the raw request was read directly.
+            TypeError: As `bytes` does.
+            Exception: As `bytes` does.
         """
+        self._kind = media_type(self._content_type)
         while self._form is None:
-            await self._once(lambda: self._read_form(limits or self._limits))
+            read, apart = self._next_for_form()
+            await self._once(read, limits or self._limits, apart=apart)
         return self._form
+
+    async def clone(self) -> Request:
+        """Gives a request with the same content, whether the body was read or not.
+
+        Raises:
+            TypeError: If the body of the raw request was read directly.
+            Exception: What reading the body raised.
+        """
+        while await self._wait():
+            continue
+        raw = self._raw
+        if not raw.body_used:
+            return raw.clone()
+        if self._data is not None:
+            return raw._with_body(self._data)
+        if self._form is None:
+            raise self._failure or TypeError(
+                "Can't clone the request: its body was read directly from `raw`, which keeps "
+                "nothing of it; read it with text(), json() or another reader of KitRequest"
+            )
+        content = self._write(self._form)
+        clone = raw._with_body(content)
+        if clone.headers.has("content-length"):
+            # The same entries, but other part headers than those that the client wrote.
+            clone.headers.delete("content-length")
+            if isinstance(content, Bytes):
+                clone.headers.set("content-length", str(len(content)))
+        return clone
 
     def close(self) -> None:
         """Removes the temporary files of the form."""
         if self._form is not None:
             self._form._close()
 
-    async def _once(self, read: Callable[[], Awaitable[None]]) -> None:
-        """Reads, or waits for the task that does."""
-        if self._busy:
-            if self._changed is None:
-                from anyio import Event
+    async def _once(self, read: Read, limits: Limits, *, apart: bool) -> None:
+        """Reads, or waits for who does.
 
-                self._changed = Event()
-            await self._changed.wait()
+        Args:
+            read: Reads.
+            limits: Its argument.
+            apart: Whether what was read is lost when the task that reads is cancelled; then it has
+                a task of its own.
+        """
+        if (self._busy or self._shared is not None) and await self._wait():
             return
         if self._failure is not None and self._data is None:
             raise self._failure
+        if apart:
+            self._shared = SharedTask(partial(self._run, read, limits))
+            await self._shared.wait()
+        else:
+            await self._run(read, limits)
+
+    async def _wait(self) -> bool:
+        """Waits for who reads; gives False if nobody does.
+
+        Raises:
+            Exception: What reading raised, where it has a task of its own.
+        """
+        if self._shared is not None and not self._shared.over:
+            await self._shared.wait()
+        elif self._busy:
+            if self._changed is None:
+                self._changed = Signal()
+            await self._changed.wait()
+        else:
+            return False
+        return True
+
+    def _loses_bytes(self) -> bool:
+        """Whether bytes that were read are lost when the task that reads is cancelled."""
+        body = self._raw._body
+        keeps = isinstance(body, (ReceivedBody, Bytes, Branch)) or body is None
+        return not keeps and self._form is None
+
+    def _next_for_form(self) -> tuple[Read, bool]:
+        """What is to be done next to get the form, and whether in a task of its own."""
+        body = self._raw._body
+        if self._data is not None or self._kind not in (MULTIPART, URLENCODED):
+            return self._read_form, False
+        if self._kind == MULTIPART and not (self._is_whole or isinstance(body, Bytes)):
+            if self._is_whole is None and isinstance(body, ReceivedBody):
+                return self._look, False
+            return self._read_streamed_form, True
+        return self._read_form, self._loses_bytes()
+
+    async def _run(self, read: Read, limits: Limits) -> None:
         self._busy = True
         try:
-            await read()
-        except HTTPException as error:
-            if self._raw.body_used:
-                self._failure = error
+            await read(limits)
+        except BaseException as error:
+            if self._has_taken and self._form is None:
+                self._failure = (
+                    error
+                    if isinstance(error, Exception)
+                    else TypeError("The body is lost: the task that read it was cancelled")
+                )
             raise
         finally:
             self._busy = False
             if self._changed is not None:
-                self._changed.set()
-                self._changed = None
+                self._changed.tell()
+
+    def _take(self) -> Bytes | Stream | None:
+        body = self._raw._take()
+        self._has_taken = True
+        return body
+
+    async def _look(self, limits: Limits) -> None:
+        """Sees whether the body came in one piece: a form that is in memory needs no task."""
+        body = self._raw._body
+        self._is_whole = isinstance(body, ReceivedBody) and await body.comes_whole()
 
     async def _read_bytes(self, limits: Limits) -> None:
         if self._form is not None:
-            self._data = await self._written_anew(self._form)
+            content = self._write(self._form)
+            chunks = iterate([content] if isinstance(content, Bytes) else content)
+            async with aclosing(chunks):
+                self._data = b"".join([chunk async for chunk in chunks])
             return
-        body = self._raw._body
+        body = self._take()
         most = limits.max_body_size_bytes
-        if isinstance(body, ReceivedBody):
+        if isinstance(body, (ReceivedBody, Branch)):
             try:
                 self._data = await body.read(most)
             except HTTPException:
-                self._raw._take()
                 raise
-            self._raw._take()
+            except BaseException:  # what was read is kept there for who reads on
+                self._raw._body = body
+                self._has_taken = False
+                raise
         else:
-            async with aclosing(_bounded(self._raw._take(), most)) as chunks:
+            async with aclosing(_bounded(body, most)) as chunks:
                 self._data = b"".join([chunk async for chunk in chunks])
 
     async def _read_form(self, limits: Limits) -> None:
-        kind = media_type(self._content_type)
-        if kind == URLENCODED and self._data is None:
+        if self._data is None and self._kind in (MULTIPART, URLENCODED):
             await self._read_bytes(limits)
-        if kind == MULTIPART and self._data is None:
-            chunks = _bounded(self._raw._take(), limits.max_body_size_bytes)
+        data = self._data or b""
+        if self._kind == URLENCODED:
+            self._form = decode_urlencoded(data, limits)
         else:
-            chunks = iterate([self._data or b""])
-        async with aclosing(chunks):
-            self._form = await read_form(chunks, self._content_type, limits)
+            await self._parse(iterate([data]), limits)
 
-    async def _written_anew(self, form: FormData) -> Bytes:
+    async def _read_streamed_form(self, limits: Limits) -> None:
+        await self._parse(_bounded(self._take(), limits.max_body_size_bytes), limits)
+
+    async def _parse(self, data: AsyncGenerator[Bytes, None], limits: Limits) -> None:
+        async with aclosing(data):
+            self._form = await read_form(data, self._content_type, limits)
+
+    def _write(self, form: FormData) -> Bytes | Stream:
         """The form as a body again, which fits the content type of the request."""
         from .web import _multipart
 
         content, _ = _multipart.encode(form, _multipart.boundary_of(self._content_type or ""))
-        if isinstance(content, Bytes):
-            return content
-        return b"".join([chunk async for chunk in iterate(content)])
+        return content
 
 
 async def _bounded(body: Bytes | Stream | None, most: int | None) -> AsyncGenerator[Bytes, None]:

@@ -303,7 +303,8 @@ class Context(Generic[B, V]):
         """Makes a response without a default content type.
 
         Args:
-            data: str, bytes, Blob, FormData, an (async) iterable of str or bytes, or None.
+            data: str, bytes, Blob, FormData, URLSearchParams, an (async) iterable of str or
+                bytes, or None.
             status: HTTP status code; default what `status()` set, or 200.
             headers: As for `text`.
 

@@ -21,6 +21,8 @@ from .web._headers import encode_name
 if TYPE_CHECKING:
     from kit.interface import Result, RouterRoute
 
+__all__ = ("KitRequest", "clone_raw_request")
+
 T = TypeVar("T")
 
 _TARGETS = get_args(ValidationTarget)
@@ -352,6 +354,23 @@ class KitRequest:
         """Removes the temporary files of the form that was read."""
         if self._reader is not None:
             self._reader.close()
+
+
+async def clone_raw_request(req: KitRequest, /) -> Request:
+    """Gives a new request with the method, URL, headers and body of a request, read or not.
+
+    A body that nobody has read is read by both, see `Request.clone`. One that was read with a
+    reader of `req` is given from what that kept: as it came, or, if it was multipart and read as a
+    form, written anew; files are streamed then, as long as the request lasts.
+
+    Args:
+        req: The request, `c.req`.
+
+    Raises:
+        TypeError: If the body of `req.raw` was read directly, which keeps nothing of it.
+        HTTPException: If the body was refused when it was read.
+    """
+    return await req._body.clone()
 
 
 def _check_target(target: str) -> None:

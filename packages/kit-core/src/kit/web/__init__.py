@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Web-standard objects: Headers, Request, Response, FormData, File, Blob, URL."""
+"""The Web-standard objects: Headers, Request, Response, FormData, File, Blob, URL and its query."""
 
 from ._body import Blob, BodyInit
 from ._form_data import File, FormData
@@ -8,6 +8,7 @@ from ._received import ClientDisconnectedError
 from ._request import Request, RequestInit
 from ._response import Response
 from ._url import URL
+from ._url_search_params import URLSearchParams
 
 __all__ = (
     "URL",
@@ -21,8 +22,19 @@ __all__ = (
     "Request",
     "RequestInit",
     "Response",
+    "URLSearchParams",
 )
 
 # Names are shown as they are imported: kit.web.Response, not kit.web._response.Response.
-for _class in (URL, Blob, ClientDisconnectedError, File, FormData, Headers, Request, Response):
+for _class in (
+    URL,
+    Blob,
+    ClientDisconnectedError,
+    File,
+    FormData,
+    Headers,
+    Request,
+    Response,
+    URLSearchParams,
+):
     _class.__module__ = __name__

@@ -15,13 +15,14 @@ from ._received import ReceivedBody
 if TYPE_CHECKING:
     from ._form_data import FormData
     from ._headers import Headers
+    from ._url_search_params import URLSearchParams
 
 Bytes: TypeAlias = bytes
 """The type, where a method of the same name hides it."""
 
 Chunk: TypeAlias = bytes | bytearray | memoryview | str
 Stream: TypeAlias = AsyncIterable[Chunk] | Iterable[Chunk]
-BodyInit: TypeAlias = "Chunk | Stream | Blob | FormData"
+BodyInit: TypeAlias = "Chunk | Stream | Blob | FormData | URLSearchParams"
 
 TEXT_TYPE = "text/plain; charset=UTF-8"
 
@@ -47,14 +48,14 @@ def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
         return body.encode(), TEXT_TYPE
     if isinstance(body, (bytes, bytearray, memoryview)):
         return bytes(body), None
-    as_body = getattr(body, "_as_body", None)  # Blob, FormData
+    as_body = getattr(body, "_as_body", None)  # Blob, FormData, URLSearchParams
     if as_body is not None:
         return as_body()  # type: ignore[no-any-return]  # see Blob._as_body
     if hasattr(body, "__aiter__") or (hasattr(body, "__iter__") and not isinstance(body, dict)):
         return body, None
     raise TypeError(
         f"Can't send {type(body).__name__} as a body: expected str, bytes, Blob, FormData, "
-        "an (async) iterable of str or bytes, or None"
+        "URLSearchParams, an (async) iterable of str or bytes, or None"
     )
 
 
@@ -74,10 +75,18 @@ def encode_chunk(chunk: Chunk) -> bytes:
 
 
 async def iterate(stream: Stream) -> AsyncGenerator[bytes, None]:
-    """Reads a stream, whether it is async or not, chunk by chunk as bytes."""
+    """Reads a stream, whether it is async or not, chunk by chunk as bytes.
+
+    It closes the generator that it makes of a stream whose `__aiter__` is one, never the stream.
+    """
     if hasattr(stream, "__aiter__"):
-        async for chunk in stream:
-            yield encode_chunk(chunk)
+        iterator = stream.__aiter__()
+        try:
+            async for chunk in iterator:
+                yield encode_chunk(chunk)
+        finally:
+            if isinstance(iterator, AsyncGenerator) and iterator is not stream:
+                await close_stream(iterator)
     else:
         for chunk in stream:
             yield encode_chunk(chunk)
@@ -87,6 +96,9 @@ async def close_stream(stream: Any) -> None:
     """Closes a generator, so that its `finally` runs now, whatever becomes of the response."""
     aclose = getattr(stream, "aclose", None)
     if aclose is not None:
+        # PERF: a generator that has ended has nothing left to close, and anyio costs more.
+        if getattr(stream, "ag_frame", stream) is None:
+            return
         from anyio import CancelScope
 
         with CancelScope(shield=True):
@@ -144,6 +156,27 @@ class Body:
             self._body = USED
         return body
 
+    def _tee(self) -> Bytes | Stream | None:
+        """Gives a body with the same content as this one, for a clone.
+
+        SPEC: WHATWG Fetch section 2.2.4, "clone a body".
+
+        Raises:
+            TypeError: If the body was read, or is being read.
+        """
+        body = self._body
+        if body is USED:
+            raise TypeError(
+                f"Can't clone this {type(self).__name__}: its body was read, or is being read; "
+                "clone it before that"
+            )
+        if body is None or isinstance(body, bytes):
+            return body
+        from ._tee import tee
+
+        self._body, other = tee(body)
+        return other
+
     async def bytes(self) -> Bytes:
         """Reads the whole body.
 
@@ -157,7 +190,10 @@ class Body:
             return body
         if isinstance(body, ReceivedBody):
             return await body.read()
-        return b"".join([chunk async for chunk in iterate(body)])
+        try:
+            return b"".join([chunk async for chunk in iterate(body)])
+        finally:
+            await close_stream(body)
 
     async def array_buffer(self) -> Bytes:
         """Reads the whole body; the Web name of `bytes`."""

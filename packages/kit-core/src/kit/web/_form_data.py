@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable
 from typing import Any, TypeAlias
 
 from ._body import Blob, Bytes, Chunk, Stream
+from ._entries import Entries
 
 FormValue: TypeAlias = "str | File"
 _CHUNK_BYTES = 64 * 1024
@@ -131,14 +132,14 @@ class File(Blob):
         return content, self.type or None
 
 
-class FormData:
+class FormData(Entries[FormValue]):
     """Names and values of a form, in order; a name may come several times.
 
     Args:
         init: Pairs of name and value, or a mapping.
     """
 
-    __slots__ = ("_entries",)
+    __slots__ = ()
 
     def __init__(self, init: Any = ()) -> None:
         pairs = init.items() if hasattr(init, "items") else init
@@ -165,54 +166,15 @@ class FormData:
         Raises:
             TypeError: If the value is neither str nor Blob.
         """
-        entry = (name, _as_value(name, value, filename))
-        places = [i for i, (n, _) in enumerate(self._entries) if n == name]
-        if not places:
-            self._entries.append(entry)
-            return
-        self._entries[places[0]] = entry
-        self._entries = [e for i, e in enumerate(self._entries) if e[0] != name or i == places[0]]
-
-    def get(self, name: str) -> FormValue | None:
-        """Gives the first value of a name, or None."""
-        return next((value for n, value in self._entries if n == name), None)
-
-    def get_all(self, name: str) -> list[FormValue]:
-        """Gives all values of a name."""
-        return [value for n, value in self._entries if n == name]
+        self._replace(name, _as_value(name, value, filename))
 
     def has(self, name: str) -> bool:
         """Whether there is an entry of this name."""
-        return any(n == name for n, _ in self._entries)
+        return name in self
 
     def delete(self, name: str) -> None:
         """Removes all entries of a name."""
         self._entries = [entry for entry in self._entries if entry[0] != name]
-
-    def entries(self) -> Iterator[tuple[str, FormValue]]:
-        """Gives all entries in order."""
-        return iter(list(self._entries))
-
-    def items(self) -> Iterator[tuple[str, FormValue]]:
-        """Gives all entries in order; the Python name of `entries`."""
-        return self.entries()
-
-    def keys(self) -> Iterator[str]:
-        """Gives the name of each entry."""
-        return (name for name, _ in self.entries())
-
-    def values(self) -> Iterator[FormValue]:
-        """Gives the value of each entry."""
-        return (value for _, value in self.entries())
-
-    def __iter__(self) -> Iterator[tuple[str, FormValue]]:
-        return self.entries()
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.has(name)
-
-    def __len__(self) -> int:
-        return len(self._entries)
 
     def _close(self) -> None:
         """Closes and removes the temporary files behind the entries."""
@@ -224,9 +186,6 @@ class FormData:
         from . import _multipart
 
         return _multipart.encode(self)
-
-    def __repr__(self) -> str:
-        return f"FormData({self._entries!r})"
 
 
 def _as_value(name: str, value: Any, filename: str | None) -> FormValue:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Iterator
 
 from kit._limits import Limits
 from kit.interface import HTTPException
@@ -51,19 +51,34 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
     Raises:
         HTTPException: 413 if it is beyond a limit.
     """
-    from urllib.parse import unquote_to_bytes
-
     from ._multipart import field_too_large, too_large
 
-    parts = [part for part in data.split(b"&") if part]
+    parts = _parts(data)
     if len(parts) > limits.max_fields:
         raise too_large("fields", limits.max_fields)
     form = FormData()
-    for part in parts:
-        raw_name, _, raw_value = part.partition(b"=")
-        name = unquote_to_bytes(raw_name.replace(b"+", b" ")).decode("utf-8", "replace")
-        value = unquote_to_bytes(raw_value.replace(b"+", b" "))
+    for name, value in _pairs(parts):
         if len(value) > limits.max_field_size_bytes:
             raise field_too_large(name, limits.max_field_size_bytes)
         form.append(name, value.decode("utf-8", "replace"))
     return form
+
+
+def parse_urlencoded(data: bytes) -> list[tuple[str, str]]:
+    """Gives the names and values of a query.
+
+    SPEC: WHATWG URL section 5.1, "application/x-www-form-urlencoded parsing".
+    """
+    return [(name, value.decode("utf-8", "replace")) for name, value in _pairs(_parts(data))]
+
+
+def _parts(data: bytes) -> list[bytes]:
+    return [part for part in data.split(b"&") if part]
+
+
+def _pairs(parts: list[bytes]) -> Iterator[tuple[str, bytes]]:
+    from urllib.parse import unquote_to_bytes
+
+    for part in parts:
+        name, _, value = part.replace(b"+", b" ").partition(b"=")
+        yield unquote_to_bytes(name).decode("utf-8", "replace"), unquote_to_bytes(value)

@@ -66,6 +66,12 @@ class ReceivedBody:
             raise
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
+    async def comes_whole(self) -> bool:
+        """Waits for the first message, which is kept; says whether it has the whole body."""
+        while not (self._kept or self.complete or self._gone):
+            await self._receive_one()
+        return self.complete and len(self._kept) == 1
+
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while self._kept or not self.complete:
             chunk = await self._next()
@@ -85,8 +91,7 @@ class ReceivedBody:
                 await self._change()
                 continue
             was_complete = self.complete
-            await self._receive_one()
-            if was_complete and not self._gone and not self._busy:
+            if await self._receive_one() and was_complete and not self._gone:
                 return False
         return True
 
@@ -100,10 +105,11 @@ class ReceivedBody:
         self._tell()
         return chunk
 
-    async def _receive_one(self) -> None:
+    async def _receive_one(self) -> bool:
+        """Receives a message, or waits for the task that does; says whether it was this one."""
         if self._busy:
             await self._change()
-            return
+            return False
         self._busy = True
         try:
             message = await self._receive()
@@ -115,6 +121,7 @@ class ReceivedBody:
         finally:
             self._busy = False
             self._tell()
+        return True
 
     def _keep(self, place: int, chunk: bytes) -> None:
         self._kept.insert(place, chunk)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, overload
 
@@ -12,6 +13,8 @@ from ._body import Body, BodyInit, extract
 from ._headers import HeaderLine, Headers, HeadersInit, encode_value
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
+# SPEC: RFC 9112 section 4, reason-phrase.
+_REASON_PHRASE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 
 
@@ -62,14 +65,15 @@ class Response(Body):
     """An answer: status, headers and body.
 
     Args:
-        body: str, bytes, Blob, FormData, an (async) iterable of str or bytes, or None.
+        body: str, bytes, Blob, FormData, URLSearchParams, an (async) iterable of str or bytes, or
+            None.
         status: HTTP status code, 200 to 599, or 101.
-        status_text: Reason phrase. Kept, but no ASGI server sends it.
+        status_text: Reason phrase (RFC 9112 section 4). Kept, but no ASGI server sends it.
         headers: Headers, a mapping, or pairs. Without a Content-Type among them, the one that the
             body implies is set.
 
     Raises:
-        ValueError: If the status or a header is invalid.
+        ValueError: If the status, its text or a header is invalid.
         TypeError: If the body can't be sent, or the status allows none.
     """
 
@@ -89,6 +93,11 @@ class Response(Body):
     ) -> None:
         self._body, content_type = extract(body)
         check_status(status, has_body=self._body is not None)
+        if status_text and not _REASON_PHRASE.fullmatch(status_text):
+            raise ValueError(
+                f"Invalid status text {status_text!r}: expected printable latin-1 characters, "
+                "blanks and tabs"
+            )
         self._status = status
         self._status_text = status_text
         lines = Headers(headers)._lines
@@ -126,6 +135,24 @@ class Response(Body):
         copy._body = self._body
         copy._lines = list(self._lines)
         return copy
+
+    def clone(self) -> Response:
+        """Gives a second response with the same content, to be read apart from this one.
+
+        A body in memory is shared. A streamed one is read as the faster of the two asks; what the
+        slower has not read yet is kept in memory, so read or drop both. It is closed when both
+        are. The headers are copied.
+
+        SPEC: WHATWG Fetch section 5.5, "The clone() method steps".
+
+        Raises:
+            TypeError: If the body was read, or is being read.
+        """
+        body = self._tee()
+        clone = self._copy()
+        clone._status_text = self.status_text
+        clone._body = body
+        return clone
 
     json = _Json()
 

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._url_search_params import URLSearchParams
 
 
 class URL:
@@ -71,6 +74,13 @@ class URL:
     def search(self) -> str:
         """The query with its question mark, or `""`."""
         return str(self._parsed.search)
+
+    @property
+    def search_params(self) -> URLSearchParams:
+        """The parameters of the query; a new object each time, which does not change the URL."""
+        from ._url_search_params import URLSearchParams
+
+        return URLSearchParams(self.search)
 
     @property
     def hash(self) -> str:

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""One stream for several readers, as `clone` makes them (WHATWG Streams, "ReadableStreamTee")."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
+from contextlib import aclosing, suppress
+from functools import partial
+from typing import Any
+
+from kit._tasks import Signal, start_task, threadsafe_call
+
+from ._body import Stream, close_stream, iterate
+from ._received import body_too_large
+
+
+def tee(stream: Stream) -> tuple[Branch, Branch]:
+    """Gives two streams with the content of one, which is read through them alone from now on.
+
+    The stream is read as the faster of the two asks; what the slower has not read yet is kept in
+    memory. It is closed when it has ended, or when both are closed or dropped. What it raises,
+    both raise at that place.
+    """
+    if isinstance(stream, Branch):
+        return stream, stream.fork()
+    source = _Source(stream)
+    return Branch(source), Branch(source)
+
+
+class Branch:
+    """The stream as one of its readers sees it.
+
+    Who is cancelled while reading has taken nothing, and may read on. It is no generator: an event
+    loop that ends would close it and those around it at once.
+
+    Args:
+        source: Gives the chunks.
+        chunks: Those that come first.
+    """
+
+    __slots__ = ("_chunks", "_closed", "_source")
+
+    def __init__(self, source: _Source, chunks: Iterable[bytes] = ()) -> None:
+        self._source = source
+        self._chunks = deque(chunks)
+        self._closed = False
+        source.add(self._chunks)
+
+    def fork(self) -> Branch:
+        """Gives another reader of what this one has still to read."""
+        return Branch(self._source, self._chunks)
+
+    async def read(self, most: int | None = None) -> bytes:
+        """Reads all that is left.
+
+        Args:
+            most: How many bytes there may be; None for any number.
+
+        Raises:
+            HTTPException: 413 if there are more.
+            Exception: What the stream raises.
+        """
+        chunks: list[bytes] = []
+        size = 0
+        try:
+            async for chunk in self:
+                chunks.append(chunk)
+                size += len(chunk)
+                if most is not None and size > most:
+                    raise body_too_large(most)
+        except BaseException:
+            self._chunks.extendleft(reversed(chunks))  # for who reads on
+            raise
+        return b"".join(chunks)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while not self._chunks:
+            if self._closed or not await self._source.wait():
+                raise StopAsyncIteration
+        return self._chunks.popleft()
+
+    async def aclose(self) -> None:
+        """Ends the reading; the last one closes the stream."""
+        if not self._closed:
+            self._closed = True
+            self._chunks.clear()
+            await self._source.leave(self._chunks)
+
+    def __del__(self) -> None:
+        # A copy that nobody read. This may be another thread, or the middle of anything.
+        if not self._closed:
+            self._source.drop_from_anywhere(self._chunks)
+
+
+class _Source:
+    """Reads the stream for its branches.
+
+    In a task of its own, for one reader may be cancelled while another waits for the same chunk,
+    and a generator must see one task from its beginning to its end.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._branches: list[deque[bytes]] = []
+        self._changed = Signal()
+        self._is_wanted = False
+        self._has_begun = False
+        self._over = False
+        # What the readers are told in the end; this, where the task is ended by someone else.
+        self._failure: Exception | None = RuntimeError(
+            "The body is not complete: the event loop that read it has ended"
+        )
+        self._scope: Any = None
+        self._task: object = None
+        self._call_soon: Any = None
+
+    def add(self, chunks: deque[bytes]) -> None:
+        """Adds a branch; from now on it gets every chunk."""
+        self._branches.append(chunks)
+
+    async def wait(self) -> bool:
+        """Waits until there is something new. Gives False at the end of the stream.
+
+        Raises:
+            Exception: What the stream raised.
+        """
+        if self._over:
+            if self._failure is not None:
+                raise self._failure
+            return False
+        self._is_wanted = True
+        if self._task is None:
+            from anyio import CancelScope
+
+            self._scope = CancelScope()
+            self._call_soon = threadsafe_call()
+            self._task = start_task(self._run)
+        else:
+            self._changed.tell()
+        await self._changed.wait()
+        return True
+
+    async def leave(self, chunks: deque[bytes]) -> None:
+        """Takes a branch away; with the last one the stream is closed.
+
+        Raises:
+            Exception: What the stream raises when it is closed.
+        """
+        was_over = self._over
+        self._drop(chunks)
+        if self._branches or was_over:
+            return
+        if self._task is None:
+            self._over = True
+            await close_stream(self._stream)
+            return
+        from anyio import CancelScope
+
+        # A task may be cancelled before it has begun, and never does then.
+        with CancelScope(shield=True):
+            while self._has_begun and not self._over:
+                await self._changed.wait()
+        if self._failure is not None and self._has_begun:
+            raise self._failure
+
+    def drop_from_anywhere(self, chunks: deque[bytes]) -> None:
+        """Takes a branch away that was dropped unread, in any thread."""
+        if self._task is None:
+            self._drop(chunks)
+        elif not self._over:
+            with suppress(RuntimeError):  # the event loop is closed
+                self._call_soon(partial(self._drop, chunks))
+
+    def _drop(self, chunks: deque[bytes]) -> None:
+        self._branches = [each for each in self._branches if each is not chunks]
+        if not self._branches and self._scope is not None:
+            self._scope.cancel()
+        self._changed.tell()
+
+    async def _run(self) -> None:
+        self._has_begun = True
+        try:
+            with self._scope:
+                await self._read()
+            self._failure = None
+        except Exception as error:
+            self._failure = error
+        finally:
+            self._over = True
+            self._changed.tell()
+
+    async def _read(self) -> None:
+        try:
+            if self._scope.cancel_called:
+                return
+            async with aclosing(iterate(self._stream)) as chunks:
+                async for chunk in chunks:
+                    if chunk:
+                        await self._give(chunk)
+        finally:
+            await close_stream(self._stream)
+
+    async def _give(self, chunk: bytes) -> None:
+        """Gives a chunk to all branches, and waits until one of them asks for the next."""
+        self._is_wanted = False
+        for chunks in self._branches:
+            chunks.append(chunk)
+        self._changed.tell()
+        while not self._is_wanted:
+            await self._changed.wait()
