@@ -6,7 +6,6 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +20,9 @@ from kit.dev._errors import (
     ImportStringError,
     NotAnAppError,
 )
-from kit.dev._loading import load_app
+from kit.dev._loading import load_app, locate
 
 APP = "from kit import Kit\napp = Kit()\n"
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty current folder; what is imported from it is forgotten."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = set(sys.modules)
-    yield tmp_path
-    for name in set(sys.modules) - before:
-        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
-            del sys.modules[name]
 
 
 @pytest.mark.parametrize(
@@ -463,15 +450,26 @@ def test_missing_module_of_theirs_is_not_the_module_itself(folder: Path) -> None
         load_app("y.web")
 
 
-def test_importing_the_helpers_loads_neither_click_nor_uvicorn() -> None:
-    import subprocess
-
-    code = "import sys, kit.dev; print(sorted({'click', 'uvicorn'} & set(sys.modules)))"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
-
-
 def test_any_is_what_has_routes_and_fetch(folder: Path) -> None:
     """The core is not imported to tell: whatever looks like an app will do."""
     write(folder, {"shop.py": "class A:\n    routes = []\n    def fetch(self): ...\napp = A()\n"})
     app: Any = load_app("shop")
     assert type(app).__name__ == "A"
+
+
+@pytest.mark.parametrize(
+    ("target", "folder_of_it", "shown"),
+    [
+        ("app.py", ".", "app.py"),
+        ("app:app", ".", "app:app"),
+        (".", ".", "app.py"),
+        ("site", "site", "site/main.py"),
+        ("part/web.py:app", ".", "part/web.py:app"),
+        ("part", ".", "part/__init__.py"),
+    ],
+)
+def test_where_an_app_is(target: str, folder_of_it: str, shown: str, folder: Path) -> None:
+    for file in ("app.py", "site/main.py", "part/__init__.py", "part/web.py"):
+        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).write_text("raise RuntimeError('it is not imported')")
+    assert locate(target) == (folder / folder_of_it, shown)

@@ -9,14 +9,14 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import ModuleType
 
 from ._errors import AppFailedError, AppNotFoundError, ImportStringError
+from ._tracebacks import their_code
 
 _FILES = ("app.py", "main.py", "__init__.py")
 # A file of such a name would hide the module from everyone, uvicorn included.
 _TAKEN = sys.stdlib_module_names | {"click", "kit", "uvicorn"}
-_OURS = str(Path(__file__).parent) + os.sep
 
 
 def import_place(place: str, attribute: str | None, target: str) -> tuple[ModuleType, str]:
@@ -35,17 +35,9 @@ def import_place(place: str, attribute: str | None, target: str) -> tuple[Module
         AppNotFoundError: If there is no such module, file or folder.
         AppFailedError: If the user's own code raised.
     """
-    path = Path(place)
-    is_path = place.endswith(".py") or "/" in place or os.sep in place or place in (".", "..")
-    file = _file_in(path, attribute is not None and not is_path)
+    file = find_file(place, attribute, target)
     if file is not None:
-        return _import_file(file, target), str(file)
-    if path.is_file() and (is_path or path.suffix):
-        if path.suffix != ".py":
-            raise ImportStringError(target, "it is no Python file: expected a name ending in .py")
-        return _import_file(path, target), str(path)
-    if is_path:
-        raise _no_file(path, attribute, target)
+        return _import_file(file, str(file), target), str(file)
     if not all(place.split(".")):
         raise ImportStringError(target, f"{place!r} is no name of a module: expected e.g. 'shop'")
     _put_first(Path.cwd())
@@ -55,10 +47,44 @@ def import_place(place: str, attribute: str | None, target: str) -> tuple[Module
     return module, place
 
 
+def find_file(place: str, attribute: str | None, target: str) -> Path | None:
+    """Finds the file that an import string means; None if it means a module by its name.
+
+    Args:
+        place: A file, a folder or a module.
+        attribute: What stands behind the colon, if anything.
+        target: The import string, for errors.
+
+    Raises:
+        ImportStringError: If it is no Python file.
+        AppNotFoundError: If there is no such file or folder.
+    """
+    path = Path(place)
+    is_path = place.endswith(".py") or "/" in place or os.sep in place or place in (".", "..")
+    file = _file_in(path, attribute is not None and not is_path)
+    if file is not None:
+        return file
+    if path.is_file() and (is_path or path.suffix):
+        if path.suffix != ".py":
+            raise ImportStringError(target, "it is no Python file: expected a name ending in .py")
+        return path
+    if is_path:
+        raise _no_file(path, attribute, target)
+    return None
+
+
+def top_folder(file: Path) -> Path:
+    """The folder that a file is imported from: its own, or the one that has its package."""
+    folder = file.resolve().parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
 def failed(shown: str, error: BaseException) -> AppFailedError:
     """The error that shows what the user's code raised, from that code on."""
-    place = _user_code(error)
-    text = "".join(traceback.format_exception(type(error), error, place))
+    # Without their code, a syntax error say, there is nothing to be seen in the traceback.
+    text = "".join(traceback.format_exception(type(error), error, their_code(error)))
     return AppFailedError(shown, text.rstrip())
 
 
@@ -68,14 +94,13 @@ def _file_in(folder: Path, as_module: bool) -> Path | None:
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
-def _import_file(file: Path, target: str) -> ModuleType:
+def _import_file(file: Path, shown: str, target: str) -> ModuleType:
     """Imports a file as what it is: a module of its folder, or of the package it belongs to."""
     file = file.resolve()
-    parts = [] if file.name == "__init__.py" else [file.stem]
-    folder = file.parent
-    while (folder / "__init__.py").is_file():
-        parts.insert(0, folder.name)
-        folder = folder.parent
+    folder = top_folder(file)
+    parts = list(file.relative_to(folder).with_suffix("").parts)
+    if file.name == "__init__.py":
+        parts.pop()
     if any("." in part for part in parts):
         raise ImportStringError(target, "Python can't import a name with a dot in it: rename it")
     if parts[0] in _TAKEN:
@@ -83,7 +108,7 @@ def _import_file(file: Path, target: str) -> ModuleType:
         raise ImportStringError(target, reason)
     _put_first(folder)
     _forget_other(parts[0], folder)
-    module = _import(".".join(parts), target)
+    module = _import(".".join(parts), shown)
     if module is None:
         raise AppNotFoundError(target, (str(file),), str(Path.cwd()), ())
     return module
@@ -109,7 +134,7 @@ def _import(name: str, shown: str) -> ModuleType | None:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         missing = error.name or ""
-        if f"{name}.".startswith(f"{missing}.") and _user_code(error) is None:
+        if f"{name}.".startswith(f"{missing}.") and their_code(error) is None:
             return None
         raise failed(shown, error) from error
     except (Exception, SystemExit) as error:
@@ -119,18 +144,6 @@ def _import(name: str, shown: str) -> ModuleType | None:
 def _is_bare_folder(module: ModuleType) -> bool:
     """Whether it has no code: Python imports any folder, as a namespace package."""
     return hasattr(module, "__path__") and getattr(module, "__file__", None) is None
-
-
-def _user_code(error: BaseException) -> TracebackType | None:
-    """The traceback without what stands before the user's own code; None if that is all."""
-    place = error.__traceback__
-    while place is not None and _is_ours(place.tb_frame.f_code.co_filename):
-        place = place.tb_next
-    return place
-
-
-def _is_ours(filename: str) -> bool:
-    return filename == importlib.__file__ or filename.startswith((_OURS, "<frozen importlib"))
 
 
 def _no_file(path: Path, attribute: str | None, target: str) -> AppNotFoundError:

@@ -8,10 +8,10 @@ import inspect
 import traceback
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._errors import AppFailedError, AttributeNotFoundError, ImportStringError, NotAnAppError
-from ._importing import failed, import_place
+from ._importing import failed, find_file, import_place, top_folder
 
 _ATTRIBUTES = ("app", "application")
 _FACTORIES = ("create_app", "make_app")
@@ -49,6 +49,35 @@ def load_app(target: str) -> Any:
         text = "".join(traceback.format_exception_only(error)).rstrip()
         raise AppFailedError(shown, text) from error
     return app
+
+
+class Location(NamedTuple):
+    """Where an app is.
+
+    Attributes:
+        folder: The folder that its modules are imported from.
+        shown: What to call it: as it was asked for, but for a folder the file in it.
+    """
+
+    folder: Path
+    shown: str
+
+
+def locate(target: str) -> Location:
+    """Finds out where an app is, without importing it.
+
+    Args:
+        target: As for `load_app`.
+
+    Raises:
+        ImportStringError: If this can't be the place of an app.
+        AppNotFoundError: If there is no such file or folder.
+    """
+    place, attribute = _split(target)
+    file = find_file(place, attribute, target)
+    if file is None:
+        return Location(Path.cwd(), target)
+    return Location(top_folder(file), str(file) if Path(target).is_dir() else target)
 
 
 def is_app(value: Any) -> bool:

@@ -8,25 +8,36 @@ import contextlib
 import logging
 import signal
 import socket
-from collections.abc import Coroutine
+import sys
+from collections.abc import Callable, Coroutine
 from types import FrameType
 from typing import Any, NoReturn
 
-import click
 import uvicorn
 
+from ._worker import LIFESPAN_FAILED
+
 _SHUTDOWN_S = 10
-_LIFESPAN_FAILED = 3
 _MOST_SIGNALS = 2
 
 
-def run(app: Any, listener: socket.socket, greeting: str) -> int:
+def run(
+    app: Any,
+    listener: socket.socket,
+    on_start: Callable[[], object] | None = None,
+    *,
+    shutdown_s: int = _SHUTDOWN_S,
+    is_worker: bool = False,
+) -> int:
     """Serves an app until SIGINT or SIGTERM.
 
     Args:
         app: The app.
         listener: The socket to listen on; it is closed at the end.
-        greeting: What to print once requests are accepted.
+        on_start: Called once requests are accepted, in the event loop.
+        shutdown_s: How many seconds requests in flight have to be answered at the end.
+        is_worker: Whether another process sees to the end of this one, so that SIGINT, which a
+            terminal sends to both, is not for this one.
 
     Returns:
         The exit code of the process: 0, 3 if the app failed to start or to shut down, 128 and
@@ -40,13 +51,14 @@ def run(app: Any, listener: socket.socket, greeting: str) -> int:
         lifespan="on",
         log_level="warning",
         access_log=False,
-        timeout_graceful_shutdown=_SHUTDOWN_S,
+        timeout_graceful_shutdown=shutdown_s,
     )
-    server = _Server(config, greeting)
+    server = _Server(config, on_start, is_worker and sys.platform != "win32")
     logging.getLogger("uvicorn.error").addFilter(_is_news)
     # uvicorn shuts down on the signal, and then raises it again, for whoever handled it before.
     signal.signal(signal.SIGTERM, _exit)
-    signal.signal(signal.SIGINT, _exit)
+    if not is_worker:
+        signal.signal(signal.SIGINT, _exit)
     # The SystemExit is that of `_exit`, or uvicorn's after a failed startup.
     with listener, contextlib.suppress(SystemExit):
         server.run(sockets=[listener])
@@ -59,9 +71,15 @@ class _Server(uvicorn.Server):
     uvicorn waits for both without end: an app that waits for its database could be killed only.
     """
 
-    def __init__(self, config: uvicorn.Config, greeting: str) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        on_start: Callable[[], object] | None,
+        without_interrupt: bool,
+    ) -> None:
         super().__init__(config)
-        self._greeting = greeting
+        self._on_start = on_start
+        self._without_interrupt = without_interrupt
         self._signals: list[int] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._step: asyncio.Task[None] | None = None
@@ -69,8 +87,8 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await self._run_step(super().startup(sockets))
-        if self.started and not self.should_exit:
-            click.echo(self._greeting, err=True)
+        if self._on_start is not None and self.started and not self.should_exit:
+            self._on_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await self._run_step(super().shutdown(sockets))
@@ -88,6 +106,8 @@ class _Server(uvicorn.Server):
             self._step = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if sig == signal.SIGINT and self._without_interrupt:
+            return
         self._signals.append(sig)
         if len(self._signals) > _MOST_SIGNALS:  # the loop itself is blocked
             signal.signal(sig, signal.SIG_DFL)
@@ -106,7 +126,7 @@ class _Server(uvicorn.Server):
         if self.started and self._cut_short:
             return 128 + self._signals[-1]
         failed = lifespan.should_exit or not (self.started or self._signals)
-        return _LIFESPAN_FAILED if failed else 0
+        return LIFESPAN_FAILED if failed else 0
 
 
 def _is_news(record: logging.LogRecord) -> bool:

@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""The `kit` command. Each of its commands is a module of its own."""
+"""The `kit` command. Each of its commands is a module of its own, imported when it is asked for."""
 
 from __future__ import annotations
 
 import click
 
-from ._serve import serve
+from ._group import KitGroup
 
 __all__ = ("main",)
 
 
-@click.group()
+@click.group(cls=KitGroup)
 @click.version_option(package_name="kit-dev", prog_name="kit")
 def main() -> None:
     """Runs and inspects Kit apps."""
 
-
-main.add_command(serve)
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The commands, a module each; `command` is the click command."""

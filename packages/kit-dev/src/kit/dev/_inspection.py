@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""What is registered in an app, route by route."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+from kit.interface import METHOD_NAME_ALL, RouterRoute
+
+from ._app import App
+from ._names import Place, layers, name_of, place_of
+from ._patterns import covers
+
+_FROM_MOUNT = "kit._mount"
+
+
+@dataclass(frozen=True, slots=True)
+class RouteData:
+    """One registered route.
+
+    Attributes:
+        path: The whole pattern, e.g. `/api/users/:id`.
+        method: Upper-case method, or `ALL`.
+        name: What a reader of the code would call the handler; `[handler]` or `[middleware]` for
+            a lambda.
+        is_middleware: Whether the handler takes `next`.
+        middleware: Names of the middleware that runs before this route, outermost first: what was
+            registered earlier, for the method and for every path of the route.
+    """
+
+    path: str
+    method: str
+    name: str
+    is_middleware: bool
+    middleware: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What else the commands show of a route.
+
+    Attributes:
+        data: The route.
+        place: Where its handler is defined, if that is known.
+        is_mounted: Whether it hands over to a mounted application, as middleware does in form.
+        shadow: The earlier handler that answers all of its requests, so that it never runs.
+    """
+
+    data: RouteData
+    place: Place | None
+    is_mounted: bool
+    shadow: RouteData | None
+
+
+def inspect_routes(app: App) -> list[RouteData]:
+    """Lists what is registered in an app; the app is not changed by it.
+
+    Args:
+        app: The app.
+
+    Returns:
+        All routes in the order of registration, middleware included.
+
+    Raises:
+        RuntimeError: If a decorator never got its function.
+    """
+    return [each.data for each in inspect_app(app)]
+
+
+def inspect_app(app: App) -> list[Inspection]:
+    """Does what `inspect_routes` does, and tells more."""
+    found: list[Inspection] = []
+    for route in app.routes:
+        is_middleware = takes_next(route)
+        before = [
+            each.data.name
+            for each in found
+            if each.data.is_middleware and _runs_before(each.data, route)
+        ]
+        data = RouteData(
+            route.path,
+            route.method,
+            shown_name(route.handler, is_middleware),
+            is_middleware,
+            before,
+        )
+        answering = (each.data for each in found if not each.data.is_middleware)
+        shadow = next((each for each in answering if _runs_before(each, route)), None)
+        found.append(
+            Inspection(
+                data, place_of(route.handler), is_mounted(route), None if is_middleware else shadow
+            )
+        )
+    return found
+
+
+def get_router_name(app: App) -> str:
+    """Gives the name of the router in use, e.g. `SmartRouter + RegExpRouter`.
+
+    A SmartRouter settles on a router at its first match, so one is made: routes can't be added to
+    the app any more then.
+
+    Args:
+        app: The app.
+
+    Returns:
+        The name.
+
+    Raises:
+        UnsupportedPathError: If the router finds only now that it can't take a route.
+    """
+    app.router.match("GET", "/")
+    return app.router.name
+
+
+def shown_name(handler: Any, is_middleware: bool) -> str:
+    """The name of a handler, or what stands for it."""
+    return name_of(handler) or ("[middleware]" if is_middleware else "[handler]")
+
+
+def is_mounted(route: RouterRoute) -> bool:
+    """Whether a route hands over to a mounted application."""
+    return getattr(route.handler, "__module__", None) == _FROM_MOUNT
+
+
+def takes_next(route: RouterRoute) -> bool:
+    """Whether a handler is called with `(c, next)`.
+
+    The routes of `kit.Kit` know it. Others are judged by their signature: a second parameter that
+    may be left out is `next` if it is called so.
+    """
+    known = getattr(route, "takes_next", None)
+    if isinstance(known, bool):
+        return known
+    handler = route.handler
+    for handler in layers(route.handler):
+        if not getattr(getattr(handler, "__code__", None), "co_flags", 0) & inspect.CO_VARARGS:
+            break
+    try:
+        signature = inspect.signature(handler, follow_wrapped=False)
+        signature.bind(None, None)
+    except (TypeError, ValueError):
+        return False
+    try:
+        signature.bind(None)
+    except TypeError:
+        return True
+    positional = [p for p in signature.parameters.values() if p.kind in _POSITIONAL]
+    return len(positional) < 2 or positional[1].name == "next"
+
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _runs_before(earlier: RouteData, route: RouterRoute) -> bool:
+    return earlier.method in (METHOD_NAME_ALL, route.method) and covers(earlier.path, route.path)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""`kit new`: the project runs and passes its own tests at once, and nothing is overwritten."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from kit.dev.cli import main
+
+FILES = ["app.py", "test_app.py", "pyproject.toml", "README.md", ".gitignore"]
+
+
+def new(name: str) -> Any:
+    return CliRunner().invoke(main, ["new", name])
+
+
+def test_project_passes_its_own_tests(folder: Path) -> None:
+    result = new("my-shop")
+    assert (result.exit_code, result.output) == (
+        0,
+        "Made my-shop with app.py, test_app.py, pyproject.toml, README.md, .gitignore. Next:\n"
+        "\n"
+        "  cd my-shop\n"
+        "  kit dev   serves it, and reloads it when its code changes\n"
+        "  pytest    runs its tests\n",
+    )
+    root = folder / "my-shop"
+    assert sorted(path.name for path in root.iterdir()) == sorted(FILES)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:asyncio"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "2 passed" in done.stdout, done.stdout + done.stderr
+    settings = tomllib.loads((root / "pyproject.toml").read_text())
+    assert settings["project"]["name"] == "my-shop"
+    assert settings["project"]["dependencies"] == ["kit-core>=0.1,<0.2"]
+    assert settings["dependency-groups"]["dev"] == ["kit-dev[serve]>=0.1,<0.2", "pytest"]
+
+
+def test_project_is_tidy(folder: Path) -> None:
+    ruff = Path(sys.executable).parent / "ruff"
+    if not ruff.exists():
+        pytest.skip("ruff is not installed")
+    assert new("shop").exit_code == 0
+    for arguments in (["check", "--select", "E,F,I,UP,B"], ["format", "--check"]):
+        done = subprocess.run(
+            [ruff, *arguments, "--isolated", "."],
+            cwd=folder / "shop",
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("name", ["a", "shop2", "my_shop", "My.Shop", "x" * 100])
+def test_names(name: str, folder: Path) -> None:
+    assert new(name).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-x", "my shop", "x/y", "..", ".hidden", "x-", "käse", 'a"b', "x" * 101, "a\n"]
+)
+def test_names_that_will_not_do(name: str, folder: Path) -> None:
+    result = CliRunner().invoke(main, ["new", "--", name])
+    assert result.exit_code == 1
+    assert result.output.startswith(
+        f"Error: {name!r} is no name of a project: expected letters and digits, with '-', '_' and "
+        "'.' between them, e.g. 'my-shop'"
+    )
+    assert ("the folder is made in the current one" in result.output) == ("/" in name)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["kit", "Kit", "kit-core", "kit_dev", "pytest"])
+def test_names_of_what_it_uses(name: str, folder: Path) -> None:
+    result = new(name)
+    assert (result.exit_code, result.output) == (
+        1,
+        f"Error: A project can't be called {name!r}, as a package that it uses is\n",
+    )
+
+
+def test_nothing_is_overwritten(folder: Path) -> None:
+    (folder / "shop").mkdir()
+    (folder / "shop" / "app.py").write_text("mine")
+    result = new("shop")
+    assert (result.exit_code, result.output) == (
+        1,
+        f"Error: {folder / 'shop'} is there already, and not empty: pick another name\n",
+    )
+    assert (folder / "shop" / "app.py").read_text() == "mine"
+    (folder / "file").write_text("mine")
+    result = new("file")
+    assert (result.exit_code, result.output) == (
+        1,
+        f"Error: {folder / 'file'} is there already: pick another name\n",
+    )
+    assert (folder / "file").read_text() == "mine"
+
+
+def test_empty_folder_is_taken(folder: Path) -> None:
+    (folder / "shop").mkdir()
+    assert new("shop").exit_code == 0
+
+
+def test_folder_that_may_not_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, **options: Any) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    result = new("shop")
+    assert (result.exit_code, result.output) == (
+        1,
+        f"Error: Can't make {folder / 'shop'}: Permission denied\n",
+    )

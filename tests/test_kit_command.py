@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""The `kit` command as its users have it: what its docs show, its speed, and its wheel."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from commands import clean_environment, run
+from environments import install_pinned, new_environment, with_needed
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "packages" / "kit-dev" / "README.md").read_text()
+KIT = [sys.executable, "-m", "kit"]
+STARTUP_S = 30.0
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """The commands of the README that end by themselves, and what it shows of them."""
+    for block in re.findall(r"```text\n(.*?)```", README, re.DOTALL):
+        command, _, shown = block.partition("\n")
+        if re.match(r"\$ kit (routes|request|plugins|new) ?", command):
+            yield command.removeprefix("$ kit "), shown
+
+
+@pytest.mark.parametrize(("command", "shown"), [*examples()])
+def test_readme_shows_what_is_printed(command: str, shown: str, tmp_path: Path) -> None:
+    environment = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "NO_COLOR")}
+    done = subprocess.run(
+        [*KIT, *shlex.split(command)],
+        cwd=tmp_path if command.startswith("new") else ROOT,
+        env={**environment, "BOOKSHELF_DB": str(tmp_path / "books.db")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip("\n") == shown.rstrip("\n")
+
+
+def test_readme_shows_enough() -> None:
+    assert {command.split()[0] for command, _ in examples()} == {
+        "new",
+        "plugins",
+        "request",
+        "routes",
+    }
+
+
+def test_readme_s_code_prints_what_is_shown() -> None:
+    code, shown = re.findall(
+        r"```python\n(from kit import Kit\nfrom kit.dev.*?)```\n\n```text\n(.*?)```",
+        README,
+        re.DOTALL,
+    )[0]
+    environment = {k: v for k, v in os.environ.items() if k != "FORCE_COLOR"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=environment
+    )
+    assert done.stdout == shown, done.stderr
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    anchors = {
+        re.sub(r"[^a-z -]", "", line.lower()).strip().replace(" ", "-")
+        for line in re.findall(r"^#+ (.*)$", README, re.MULTILINE)
+    }
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        if target.startswith("#"):
+            assert target[1:] in anchors, target
+        elif "://" not in target:
+            assert (ROOT / "packages" / "kit-dev" / target).exists(), target
+
+
+LISTS_ROUTES = """
+import contextlib, json, sys
+from kit.dev.cli import main
+
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(sys.stderr):
+    main(["routes", "examples/bookshelf"])
+print(json.dumps(sorted(sys.modules)))
+"""
+IMPORTS = """
+import json, sys
+sys.path.insert(0, "examples/bookshelf")
+import app
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def test_routes_import_little_more_than_the_app(database: Path, tmp_path: Path) -> None:
+    """What keeps the command under twice the time of the import, whatever is installed."""
+    for number in range(5):
+        info = tmp_path / f"acme_{number}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: acme-{number}\nVersion: 1.0\n"
+        )
+        groups = ("kit.commands", "kit.middleware", "kit.routers", "kit.servers")
+        text = "".join(f"[{group}]\nacme{number} = acme{number}:value\n" for group in groups)
+        (info / "entry_points.txt").write_text(text)
+        (tmp_path / f"acme{number}.py").write_text("value = print\n")
+
+    def modules(code: str) -> set[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(tmp_path), "BOOKSHELF_DB": str(database)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        return set(json.loads(done.stdout))
+
+    imported = modules(IMPORTS)
+    more = modules(LISTS_ROUTES) - imported
+    assert "kit.dev._commands.routes" in more
+    assert len(more) < len(imported) / 2
+    # Plugins are not even looked for, as that takes longer the more is installed.
+    costly = ("acme", "importlib.metadata", "multiprocessing", "uvicorn", "watchfiles")
+    assert [name for name in more if name.startswith(costly)] == []
+
+
+@pytest.mark.slow
+def test_installed_from_wheels(wheels: dict[str, Path], tmp_path: Path) -> None:
+    """Without the extra `serve`, which `kit dev` and `kit serve` then ask for."""
+    python = new_environment(tmp_path / "venv")
+    install_pinned(python, *with_needed(wheels, "kit-core", "kit-dev"))
+    script = python.parent / "kit"
+    assert run(python, "-m", "kit", "--version") == run(script, "--version")
+    run(script, "new", "shop", cwd=tmp_path)
+    shop = tmp_path / "shop"
+    assert "GET     /hello/:name  hello" in run(script, "routes", cwd=shop)
+    said = run(python, "-m", "kit", "request", ".", "/hello/Ada", "--body-only", cwd=shop)
+    assert said == '{"hello":"Ada"}'
+    for command in (("dev",), ("serve", ".")):
+        assert "pip install 'kit-dev[serve]'" in run(script, *command, code=1, cwd=shop)
+    lines = [line.split() for line in run(script, "plugins").splitlines()]
+    assert ["router", "trie", "kit-routers", "0.1.0"] in lines
+    needs = "needs uvicorn, which is not installed: pip install 'kit-dev[serve]'"
+    assert ["server", "uvicorn", "kit-dev", "0.1.0", *needs.split()] in lines
+
+
+@pytest.mark.slow
+def test_new_project_runs_at_once(wheels: dict[str, Path], tmp_path: Path) -> None:
+    python = new_environment(tmp_path / "venv")
+    others = with_needed(wheels, "kit-core", "kit-interface")
+    install_pinned(python, *others, f"{wheels['kit-dev']}[serve]", "pytest")
+    script = python.parent / "kit"
+    run(script, "new", "shop", cwd=tmp_path)
+    shop = tmp_path / "shop"
+    assert "2 passed" in run(python.parent / "pytest", "-W", "error", cwd=shop)
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [script, "dev", "--port", "0"], cwd=shop, stderr=output, env=clean_environment()
+        )
+    try:
+        end = time.monotonic() + STARTUP_S
+        while not (found := re.search(r"Serving app.py at (\S+) ", log.read_text())):
+            assert time.monotonic() < end, log.read_text()
+            time.sleep(0.05)
+        assert httpx.get(f"{found[1]}/hello/Ada").json() == {"hello": "Ada"}
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(STARTUP_S) == 0
+
+
+@pytest.mark.slow
+def test_the_wheel_has_the_module_that_is_run(wheels: dict[str, Path]) -> None:
+    names = zipfile.ZipFile(wheels["kit-dev"]).namelist()
+    assert "kit/__main__.py" in names
+    others = [name for name in names if not name.startswith(("kit/dev/", "kit_dev-"))]
+    assert others == ["kit/__main__.py"]
