@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds the wheels and checks them as users get them: contents, import contract, types.
+"""Builds what is published and checks it as users get it: contents, import contract, types.
 
     python scripts/check_wheels.py
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tomllib
 import zipfile
@@ -19,14 +20,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPING = ROOT / "tests" / "typing"
-LEAVES = {
-    "kit_interface": "kit/interface/",
-    "kit_routers": "kit/router/",
-    "kit_core": "kit/",
-    "kit_bearer_auth": "kit/bearer_auth/",
-    "kit_trailing_slash": "kit/trailing_slash/",
-    "kit_logger": "kit/logger/",
-    "kit_dev": "kit/dev/",
+# What a package has beside its own folder below `kit`: `python -m kit` runs kit-dev.
+BESIDE = {"kit-dev": ["kit/__main__.py"]}
+SOURCE_NAMES = {
+    "CHANGELOG.md",
+    "LICENSE",
+    "PKG-INFO",
+    "README.md",
+    "pyproject.toml",
+    "src",
+    "tests",
 }
 
 
@@ -38,50 +41,80 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> None:
         sys.exit(f"failed with exit code {done.returncode}: {' '.join(map(str, command))}")
 
 
-def check_contents(wheels: list[Path]) -> None:
-    """Each wheel has its own leaf with py.typed, and no file stands in two of them."""
+def name_of(path: Path) -> str:
+    """The distribution that a wheel or a source distribution is of."""
+    return path.name.partition("-")[0].replace("_", "-")
+
+
+def leaf_of(package: str) -> str:
+    """The folder of a package: the one with its py.typed, `kit/` for kit-core."""
+    source = ROOT / "packages" / package / "src"
+    [typed] = source.glob("kit/**/py.typed")
+    return f"{typed.parent.relative_to(source).as_posix()}/"
+
+
+def check_wheels(wheels: list[Path]) -> None:
+    """Each package has a wheel with its own folder, and no file stands in two of them."""
     owners: dict[str, str] = {}
     for wheel in wheels:
-        distribution = wheel.name.partition("-")[0]
-        leaf = LEAVES[distribution]
+        package = name_of(wheel)
+        leaf = leaf_of(package)
         names = [n for n in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in n]
-        strangers = [name for name in names if not name.startswith(leaf)]
-        if strangers:
-            sys.exit(f"{wheel.name} has files outside {leaf}: {strangers}")
-        if leaf + "py.typed" not in names:
-            sys.exit(f"{wheel.name} has no {leaf}py.typed")
+        own = [name for name in names if name.startswith(leaf)] + BESIDE.get(package, [])
+        if strangers := set(names).difference(own):
+            sys.exit(f"{wheel.name} has files outside {leaf}: {sorted(strangers)}")
+        if missing := {leaf + "py.typed", *own}.difference(names):
+            sys.exit(f"{wheel.name} lacks {sorted(missing)}")
         for name in names:
             if name in owners:
                 sys.exit(f"{name} is in {wheel.name} and in {owners[name]}")
             owners[name] = wheel.name
-    if sorted(w.name.partition("-")[0] for w in wheels) != sorted(LEAVES):
-        sys.exit(f"expected a wheel for each of {sorted(LEAVES)}, found {[w.name for w in wheels]}")
+    packages = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
+    if sorted(map(name_of, wheels)) != packages:
+        sys.exit(f"expected a wheel for each of {packages}, found {[w.name for w in wheels]}")
     print(f"{len(owners)} files in {len(wheels)} wheels, each in one of them")
+
+
+def check_sources(archives: list[Path], wheels: list[Path]) -> None:
+    """Each wheel has a source distribution: what it was built from, its tests and its pages."""
+    if [*map(name_of, archives)] != [*map(name_of, wheels)]:
+        sys.exit(f"expected an archive for each wheel, found {[a.name for a in archives]}")
+    for archive in archives:
+        with tarfile.open(archive) as source:
+            names = {name.split("/")[1] for name in source.getnames()} - {".gitignore"}
+        if names != SOURCE_NAMES:
+            sys.exit(f"{archive.name} has {sorted(names)}, expected {sorted(SOURCE_NAMES)}")
 
 
 def main() -> None:
     """Runs all checks."""
     with tempfile.TemporaryDirectory() as folder:
         dist, site, work = (Path(folder) / name for name in ("dist", "venv", "work"))
-        run("uv", "build", "--quiet", "--all-packages", "--no-sources", "--wheel", "-o", dist)
+        run("uv", "build", "--quiet", "--all-packages", "--no-sources", "-o", dist)
         wheels = sorted(dist.glob("*.whl"))
-        check_contents(wheels)
+        archives = sorted(dist.glob("*.tar.gz"))
+        check_wheels(wheels)
+        check_sources(archives, wheels)
         run("uv", "venv", "--quiet", "--python", sys.executable, site)
         python = site / "bin" / "python"
         settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
         pins = Path(folder) / "pins.txt"
         pins.write_text("\n".join(settings["uv"]["constraint-dependencies"]))
-        tools_wanted = ("mypy", "pyright[nodejs]", "ty", "import-linter")
+        checkers = ("mypy", "pyright[nodejs]", "ty", "import-linter")
+        publishing = ("twine", "check-wheel-contents")
         run(
             *("uv", "pip", "install", "--quiet", "--python", python, "--constraint", pins),
             *wheels,
-            *tools_wanted,
+            *checkers,
+            *publishing,
         )
         work.mkdir()
         for source in TYPING.glob("*.py"):
             (work / source.name).write_text(source.read_text())
         (work / "pyrightconfig.json").write_text('{"reportUnnecessaryTypeIgnoreComment": "error"}')
         tools = site / "bin"
+        run(tools / "twine", "check", "--strict", *archives, *wheels)
+        run(tools / "check-wheel-contents", *wheels)
         run(tools / "lint-imports", "--config", ROOT / "pyproject.toml", cwd=work)
         run(tools / "mypy", "--strict", "public_api.py", "refused.py", cwd=work)
         run(tools / "pyright", "--pythonpath", python, "-p", work, cwd=work)

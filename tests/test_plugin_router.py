@@ -3,18 +3,13 @@
 
 from __future__ import annotations
 
-import re
-import sys
-import tarfile
-import tomllib
 from pathlib import Path
 
 import pytest
 from commands import run
+from environments import install, install_pinned, new_environment, with_needed
+from plugin_examples import PluginExample, listed_by_kit
 
-ROOT = Path(__file__).resolve().parent.parent
-PLUGIN = ROOT / "examples" / "plugin-router"
-README = (PLUGIN / "README.md").read_text()
 pytestmark = pytest.mark.slow
 
 USE = """
@@ -57,38 +52,25 @@ print(sorted({name.partition(".")[2].partition(".")[0] for name in sys.modules
 """
 
 
-def install(python: Path, *what: str | Path) -> None:
-    run("uv", "pip", "install", "--quiet", "--python", python, *what)
-
-
 @pytest.fixture(scope="module")
-def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Wheel and source of the plugin."""
-    folder = tmp_path_factory.mktemp("plugin")
-    run("uv", "--directory", PLUGIN, "build", "--quiet", "--no-sources", "-o", folder)
-    return folder
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> PluginExample:
+    return PluginExample("plugin-router", tmp_path_factory.mktemp("plugin"))
 
 
 @pytest.fixture(scope="module")
 def environment(
-    wheels: dict[str, Path], dist: Path, tmp_path_factory: pytest.TempPathFactory
+    wheels: dict[str, Path], plugin: PluginExample, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """An interpreter with kit-core, the plugin, and what the plugin's tests need."""
-    folder = tmp_path_factory.mktemp("environment")
-    run("uv", "venv", "--quiet", "--python", sys.executable, folder / "venv")
-    python = folder / "venv" / "bin" / "python"
-    [plugin] = dist.glob("*.whl")
+    """An interpreter with the kit command, the plugin, and what the plugin's tests need."""
+    python = new_environment(tmp_path_factory.mktemp("environment") / "venv")
     # First with the interface as its only neighbour: that is all it may need.
-    install(python, wheels["kit-interface"], plugin)
+    install(python, wheels["kit-interface"], plugin.wheel)
     assert run(python, "-c", STAND_ALONE).splitlines() == [
         "([('handler', {'id': 1})], ['users', '7'])",
         "['interface']",
     ]
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]
-    pins = folder / "pins.txt"
-    pins.write_text("\n".join(settings["constraint-dependencies"]))
-    kit = (wheels[name] for name in ("kit-interface", "kit-routers", "kit-core"))
-    install(python, "--constraint", pins, *kit, f"segment-hash-router[test] @ {plugin.as_uri()}")
+    with_tests = f"segment-hash-router[test] @ {plugin.wheel.as_uri()}"
+    install_pinned(python, *with_needed(wheels, "kit-core", "kit-dev"), with_tests)
     return python
 
 
@@ -115,44 +97,31 @@ def test_it_is_listed_with_distribution_and_version(environment: Path) -> None:
     assert [line for line in listed if line.startswith("trie kit-routers ")]
 
 
+def test_kit_plugins_lists_it(environment: Path) -> None:
+    row = listed_by_kit(environment, "segment-hash")
+    assert (row["kind"], row["distribution"]) == ("router", "segment-hash-router")
+    assert (row["version"], row["problem"]) == ("0.1.0", None)
+
+
 def test_its_own_tests_pass_from_its_source_distribution(
-    dist: Path, environment: Path, tmp_path: Path
+    plugin: PluginExample, environment: Path, tmp_path: Path
 ) -> None:
-    [archive] = dist.glob("segment_hash_router-*.tar.gz")
-    with tarfile.open(archive) as source:
-        source.extractall(tmp_path, filter="data")
-    [folder] = tmp_path.iterdir()
-    names = {path.name for path in folder.iterdir()}
-    assert {"README.md", "LICENSE", "pyproject.toml", "src", "tests"} <= names
-    said = run(environment, "-m", "pytest", "-p", "no:cacheprovider", cwd=folder)
-    assert int(re.findall(r"(\d+) passed", said)[0]) > 80
+    assert plugin.run_own_tests(environment, tmp_path) > 80
 
 
-def test_its_readme_makes_a_router(environment: Path, tmp_path: Path) -> None:
-    files = re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)```", README, re.DOTALL | re.MULTILINE)
-    assert len(files) == 3
-    for name, text in [*files, ("src/my_router/py.typed", "")]:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    run("uv", "--directory", tmp_path, "build", "--quiet", "--wheel")
-    [wheel] = (tmp_path / "dist").glob("*.whl")
-    install(environment, "--no-deps", wheel)
-    said = run(environment, "-m", "pytest", "-p", "no:cacheprovider", cwd=tmp_path)
-    assert int(re.findall(r"(\d+) passed", said)[0]) > 50
+def test_its_readme_makes_a_router(
+    plugin: PluginExample, environment: Path, tmp_path: Path
+) -> None:
+    assert plugin.build_from_readme(environment, tmp_path) > 50
     use = "from kit import Kit; print(Kit(router='my').router.name)"
     assert run(environment, "-c", use) == "MyRouter\n"
 
 
-def test_its_readme_says_how_it_is_used(environment: Path) -> None:
-    blocks = re.findall(r"^```python\n(.*?)```", README, re.DOTALL | re.MULTILINE)
-    uses = [block for block in blocks if block.startswith("from kit import Kit")]
-    assert len(uses) == 2
+def test_its_readme_says_how_it_is_used(plugin: PluginExample, environment: Path) -> None:
     ask = "\nimport asyncio; print(asyncio.run(app.request('/users/7')).status, app.router.name)"
-    said = [run(environment, "-c", block + ask).rstrip() for block in uses]
+    said = [run(environment, "-c", app + ask).rstrip() for app in plugin.shown_apps()]
     assert said == ["200 SegmentHashRouter", "200 SmartRouter + TrieRouter"]
 
 
-def test_links_of_its_readme_lead_somewhere() -> None:
-    targets = re.findall(r"\]\(([^)]+)\)", README)
-    assert len(targets) >= 4
-    assert [target for target in targets if not (PLUGIN / target).exists()] == []
+def test_links_of_its_readme_lead_somewhere(plugin: PluginExample) -> None:
+    assert plugin.dead_links() == []

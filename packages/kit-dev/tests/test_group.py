@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,7 @@ def test_help_lists_all_commands_and_imports_none() -> None:
 
 def test_module_is_the_same_command() -> None:
     said = subprocess.check_output([sys.executable, "-m", "kit", "--version"], text=True)
-    assert said == "kit, version 0.1.0\n"
+    assert said == f"kit, version {version('kit-dev')}\n"
     said = subprocess.check_output([sys.executable, "-m", "kit", "--help"], text=True)
     assert said == kit("--help")[1].replace("Usage: kit", "Usage: python -m kit")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -39,12 +40,12 @@ def test_all_that_kit_brings() -> None:
     said = lines()
     assert said[0].split() == ["KIND", "NAME", "DISTRIBUTION", "VERSION"]
     for words in (
-        ["router", "reg-exp", "kit-routers", "0.1.0"],
-        ["router", "trie", "kit-routers", "0.1.0"],
-        ["middleware", "bearer-auth", "kit-bearer-auth", "0.1.0"],
-        ["middleware", "logger", "kit-logger", "0.1.0"],
-        ["server", "granian", "kit-dev", "0.1.0"],
-        ["server", "uvicorn", "kit-dev", "0.1.0"],
+        ["router", "reg-exp", "kit-routers", version("kit-routers")],
+        ["router", "trie", "kit-routers", version("kit-routers")],
+        ["middleware", "bearer-auth", "kit-bearer-auth", version("kit-bearer-auth")],
+        ["middleware", "logger", "kit-logger", version("kit-logger")],
+        ["server", "granian", "kit-dev", version("kit-dev")],
+        ["server", "uvicorn", "kit-dev", version("kit-dev")],
     ):
         assert words in [line.split() for line in said]
     starts = {line.index(word) for line, word in zip(said, ["NAME"], strict=False)}
@@ -98,7 +99,10 @@ def test_broken_ones_are_marked_with_the_reason(
         "broken: acme_parts:lost raised AttributeError: "
     )
     assert said["middleware", "logger", "acme", "1.2"] == "ask for acme:logger"
-    assert said["middleware", "logger", "kit-logger", "0.1.0"] == "ask for kit-logger:logger"
+    assert (
+        said["middleware", "logger", "kit-logger", version("kit-logger")]
+        == "ask for kit-logger:logger"
+    )
     assert said["command", "tidy", "acme", "1.2"] == ""
     assert said["command", "untidy", "acme", "1.2"] == (
         "broken: it is an object of type int, expected a click command"

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -280,5 +281,5 @@ def test_the_readme_s_example(kit: Callable[..., Any], app_file: Path) -> None:
 
 
 def test_version_and_help() -> None:
-    assert CliRunner().invoke(main, ["--version"]).output == "kit, version 0.1.0\n"
+    assert CliRunner().invoke(main, ["--version"]).output == f"kit, version {version('kit-dev')}\n"
     assert "serve    Serves an app." in CliRunner().invoke(main, ["--help"]).output
