@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Kit beside its peers: in process, served, at the start, as things grow, and in memory.
+
+    uv run --group bench python -m benchmarks [SECTION ...] [--rows ...] [--peers ...]
+        [--rounds N] [--quick] [--json FILE]
+
+Each section prints its tables; the last table says what the figures must show and whether they do.
+Peers that are not installed are named and left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import growth, in_process, memory, peers, rows, served, start, verdict
+from .tables import Table
+
+
+class Effort(NamedTuple):
+    """How long is measured.
+
+    Attributes:
+        rounds: Rounds of each section.
+        slot_s: Length of a turn in process, in seconds.
+        requests: Of each kind, for the section `memory`.
+    """
+
+    rounds: dict[str, int]
+    slot_s: float
+    requests: int
+
+
+FULL = Effort({"in-process": 15, "served": 7, "start": 15, "growth": 7}, 0.05, memory.REQUESTS)
+QUICK = Effort({"in-process": 5, "served": 1, "start": 3, "growth": 3}, 0.01, 2000)
+
+
+class Run(NamedTuple):
+    """What a section is given."""
+
+    names: list[str]
+    rows: list[str]
+    rounds: int
+    effort: Effort
+
+
+class Section(NamedTuple):
+    """A part of the suite: measures, then makes tables and criteria of the figures."""
+
+    measure: Callable[[Run], Any]
+    tables: Callable[[Any], list[Table]]
+    criteria: Callable[[Any], Any]
+    has_all_peers: bool = True
+
+
+SECTIONS: dict[str, Section] = {
+    "in-process": Section(
+        lambda run: in_process.measure(run.names, run.rows, run.rounds, run.effort.slot_s),
+        in_process.tables,
+        verdict.of_in_process,
+    ),
+    "served": Section(
+        lambda run: served.measure(run.names, run.rows, run.rounds, 1),
+        served.tables,
+        verdict.of_served,
+    ),
+    "start": Section(
+        lambda run: start.measure(run.names, run.rounds), start.tables, verdict.of_start
+    ),
+    "growth": Section(
+        lambda run: growth.measure(run.names, run.rounds, run.effort.slot_s),
+        growth.tables,
+        verdict.of_growth,
+    ),
+    "memory": Section(
+        lambda run: memory.measure(run.names, run.rows, run.effort.requests),
+        memory.tables,
+        verdict.of_memory,
+        has_all_peers=False,
+    ),
+}
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    sections = [*SECTIONS, "all"]
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(sections))
+    parser.add_argument("--rows", nargs="+", choices=rows.ROWS, metavar="ROW", help="by name")
+    parser.add_argument("--peers", nargs="+", choices=peers.NEEDED, metavar="PEER")
+    parser.add_argument("--rounds", type=int, help="of every section")
+    parser.add_argument("--requests", type=int, help="of each kind, for the section memory")
+    parser.add_argument("--quick", action="store_true", help="few and short rounds, to try")
+    parser.add_argument("--check", action="store_true", help="only check every answer")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.sections if name not in sections]
+    if unknown:
+        parser.error(f"no section {unknown[0]!r}: there are {', '.join(sections)}")
+    if options.rounds is not None and options.rounds < 1:
+        parser.error("there is at least 1 round")
+    return options
+
+
+def check(names: list[str], row_names: list[str]) -> int:
+    """Checks every answer; gives the exit status."""
+    left_out = in_process.measure(names, row_names, 0, 0).left_out
+    print("\n".join(left_out) or f"{len(names)} apps answer {len(row_names)} rows right")
+    return 1 if left_out else 0
+
+
+def main(arguments: list[str]) -> int:
+    """Measures and prints; gives the exit status."""
+    options = parse(arguments)
+    asked = options.peers or list(peers.NEEDED)
+    installed, missing = peers.versions(asked)
+    versions = " ".join(f"{name} {text}".strip() + "," for name, text in installed.items())
+    where = f"Python {platform.python_version()}, {os.cpu_count()} processors"
+    print(f"{where}; {versions.rstrip(',')}")
+    for name, reason in missing.items():
+        print(f"{name} is left out: {reason}")
+    print(flush=True)
+    names, row_names = list(installed), options.rows or list(rows.ROWS)
+    if options.check:
+        return check(names, row_names)
+
+    effort = QUICK if options.quick else FULL
+    if options.requests is not None:
+        effort = effort._replace(requests=options.requests)
+    wanted = options.sections
+    if not wanted or "all" in wanted:
+        wanted = list(SECTIONS)
+    results: dict[str, Any] = {"python": platform.python_version(), "versions": installed}
+    criteria: list[verdict.Criterion] = []
+    for name in dict.fromkeys(wanted):
+        section = SECTIONS[name]
+        own = names if section.has_all_peers or options.peers else [peers.KIT]
+        rounds = options.rounds or effort.rounds.get(name, 1)
+        figures = section.measure(Run(own, row_names, rounds, effort))
+        print(f"## {name}\n")
+        print("\n".join(map(str, section.tables(figures))))
+        for line in figures.left_out:
+            print(f"left out: {line}")
+        print(flush=True)
+        criteria += section.criteria(figures)
+        results[name] = dataclasses.asdict(figures)
+    print(verdict.table(criteria))
+    if options.json:
+        results["criteria"] = [dataclasses.asdict(each) for each in criteria]
+        options.json.write_text(json.dumps(results, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""The same app, written for each framework the way its documentation shows, and without extras.
+
+Each module has three functions, which make ASGI apps:
+
+- `rows_app()`: the routes of `rows.py`.
+- `middleware_app(count)`: the text route behind so many middleware that pass everything through.
+- `table_app(paths)`: a route for each path, at most one parameter `:id` in it.
+
+Handlers are async functions wherever a framework takes both kinds. JSON is orjson's where a
+framework documents how to use it, and its own where it does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
+
+RAW, KIT = "raw", "kit"
+
+NEEDED: dict[str, tuple[str, ...]] = {
+    RAW: ("msgspec", "multipart"),
+    KIT: ("kit-core",),
+    "starlette": ("starlette", "orjson", "python-multipart"),
+    "fastapi": ("fastapi", "python-multipart"),
+    "litestar": ("litestar",),
+    "falcon": ("falcon", "orjson"),
+    "blacksheep": ("blacksheep", "orjson"),
+    "sanic": ("sanic", "orjson"),
+    "quart": ("quart", "orjson"),
+    "muffin": ("muffin", "orjson"),
+}
+"""Distributions of each peer, its own first; peers in the order of the columns."""
+
+
+def load(name: str) -> ModuleType:
+    """Imports a peer.
+
+    Raises:
+        ImportError: If its framework is not installed.
+    """
+    return import_module(f"{__name__}.{name}")
+
+
+def versions(names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Which peers are installed, with their versions, and which are not, with the reason."""
+    installed: dict[str, str] = {}
+    missing: dict[str, str] = {}
+    for name in names:
+        try:
+            found = [version(distribution) for distribution in NEEDED[name]]
+        except PackageNotFoundError as error:
+            missing[name] = f"{error.name} is not installed"
+        else:
+            installed[name] = "" if name == RAW else found[0]
+    return installed, missing
+
+
+def write_parameters(path: str, before: str, after: str) -> str:
+    """Writes `:id` in a path as a framework does, e.g. as `{id}`."""
+    return re.sub(r":(\w+)", rf"{before}\1{after}", path)

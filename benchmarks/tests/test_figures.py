@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""What is made of the seconds that were measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import growth, in_process, memory, served, start, verdict
+from benchmarks.__main__ import main
+from benchmarks.crew import Worker, WorkerError
+from benchmarks.load import answer_length
+from benchmarks.tables import Table
+
+
+def figures(**rows):
+    return in_process.Figures(rounds=5, seconds=rows)
+
+
+def criteria(found):
+    return {each.name: each for each in found}
+
+
+def test_the_fastest_peer_is_found_and_the_raw_callable_is_no_peer():
+    row = {
+        "raw": [0.5] * 5,
+        "kit": [1, 1, 1, 1, 2],
+        "slow": [3, 3, 3, 3, 3],
+        "quick": [2, 2, 2, 2, 1],
+    }
+    (duel,) = in_process.duels(figures(text=row))
+    assert (duel.peer, duel.ratio, duel.won, duel.rounds) == ("quick", 2, 4, 5)
+    assert duel.minimum == 1
+    assert duel.is_met
+
+
+@pytest.mark.parametrize(
+    ("peer", "met"),
+    [
+        pytest.param([2, 2, 2, 2, 2], True, id="all rounds"),
+        pytest.param([2, 2, 2, 2, 0.5], True, id="4 of 5"),
+        pytest.param([2, 2, 2, 0.5, 0.5], False, id="3 of 5, although the median is above 1"),
+        pytest.param([1, 1, 1, 1, 1], False, id="a draw"),
+    ],
+)
+def test_kit_is_ahead_by_median_and_by_rounds(peer, met):
+    (duel,) = in_process.duels(figures(text={"kit": [1] * 5, "peer": peer}))
+    assert duel.is_met is met
+
+
+def test_one_lost_row_is_enough_to_fail():
+    won = {"kit": [1] * 5, "peer": [4] * 5}
+    lost = {"kit": [4] * 5, "peer": [1] * 5}
+    found = criteria(verdict.of_in_process(figures(text=won, json=lost)))
+    rows = found["rows on which Kit is ahead"]
+    assert (rows.seen, rows.is_met) == ("1 of 2 rows", False)
+    assert found["fastest peer / Kit, geometric mean of rows"].seen == "1.00"
+
+
+def test_without_peers_nothing_is_said_about_them():
+    found = criteria(verdict.of_in_process(figures(text={"kit": [3.0] * 5, "raw": [1.0] * 5})))
+    assert list(found) == ["text: Kit / raw"]
+    assert found["text: Kit / raw"].is_met
+
+
+def test_a_table_has_a_column_for_each_peer_and_a_dash_for_what_is_missing():
+    made = in_process.tables(
+        figures(text={"kit": [1e-6] * 5, "a": [2e-6] * 5}, json={"kit": [1e-6] * 5})
+    )
+    lines = str(made[0]).splitlines()
+    assert lines[2].split("|")[2:-1] == [" kit, µs ", "    a "]
+    assert [cell.strip() for cell in lines[4].split("|")] == ["", "text", "1.00", "2.00", ""]
+    assert [cell.strip() for cell in lines[5].split("|")] == ["", "json", "1.00", "-", ""]
+
+
+def test_a_table_is_markdown():
+    table = Table("title", ["n"])
+    table.add("row", "12")
+    assert str(table) == "Title:\n\n|     |  n |\n| --- | -: |\n| row | 12 |\n"
+
+
+def test_shares_of_the_raw_callable_are_taken_turn_by_turn():
+    # The machine is twice as slow in the second turn, which touches both.
+    kit = served.Turns([1.25, 2.5], [1.0, 2.0], [1.0, 1.0], [1.0, 1.0])
+    peer = served.Turns([2.0, 4.0], [1.0, 2.0], [0.5, 0.5], [1.0, 1.0])
+    made = served.Figures("wrk", 2, {"granian": {"text": {"kit": kit, "peer": peer}}})
+    found = criteria(verdict.of_served(made))
+    assert found["granian, text: Kit / raw"].seen == "0.80"
+    assert not found["granian, text: Kit / raw"].is_met
+    assert found["granian, text: ahead"].seen == "0.80, peer 0.50"
+    assert found["granian, text: ahead"].is_met
+    assert found["granian, text, processor time: Kit / raw"].is_met
+    assert not found["granian, text, processor time: ahead"].is_met
+
+
+def test_the_start_is_compared_with_starlette_and_falcon():
+    starts = {
+        "kit": start.Starts([1.0], [10], ["anyio"]),
+        "starlette": start.Starts([2.0], [5]),
+        "falcon": start.Starts([0.5], [20]),
+    }
+    found = criteria(verdict.of_start(start.Figures(1, {"first app": starts, "first answer": {}})))
+    assert [each.is_met for each in found.values()] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("series", "seconds", "met"),
+    [
+        pytest.param("routes, static path", {10: [1.0], 10_000: [1.2]}, True, id="flat"),
+        pytest.param("routes, static path", {10: [1.0], 10_000: [9.0]}, False, id="not flat"),
+        pytest.param("middleware", {0: [1.0], 10: [2.0], 20: [3.0]}, True, id="linear"),
+        pytest.param("middleware", {0: [1.0], 10: [2.0], 20: [6.0]}, False, id="quadratic"),
+        pytest.param("bytes of a body", {1000: [1.0], 10_000: [20.0]}, True, id="as raw"),
+        pytest.param("bytes of an upload", {1000: [1.0], 10_000: [30.0]}, False, id="more"),
+    ],
+)
+def test_growth(series, seconds, met):
+    raw = {1000: [0.5], 10_000: [10.0]}
+    made = growth.Figures(1, {series: {"kit": seconds, "raw": raw}})
+    assert [each.is_met for each in verdict.of_growth(made)] == [met]
+
+
+@pytest.mark.parametrize(("grown", "met"), [(900_000, True), (1_000_000, False)])
+def test_the_growth_of_memory_is_that_of_all_kinds_together(grown, met):
+    made = memory.Figures(100_000, {"text": {"kit": 1_000_000}, "json": {"kit": grown}})
+    (found,) = verdict.of_memory(made)
+    assert found.is_met is met
+
+
+def test_the_length_of_an_answer():
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nserver: x\r\n\r\n"
+    assert answer_length(head[:-1]) == 0
+    assert answer_length(head) == len(head) + 5
+    assert answer_length(head + b"hel") == len(head) + 5
+    with pytest.raises(SystemExit, match="no Content-Length"):
+        answer_length(b"HTTP/1.1 200 OK\r\n\r\n")
+
+
+def test_a_run_prints_tables_and_writes_figures(tmp_path, capsys):
+    path = tmp_path / "figures.json"
+    arguments = ["in-process", "--rows", "text", "--peers", "raw", "kit", "--quick"]
+    assert main([*arguments, "--rounds", "1", "--json", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert "## in-process" in printed
+    assert "text: Kit / raw" in printed
+    assert '"text: Kit / raw"' in path.read_text()
+
+
+def test_an_unknown_section_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        main(["in_process"])
+    assert "no section 'in_process': there are in-process, served," in capsys.readouterr().err
+
+
+def test_a_peer_whose_process_ends_is_left_out(monkeypatch):
+    ask = Worker.ask
+
+    def ask_once(self, do, limit_s=120, **arguments):
+        if do == "time" and self.name == "raw":
+            self.kill()
+        return ask(self, do, limit_s, **arguments)
+
+    monkeypatch.setattr(Worker, "ask", ask_once)
+    measured = in_process.measure(["raw", "kit"], ["text", "json"], 2, 0.001)
+    assert {row: list(by_name) for row, by_name in measured.seconds.items()} == {
+        "text": ["kit"],
+        "json": ["kit"],
+    }
+    assert [len(by_name["kit"]) for by_name in measured.seconds.values()] == [2, 2]
+    assert [line.split(":")[0] for line in measured.left_out] == ["text", "json"]
+    assert "raw: the process is gone" in measured.left_out[0]
+
+
+def test_a_worker_that_does_not_answer_in_time_is_ended():
+    worker = Worker("raw")
+    try:
+        with pytest.raises(WorkerError, match="raw: verify took more than 0 s"):
+            worker.ask("verify", 0, row="text")
+        assert not worker.is_alive
+    finally:
+        worker.end()

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""What the figures must show, and whether they do."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from . import growth, in_process, memory, served, start
+from .in_process import median_ratio
+from .peers import KIT, RAW
+from .tables import Table
+
+LEAST_MEAN = 1.5
+MOST_OF_RAW = 3.0
+MOST_OF_TEXT = 2.3
+LEAST_SHARES = {"granian": 0.90, "uvicorn": 0.93}
+MOST_GROWN_BYTES = 2_000_000
+# Flat and linear, with room for caches of the processor, which large tables and bodies leave.
+MOST_OF_SMALLEST_TABLE = 1.5
+MOST_OF_FIRST_MIDDLEWARE = 1.5
+MOST_OF_RAW_GROWTH = 1.25
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One thing that the figures must show."""
+
+    name: str
+    needed: str
+    seen: str
+    is_met: bool
+
+
+def table(criteria: list[Criterion]) -> Table:
+    """The criteria as a table."""
+    made = Table("what it must show", ["needed", "seen", "met"])
+    for each in criteria:
+        made.add(each.name, each.needed, each.seen, "yes" if each.is_met else "no")
+    return made
+
+
+def at_most(name: str, most: float, seen: float) -> Criterion:
+    """That a figure is at most so much."""
+    return Criterion(name, f"<= {most:.2f}", f"{seen:.2f}", seen <= most)
+
+
+def at_least(name: str, least: float, seen: float) -> Criterion:
+    """That a figure is at least so much."""
+    return Criterion(name, f">= {least:.2f}", f"{seen:.2f}", seen >= least)
+
+
+def of_in_process(figures: in_process.Figures) -> Iterator[Criterion]:
+    """Kit ahead on every row, and not far behind the raw callable."""
+    duels = in_process.duels(figures)
+    if duels:
+        won = sum(duel.is_met for duel in duels)
+        needed = f"{in_process.WON_ROUNDS_SHARE:.0%} of rounds"
+        seen = f"{won} of {len(duels)} rows"
+        yield Criterion("rows on which Kit is ahead", needed, seen, won == len(duels))
+        mean = statistics.geometric_mean(duel.ratio for duel in duels)
+        yield at_least("fastest peer / Kit, geometric mean of rows", LEAST_MEAN, mean)
+    text = figures.seconds.get("text", {})
+    if KIT in text and RAW in text:
+        ratio = median_ratio(text[KIT], text[RAW])
+        yield at_most("text: Kit / raw", MOST_OF_RAW, ratio)
+    five = figures.seconds.get("five middleware", {})
+    if KIT in text and KIT in five:
+        ratio = median_ratio(five[KIT], text[KIT])
+        yield at_most("five middleware / text, of Kit", MOST_OF_TEXT, ratio)
+
+
+def of_served(figures: served.Figures) -> Iterator[Criterion]:
+    """Requests per second near the raw callable's, and ahead of all peers; by both clocks."""
+    for server, by_row in figures.turns.items():
+        for row, by_name in by_row.items():
+            if KIT not in by_name:
+                continue
+            shares = {name: turns.share for name, turns in by_name.items()}
+            yield from _of_shares(server, f"{server}, {row}", shares)
+            shares = {name: turns.processor_share for name, turns in by_name.items()}
+            if all(shares.values()):
+                yield from _of_shares(server, f"{server}, {row}, processor time", shares)
+
+
+def _of_shares(server: str, label: str, shares: dict[str, float]) -> Iterator[Criterion]:
+    own = shares.pop(KIT)
+    yield at_least(f"{label}: Kit / raw", LEAST_SHARES[server], own)
+    if shares:
+        best = max(shares, key=lambda name: shares[name])
+        seen = f"{own:.2f}, {best} {shares[best]:.2f}"
+        yield Criterion(f"{label}: ahead", "above all peers", seen, own > shares[best])
+
+
+def of_start(figures: start.Figures) -> Iterator[Criterion]:
+    """No slower than Starlette, no larger than Falcon, and nothing imported that is not used."""
+    starts = figures.starts[start.STAGES[0]]
+    kit = starts.get(KIT)
+    if kit is None:
+        return
+    if "starlette" in starts:
+        ratio = median_ratio(kit.seconds, starts["starlette"].seconds)
+        yield at_most("first app: time, Kit / Starlette", 1, ratio)
+    if "falcon" in starts:
+        ratio = median_ratio(kit.peak_bytes, starts["falcon"].peak_bytes)
+        yield at_most("first app: memory, Kit / Falcon", 1, ratio)
+    seen = ", ".join(kit.lazy) or "none"
+    yield Criterion("first app: imported, but not used", "none", seen, not kit.lazy)
+
+
+def of_growth(figures: growth.Figures) -> Iterator[Criterion]:
+    """Flat in the routes, linear in middleware and bodies."""
+    found = growth.of(figures, "routes, static path", KIT)
+    if len(found) > 1:
+        name = f"static path: time at {max(found):,} routes / at {min(found):,}"
+        yield at_most(name, MOST_OF_SMALLEST_TABLE, growth.growth(found))
+    found = growth.of(figures, "middleware", KIT)
+    if {0, 10, 20} <= found.keys():
+        first, middle, last = (statistics.median(found[count]) for count in (0, 10, 20))
+        name = "middleware: time of 11th to 20th / of 1st to 10th"
+        yield at_most(name, MOST_OF_FIRST_MIDDLEWARE, (last - middle) / (middle - first))
+    for series in ("bytes of a body", "bytes of an upload"):
+        found, raw = (growth.of(figures, series, name) for name in (KIT, RAW))
+        if len(found) > 1 and found.keys() <= raw.keys():
+            # The copies of a large body miss the caches of the processor, whoever makes them.
+            sizes = sorted(found)[-2:]
+            name = f"{series}: growth from {sizes[0]:,} to {sizes[1]:,}, Kit's / raw's"
+            seen = growth.grown(found, *sizes) / growth.grown(raw, *sizes)
+            yield at_most(name, MOST_OF_RAW_GROWTH, seen)
+
+
+def of_memory(figures: memory.Figures) -> Iterator[Criterion]:
+    """No leak."""
+    grown = memory.total_grown(figures, KIT)
+    if grown is not None:
+        needed = f"< {MOST_GROWN_BYTES / 1e6:.2f} MB"
+        name = f"{figures.requests:,} requests of each kind"
+        yield Criterion(name, needed, f"{grown / 1e6:.2f} MB", grown < MOST_GROWN_BYTES)
