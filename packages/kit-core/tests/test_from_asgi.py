@@ -159,6 +159,22 @@ async def test_scope_of_a_request_made_in_process() -> None:
     assert (await scope_of(Request("https://example.com")))["server"] == ("example.com", 443)
 
 
+async def test_a_mounted_application_knows_in_process_where_it_is_mounted() -> None:
+    seen: list[dict[str, Any]] = []
+
+    async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        seen.append(scope)
+        await sending(START, body(b""))(scope, receive, send)
+
+    inner = Kit().mount("/:x/deep", from_asgi(app))
+    for path in ("/v1/caf%C3%A9/deep/a%2Fb?q=1", "/v1/x/deep"):
+        await Kit().route("/v1", inner).request(path)
+    assert [(s["root_path"], s["path"], s["raw_path"]) for s in seen] == [
+        ("/v1/café/deep", "/v1/café/deep/a/b", b"/v1/caf%C3%A9/deep/a%2Fb"),
+        ("/v1/x/deep", "/v1/x/deep/", b"/v1/x/deep/"),
+    ]
+
+
 async def test_scope_of_a_served_request_is_that_of_the_server() -> None:
     around = {
         **SCOPE,

@@ -45,7 +45,7 @@ async def test_wsgi_application() -> None:
     response = await kit.request("/m/caf%C3%A9?q=1", {"method": "POST", "body": "body"})
     assert (response.status, response.headers.get_set_cookie()) == (201, ["a=1", "b=2"])
     # SPEC: PEP 3333, "Unicode Issues": bytes, each as a character.
-    assert await response.bytes() == " /caf\xc3\xa9 q=1 body".encode()
+    assert await response.bytes() == "/m /caf\xc3\xa9 q=1 body".encode()
 
 
 async def test_headers_as_variables() -> None:

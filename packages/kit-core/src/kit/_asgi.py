@@ -22,8 +22,10 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 _logger = logging.getLogger("kit")
-_CHUNKS_BETWEEN_LOOKS = 16  # at the clock
-_LONGEST_TURN_S = 0.001
+# How long a stream that never waits goes on before others run. The clock is looked at after every
+# 16 chunks: whenever none of these bits is set in their count.
+_TURN_S = 0.001
+_BETWEEN_LOOKS = 0xF
 _WITHOUT_BODY = frozenset((101, 204, 304))
 
 
@@ -136,11 +138,13 @@ async def _send_stream(body: Stream, c: Context[Any, Any], send: Send) -> None:
 
 async def _write(write_to: Callable[[Send], Awaitable[bool]], send: Send) -> None:
     """Lets a body write itself."""
-    turns = _Turns()
+    turn_ends = monotonic() + _TURN_S
 
     async def send_chunk(chunk: Any) -> None:
+        nonlocal turn_ends
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await turns.next()
+        if monotonic() > turn_ends:
+            turn_ends = await _let_others_run()
 
     if await write_to(send_chunk):
         await send({"type": "http.response.body", "body": b""})
@@ -148,8 +152,8 @@ async def _write(write_to: Callable[[Send], Awaitable[bool]], send: Send) -> Non
 
 async def _pump(body: Stream, send: Send) -> None:
     """Sends a streamed body until it ends or the client is found to be gone."""
-    turns = None
     count = 0
+    turn_ends = monotonic() + _TURN_S
     # PERF: no generator of our own around one that is async already; who called closes it.
     chunks: Any = body.__aiter__() if hasattr(body, "__aiter__") else iterate(body)
     try:
@@ -164,9 +168,8 @@ async def _pump(body: Stream, send: Send) -> None:
                 _logger.debug("The client went away during a streamed response: %r", error)
                 return
             count += 1
-            if not count % _CHUNKS_BETWEEN_LOOKS:
-                turns = turns or _Turns()
-                await turns.next()
+            if not count & _BETWEEN_LOOKS and monotonic() > turn_ends:
+                turn_ends = await _let_others_run()
     except ClientDisconnectedError as error:
         _logger.debug("%s", error)
         return
@@ -176,22 +179,13 @@ async def _pump(body: Stream, send: Send) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-class _Turns:
-    """Lets others run from time to time.
+async def _let_others_run() -> float:
+    """Waits for the other tasks; gives the time when it is their turn again.
 
     Neither a body nor `send` need ever wait, above all when the client is gone; then nothing else
     would run until the end.
     """
+    from anyio.lowlevel import checkpoint
 
-    __slots__ = ("_until",)
-
-    def __init__(self) -> None:
-        self._until = monotonic() + _LONGEST_TURN_S
-
-    async def next(self) -> None:
-        """Waits for the others, if they have waited long enough."""
-        if monotonic() >= self._until:
-            from anyio.lowlevel import checkpoint
-
-            await checkpoint()
-            self._until = monotonic() + _LONGEST_TURN_S
+    await checkpoint()
+    return monotonic() + _TURN_S

@@ -16,7 +16,7 @@ _MOST_STEPS = 100
 def form_values(form: FormData, *, all: bool, dot: bool) -> dict[str, Any]:
     """Turns a form into a dict; see `KitRequest.parse_body`."""
     values: dict[str, Any] = {}
-    for name, value in form:
+    for name, value in form._entries:
         if all or name.endswith("[]"):
             _collect(values, name, value)
         else:

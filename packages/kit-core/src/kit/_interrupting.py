@@ -9,8 +9,8 @@ from typing import Any
 from ._tasks import running_trio
 
 
-async def run_until(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> None:
-    """Runs work; cancels it where it waits, as soon as `over` gives True.
+def run_until(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> Awaitable[None]:
+    """Gives what runs work, and cancels it where it waits as soon as `over` gives True.
 
     `over` is asked only once the work waits for the first time.
 
@@ -19,12 +19,9 @@ async def run_until(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) 
         work: What is to be done.
 
     Raises:
-        Exception: What the work or `over` raised.
+        Exception: When awaited, what the work or `over` raised.
     """
-    if running_trio() is None:
-        await _run_on_asyncio(over, work)
-    else:
-        await _run_on_trio(over, work)
+    return (_run_on_asyncio if running_trio() is None else _run_on_trio)(over, work)
 
 
 async def _run_on_asyncio(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> None:
@@ -33,7 +30,7 @@ async def _run_on_asyncio(over: Callable[[], Awaitable[bool]], work: Awaitable[N
     import asyncio
 
     loop = asyncio.get_running_loop()
-    task: Any = asyncio.current_task()
+    task: Any = asyncio.current_task(loop)
     cancellations = task.cancelling()
     watcher: asyncio.Task[None] | None = None
     has_cancelled = False

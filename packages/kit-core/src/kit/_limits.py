@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""How much of a request is taken."""
+"""How much of a request is taken, and the answers to more."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from kit.interface import HTTPException
 
 _MIB = 1024 * 1024
 
@@ -14,8 +16,10 @@ class Limits(NamedTuple):
     Attributes:
         max_fields: Form fields that are no files.
         max_files: Files in a form.
-        max_field_size_bytes: Size of one field that is no file. It is kept in memory.
-        spool_size_bytes: Size up to which a file is kept in memory; beyond, in a temporary file.
+        max_field_size_bytes: Size of one field that is no file, and of its name. Both are kept in
+            memory.
+        spool_size_bytes: Size up to which the files of a form are kept in memory, all together;
+            a file beyond is in a temporary file.
         max_body_size_bytes: Size of a whole body; None for no bound.
     """
 
@@ -24,3 +28,23 @@ class Limits(NamedTuple):
     max_field_size_bytes: int = _MIB
     spool_size_bytes: int = _MIB
     max_body_size_bytes: int | None = None
+
+
+def body_too_large(most: int) -> HTTPException:
+    """The answer to a body beyond `max_body_size_bytes`."""
+    return HTTPException(413, f"The body is larger than {most} bytes")
+
+
+def form_too_large(what: str, most: int) -> HTTPException:
+    """The answer to a form with too many fields or files."""
+    return HTTPException(413, f"The form has more than {most} {what}")
+
+
+def field_too_large(name: str, most: int) -> HTTPException:
+    """The answer to a form field that is too long."""
+    return HTTPException(413, f"The form field {name!r:.100} is longer than {most} bytes")
+
+
+def field_name_too_large(most: int) -> HTTPException:
+    """The answer to a form field whose name is too long."""
+    return HTTPException(413, f"The name of a form field is longer than {most} bytes")

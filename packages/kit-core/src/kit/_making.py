@@ -13,6 +13,7 @@ from .web._response import check_status
 
 HeaderArgument: TypeAlias = Mapping[str, str | Iterable[str]]
 
+_OWN_NAMES = frozenset((b"content-type", b"content-length"))
 _new = object.__new__
 
 
@@ -41,23 +42,31 @@ def make_response(
         status = 200
     else:
         check_status(status, has_body=body is not None)
-    if prepared is None and headers is None and content_type is not None:
-        return response_of(body, status, (content_type,))
+    lines: list[HeaderLine] | tuple[HeaderLine, ...]
+    names = dict(prepared) if prepared else {}
+    if headers is None and content_type is not None and _OWN_NAMES.isdisjoint(names):
+        # PERF: nearly every response that something was set for: nothing is replaced.
+        lines = (*prepared, content_type) if prepared else (content_type,)
+        return response_of(body, status, lines)
     lines = list(prepared or ())
     if content_type is not None:
         set_line(lines, content_type)
     if headers is not None:
-        for name, value in headers.items():
-            key = encode_name(name)
-            if isinstance(value, str):
-                set_line(lines, (key, encode_value(name, value)))
-            else:
-                lines[:] = [line for line in lines if line[0] != key]
-                lines += [(key, encode_value(name, each)) for each in value]
+        _set_all(lines, headers)
     names = dict(lines)
     if implied_type is not None and b"content-type" not in names:
         lines.append((b"content-type", encode_value("content-type", implied_type)))
     return response_of(body, status, lines if b"content-length" in names else tuple(lines))
+
+
+def _set_all(lines: list[HeaderLine], headers: HeaderArgument) -> None:
+    for name, value in headers.items():
+        key = encode_name(name)
+        if isinstance(value, str):
+            set_line(lines, (key, encode_value(name, value)))
+        else:
+            lines[:] = [line for line in lines if line[0] != key]
+            lines += [(key, encode_value(name, each)) for each in value]
 
 
 def response_of(

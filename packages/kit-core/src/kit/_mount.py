@@ -107,6 +107,7 @@ def _moved(raw: Request, url: str) -> Request:
     request._received = raw._received
     request._body = raw._body
     request.scope = raw.scope
+    request._whole_url = getattr(raw, "_whole_url", raw.url)
     if not raw.body_used:
         raw._take()
     return request

@@ -10,13 +10,15 @@ from typing import TypeAlias
 
 from kit.interface import HTTPException
 
-from ._limits import Limits
+from ._limits import Limits, body_too_large
 from ._shared_task import SharedTask
 from ._tasks import Signal
 from .web import FormData, Request
 from .web._body import Bytes, Stream, close_stream, iterate
+from .web._field_sizes import FieldSizes
 from .web._forms import MULTIPART, URLENCODED, decode_urlencoded, media_type, read_form
-from .web._received import ReceivedBody, body_too_large
+from .web._headers import find_value
+from .web._received import ReceivedBody, See
 from .web._tee import Branch
 
 Read: TypeAlias = Callable[[Limits], Awaitable[None]]
@@ -51,16 +53,28 @@ class RequestBody:
     def __init__(self, raw: Request, limits: Limits) -> None:
         self._raw = raw
         self._limits = limits
-        self._content_type = raw.headers.get("content-type")
+        self._content_type: str | None = None
         self._data: Bytes | None = None
         self._form: FormData | None = None
         self._failure: Exception | None = None
         self._has_taken = False
         self._is_whole: bool | None = None
-        self._kind = ""
+        self._kind: str | None = None
         self._busy = False
         self._changed: Signal | None = None
         self._shared: SharedTask | None = None
+
+    @property
+    def is_form(self) -> bool:
+        """Whether the Content-Type is one of a form's."""
+        if self._kind is None:
+            raw = self._raw
+            # PERF: no Headers that nobody else asks for.
+            scope, headers = raw.scope, raw._headers
+            lines = scope["headers"] if scope and headers is None else raw.headers._lines
+            self._content_type = find_value(lines, "content-type")
+            self._kind = media_type(self._content_type)
+        return self._kind in (MULTIPART, URLENCODED)
 
     async def bytes(self) -> Bytes:
         """Gives the whole body.
@@ -71,6 +85,8 @@ class RequestBody:
                 a stream or a form was cancelled.
             Exception: What the stream raised that is the body of a request made in process.
         """
+        if self._data is None and self._is_untouched():
+            await self._receive_whole()
         while self._data is None:
             await self._once(self._read_bytes, self._limits, apart=self._loses_bytes())
         return self._data
@@ -86,7 +102,11 @@ class RequestBody:
             TypeError: As `bytes` does.
             Exception: As `bytes` does.
         """
-        self._kind = media_type(self._content_type)
+        if self._form is None and self.is_form and self._kind == URLENCODED:
+            if self._data is None and self._is_untouched():
+                await self._receive_whole(limits)
+            if self._data is not None:
+                self._form = decode_urlencoded(self._data, limits or self._limits)
         while self._form is None:
             read, apart = self._next_for_form()
             await self._once(read, limits or self._limits, apart=apart)
@@ -124,6 +144,32 @@ class RequestBody:
         """Removes the temporary files of the form."""
         if self._form is not None:
             self._form._close()
+
+    def _is_untouched(self) -> bool:
+        return not (self._has_taken or self._busy or self._failure)
+
+    async def _receive_whole(self, limits: Limits | None = None) -> None:
+        """Takes the body, if it is one that a server gives in one message.
+
+        PERF: which is nearly every one; it needs nothing of what larger ones do.
+        """
+        body = self._raw._body
+        if not isinstance(body, ReceivedBody):
+            return
+        self._busy = True
+        try:
+            data = await body.whole()
+        finally:
+            self._busy = False
+            if self._changed is not None:
+                self._changed.tell()
+        if data is not None:
+            self._take()
+            most = (limits or self._limits).max_body_size_bytes
+            if most is not None and len(data) > most:
+                self._failure = body_too_large(most)
+            else:
+                self._data = data
 
     async def _once(self, read: Read, limits: Limits, *, apart: bool) -> None:
         """Reads, or waits for who does.
@@ -169,7 +215,7 @@ class RequestBody:
     def _next_for_form(self) -> tuple[Read, bool]:
         """What is to be done next to get the form, and whether in a task of its own."""
         body = self._raw._body
-        if self._data is not None or self._kind not in (MULTIPART, URLENCODED):
+        if self._data is not None or not self.is_form:
             return self._read_form, False
         if self._kind == MULTIPART and not (self._is_whole or isinstance(body, Bytes)):
             if self._is_whole is None and isinstance(body, ReceivedBody):
@@ -204,7 +250,7 @@ class RequestBody:
         body = self._raw._body
         self._is_whole = isinstance(body, ReceivedBody) and await body.comes_whole()
 
-    async def _read_bytes(self, limits: Limits) -> None:
+    async def _read_bytes(self, limits: Limits, see: See | None = None) -> None:
         if self._form is not None:
             content = self._write(self._form)
             chunks = iterate([content] if isinstance(content, Bytes) else content)
@@ -215,7 +261,7 @@ class RequestBody:
         most = limits.max_body_size_bytes
         if isinstance(body, (ReceivedBody, Branch)):
             try:
-                self._data = await body.read(most)
+                self._data = await body.read(most, see)
             except HTTPException:
                 raise
             except BaseException:  # what was read is kept there for who reads on
@@ -223,12 +269,13 @@ class RequestBody:
                 self._has_taken = False
                 raise
         else:
-            async with aclosing(_bounded(body, most)) as chunks:
+            async with aclosing(_bounded(body, most, see)) as chunks:
                 self._data = b"".join([chunk async for chunk in chunks])
 
     async def _read_form(self, limits: Limits) -> None:
-        if self._data is None and self._kind in (MULTIPART, URLENCODED):
-            await self._read_bytes(limits)
+        if self._data is None and self.is_form:
+            sees = self._kind == URLENCODED
+            await self._read_bytes(limits, FieldSizes(limits).add if sees else None)
         data = self._data or b""
         if self._kind == URLENCODED:
             self._form = decode_urlencoded(data, limits)
@@ -250,11 +297,13 @@ class RequestBody:
         return content
 
 
-async def _bounded(body: Bytes | Stream | None, most: int | None) -> AsyncGenerator[Bytes, None]:
+async def _bounded(
+    body: Bytes | Stream | None, most: int | None, see: See | None = None
+) -> AsyncGenerator[Bytes, None]:
     """The chunks of a body, up to a size in bytes.
 
     Raises:
-        HTTPException: 413 beyond it.
+        HTTPException: 413 beyond it, and what `see` raises.
     """
     size = 0
     try:
@@ -263,6 +312,8 @@ async def _bounded(body: Bytes | Stream | None, most: int | None) -> AsyncGenera
                 size += len(chunk)
                 if most is not None and size > most:
                     raise body_too_large(most)
+                if see is not None:
+                    see(chunk)
                 yield chunk
     finally:
         await close_stream(body)

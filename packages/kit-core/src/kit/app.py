@@ -231,7 +231,8 @@ class Kit(Composition[B, V]):
             if c._execution_ctx is not None:
                 await c._run_tasks()
         finally:
-            if c._req is not None or c._execution_ctx is not None:
+            req = c._req
+            if (req is not None and req._reader is not None) or c._execution_ctx is not None:
                 c._close()
 
     def running(self) -> AbstractAsyncContextManager[None]:

@@ -188,7 +188,7 @@ def _scope_of(request: Request, state: Mapping[str, Any] | None) -> Scope:
     """
     around = request.scope or {}
     scheme, host, url_path, url_query = _parts(request.url)
-    path, raw_path, root_path, query = _place(request.scope, url_path, url_query)
+    path, raw_path, root_path, query = _place(_scope_around(request), url_path, url_query)
     headers = list(request.headers._lines)
     if not any(name == b"host" for name, _ in headers):
         headers.insert(0, (b"host", host.encode()))
@@ -234,6 +234,21 @@ def _server_of(url: str) -> tuple[str, int]:
     parsed = URL(url)
     port = parsed.port or (443 if parsed.protocol == "https:" else 80)
     return parsed.hostname.strip("[]"), int(port)
+
+
+def _scope_around(request: Request) -> Scope | None:
+    """The scope of the app that the application is mounted in, made up for one in process."""
+    whole = getattr(request, "_whole_url", None)
+    if request.scope is not None or whole is None:
+        return request.scope
+    scheme, host, path, query = _parts(whole)
+    return {
+        "scheme": scheme,
+        "path": unquote(path),
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "headers": [(b"host", host.encode())],
+    }
 
 
 def _place(

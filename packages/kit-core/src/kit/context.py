@@ -18,7 +18,7 @@ from ._types import B, V
 from .request import KitRequest
 from .web import Response
 from .web._body import BodyInit
-from .web._headers import HeaderLine, encode_name, encode_value, set_line
+from .web._headers import HeaderLine, encode_name, encode_value, known_names, set_line
 from .web._response import check_status
 
 if TYPE_CHECKING:
@@ -87,11 +87,10 @@ class Context(Generic[B, V]):
         """The request."""
         req = self._req
         if req is None:
-            req = _new(KitRequest)._set(None, self._scope, self._receive, self._path, self._match)
-            req._limits = self._app._limits
+            req = self._req = _new(KitRequest)
+            req._set(None, self._scope, self._receive, self._path, self._match, self._app._limits)
             if self._index > 0:
                 req.route_index = min(self._index, len(self._handlers) - 1)
-            self._req = req
         return req
 
     @property
@@ -200,7 +199,7 @@ class Context(Generic[B, V]):
         Raises:
             ValueError: If the name or value may not be sent.
         """
-        key = encode_name(name)
+        key = known_names.get(name) or encode_name(name)
         res = self._res
         if res is None:
             lines = self._lines
@@ -213,7 +212,7 @@ class Context(Generic[B, V]):
             lines = res.headers._lines
         if value is None:
             lines[:] = [line for line in lines if line[0] != key]
-        elif append:
+        elif append or not lines:
             lines.append((key, encode_value(name, value)))
         else:
             set_line(lines, (key, encode_value(name, value)))

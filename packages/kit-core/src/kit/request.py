@@ -15,8 +15,7 @@ from ._path import decode_component, query_pairs, query_value
 from ._request_body import RequestBody
 from .web import Blob, FormData, Request
 from .web._body import Bytes, decode_text
-from .web._forms import MULTIPART, URLENCODED, media_type
-from .web._headers import encode_name
+from .web._headers import find_value
 
 if TYPE_CHECKING:
     from kit.interface import Result, RouterRoute
@@ -68,7 +67,13 @@ class KitRequest:
         self._set(request, request.scope, None, path, match_result or _NO_MATCH)
 
     def _set(
-        self, raw: Request | None, scope: Any, receive: Any, path: str, match: Any
+        self,
+        raw: Request | None,
+        scope: Any,
+        receive: Any,
+        path: str,
+        match: Any,
+        limits: Limits = _DEFAULT_LIMITS,
     ) -> KitRequest:
         self._raw = raw
         self._scope = scope
@@ -76,7 +81,7 @@ class KitRequest:
         self.path = path
         self._match = match
         self.route_index = 0
-        self._limits = _DEFAULT_LIMITS
+        self._limits = limits
         self._query: str | None = None
         self._pairs: list[tuple[str, str]] | None = None
         self._reader: RequestBody | None = None
@@ -185,12 +190,7 @@ class KitRequest:
         raw = self._raw
         lines = self._scope["headers"] if raw is None else raw.headers._lines
         if name is not None:
-            key = encode_name(name)
-            found = None
-            for n, value in lines:
-                if n == key:
-                    found = value if found is None else found + b", " + value
-            return None if found is None else found.decode("latin-1")
+            return find_value(lines, name)
         headers: dict[str, str] = {}
         for n, value in lines:
             text = n.decode("latin-1")
@@ -291,13 +291,14 @@ class KitRequest:
         Raises:
             HTTPException: 400 if the form is malformed, 413 if it is beyond a limit.
         """
-        for name in limits.keys() - Limits._fields:
+        for name in limits.keys() - Limits._fields if limits else ():
             raise TypeError(
                 f"parse_body() has no limit {name!r}: there are {', '.join(Limits._fields)}"
             )
-        if media_type(self.header("content-type")) not in (MULTIPART, URLENCODED):
+        body = self._body
+        if not body.is_form:
             return {}
-        form = await self._body.form_data(self._limits._replace(**limits) if limits else None)
+        form = await body.form_data(self._limits._replace(**limits) if limits else None)
         return form_values(form, all=all, dot=dot)
 
     def valid(self, target: ValidationTarget, /) -> Any:

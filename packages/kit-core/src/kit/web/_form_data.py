@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import AsyncIterator, Iterable
 from typing import Any, TypeAlias
 
 from ._body import Blob, Bytes, Chunk, Stream
 from ._entries import Entries
+from ._spool import Spool
 
 FormValue: TypeAlias = "str | File"
 _CHUNK_BYTES = 64 * 1024
@@ -28,7 +28,7 @@ class File(Blob):
         last_modified: Milliseconds since the epoch; now, if None.
     """
 
-    __slots__ = ("_last_modified", "_name", "_size", "_spooled", "_spooled_lock")
+    __slots__ = ("_last_modified", "_name", "_size", "_spooled", "_start")
 
     def __init__(
         self,
@@ -42,15 +42,15 @@ class File(Blob):
         self._name = name
         self._size = len(self._data)
         self._last_modified = int(time.time() * 1000) if last_modified is None else last_modified
-        self._spooled: Any = None
-        self._spooled_lock: threading.Lock | None = None
+        self._spooled: Spool | None = None
+        self._start = 0
 
     @classmethod
-    def _in_temporary_file(cls, spooled: Any, size: int, name: str, type: str) -> File:
-        """A file whose content is in an open binary file object."""
+    def _in_spool(cls, spool: Spool, start: int, size: int, name: str, type: str) -> File:
+        """A file whose content is a part of a temporary file."""
         file = cls((), name, type=type)
-        file._spooled = spooled
-        file._spooled_lock = threading.Lock()
+        file._spooled = spool
+        file._start = start
         file._size = size
         return file
 
@@ -96,15 +96,15 @@ class File(Blob):
             yield chunk
 
     def _read_at(self, offset: int) -> Bytes:
-        assert self._spooled_lock is not None  # noqa: S101 - set together with _spooled
-        with self._spooled_lock:  # two readers share one file position
-            if self._spooled.closed:
-                raise ValueError(
-                    f"The uploaded file {self._name!r} is gone: its request is done. "
-                    "Read it before the response, or in a wait_until task"
-                )
-            self._spooled.seek(offset)
-            return bytes(self._spooled.read(_CHUNK_BYTES))
+        assert self._spooled is not None  # noqa: S101 - else the content is in memory
+        size = min(self._size - offset, _CHUNK_BYTES)
+        chunk = self._spooled.read_at(self._start + offset, size)
+        if chunk is None:
+            raise ValueError(
+                f"The uploaded file {self._name!r} is gone: its request is done. "
+                "Read it before the response, or in a wait_until task"
+            )
+        return chunk
 
     def _content(self) -> Bytes:
         if self._spooled is None:
@@ -120,7 +120,7 @@ class File(Blob):
         """The same content under another name."""
         file = File((), name, type=self.type, last_modified=self._last_modified)
         file._data, file._size = self._data, self._size
-        file._spooled, file._spooled_lock = self._spooled, self._spooled_lock
+        file._spooled, file._start = self._spooled, self._start
         return file
 
     def _close(self) -> None:

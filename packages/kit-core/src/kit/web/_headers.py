@@ -19,7 +19,8 @@ _FORBIDDEN = re.compile(r"[\r\n\0]")
 _WHITE = " \t\r\n"
 
 # PERF: an app sends the same few names again and again; checking one costs more than a lookup.
-_known_names: dict[str, bytes] = {}
+# Where every request comes by, it is looked up without a call.
+known_names: dict[str, bytes] = {}
 _MAX_KNOWN_NAMES = 1000
 
 
@@ -29,14 +30,14 @@ def encode_name(name: str) -> bytes:
     Raises:
         ValueError: If `name` is no token (RFC 9110 section 5.1).
     """
-    known = _known_names.get(name)
+    known = known_names.get(name)
     if known is not None:
         return known
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError(f"Invalid header name {name!r}: expected a token of RFC 9110")
     encoded = name.lower().encode("ascii")
-    if len(_known_names) < _MAX_KNOWN_NAMES:
-        _known_names[name] = encoded
+    if len(known_names) < _MAX_KNOWN_NAMES:
+        known_names[name] = encoded
     return encoded
 
 
@@ -46,10 +47,10 @@ def encode_value(name: str, value: str) -> bytes:
     Raises:
         ValueError: If it holds CR, LF, NUL or a character beyond latin-1 (WHATWG Fetch, 2.2.2).
     """
+    if value.__class__ is str and value.isascii() and value.isprintable():
+        return value.strip(" ").encode()  # PERF: nearly every value: nothing in it to look for
     if not isinstance(value, str):
         raise ValueError(f"Invalid value {value!r} of header {name!r}: expected a str")
-    if value.isascii() and value.isprintable():
-        return value.strip(" ").encode()  # PERF: nearly every value: nothing in it to look for
     value = value.strip(_WHITE)
     if _FORBIDDEN.search(value):
         raise ValueError(
@@ -74,6 +75,16 @@ def set_line(lines: list[HeaderLine], line: HeaderLine) -> None:
             lines[index] = line
             return
     lines.append(line)
+
+
+def find_value(lines: Iterable[HeaderLine], name: str) -> str | None:
+    """Gives the values of a name joined by `", "`, None if there is none."""
+    key = known_names.get(name) or encode_name(name)
+    found = None
+    for each, value in lines:
+        if each == key:
+            found = value if found is None else found + b", " + value
+    return None if found is None else found.decode("latin-1")
 
 
 class Headers:
@@ -114,8 +125,7 @@ class Headers:
 
     def get(self, name: str) -> str | None:
         """Gives the values of `name` joined by `", "`, or None if there is none."""
-        values = self.get_all(name)
-        return ", ".join(values) if values else None
+        return find_value(self._lines, name)
 
     def get_all(self, name: str) -> list[str]:
         """Gives the values of `name`, one per header line, in order."""

@@ -1,23 +1,32 @@
 # SPDX-License-Identifier: MIT
 """multipart/form-data (RFC 7578), read from a stream of chunks and written to one.
 
-Parsing is done by the `multipart` package. What that lets pass and WHATWG does not is checked
-here: parts without a name, NUL characters, boundaries beyond 70 characters (RFC 2046).
+Parsing is done by the `multipart` package. What depends there on where the chunks are cut is made
+the same here, and what it lets pass is checked: boundaries that RFC 2046 forbids, parts without a
+name, headers with NUL or line breaks, and headers that come twice.
+
+What a part says of its encoding means nothing, as WHATWG Fetch section 5.3 has it: a part with a
+file name is a file, byte for byte, and any other is UTF-8 text, also if it says `charset`,
+`Content-Transfer-Encoding` or multipart/mixed, or is called `_charset_`.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterable, AsyncIterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from kit._limits import Limits
+from kit._limits import Limits, field_too_large, form_too_large
 from kit.interface import HTTPException
 
+from . import _parameters
 from ._body import Stream
 from ._form_data import File, FormData, FormValue
+from ._spool import Spool
 
-_MAX_BOUNDARY = 70
+_MAX_HEADERS = 8
+_MAX_HEADER_BYTES = 4096
+_WRITE_BYTES = 64 * 1024
 
 
 def _package() -> Any:
@@ -43,17 +52,12 @@ def boundary_of(content_type: str) -> str:
     """Gives the boundary parameter of a Content-Type.
 
     Raises:
-        HTTPException: 400 if there is none, or none that RFC 2046 section 5.1.1 allows.
+        HTTPException: 400 if there is none that RFC 2046 section 5.1.1 allows, or more than one.
     """
-    _, options = _package().parse_options_header(content_type)
-    boundary = options.get("boundary", "")
-    if not boundary:
-        raise HTTPException(400, "Malformed multipart body: the Content-Type has no boundary")
-    if len(boundary) > _MAX_BOUNDARY:
-        raise HTTPException(
-            400, f"Malformed multipart body: the boundary is longer than {_MAX_BOUNDARY} characters"
-        )
-    return str(boundary)
+    try:
+        return _parameters.boundary_of(content_type)
+    except ValueError as error:
+        raise _malformed(str(error)) from error
 
 
 async def decode(chunks: AsyncIterable[bytes], content_type: str, limits: Limits) -> FormData:
@@ -65,120 +69,196 @@ async def decode(chunks: AsyncIterable[bytes], content_type: str, limits: Limits
         limits: How many fields and files, and how large.
 
     Returns:
-        The form. Files beyond `limits.spool_size_bytes` are in temporary files, which the caller
+        The form. Files beyond `limits.spool_size_bytes` are in a temporary file, which the caller
         closes with the form.
 
     Raises:
         HTTPException: 400 if the body is malformed, 413 if it is beyond a limit.
     """
     package = _package()
-    form = FormData()
-    collector = _Collector(form, limits)
+    boundary = boundary_of(content_type)
+    opening = _Opening(boundary)
+    collector = _Collector(limits)
     try:
-        parser = package.PushMultipartParser(boundary_of(content_type))
+        parser = package.PushMultipartParser(
+            boundary,
+            max_header_count=_MAX_HEADERS,
+            max_header_size=_MAX_HEADER_BYTES,
+            header_charset="latin-1",  # keeps each byte; see _read_head
+        )
         async for chunk in chunks:
-            if not chunk:  # to the parser it would mean the end
+            data = chunk if opening.is_over else opening.feed(chunk)
+            if not data:  # to the parser it would mean the end
                 continue
-            for event in parser.parse(chunk):
+            for event in parser.parse(data):
                 if event is None:
                     await collector.end()
                 elif isinstance(event, (bytes, bytearray)):
                     await collector.data(event)
                 else:
-                    collector.start(event, package.parse_content_disposition)
-        parser.close()
+                    collector.start(_read_head(event))
+        try:
+            parser.close()
+        except package.MultipartError as error:
+            raise _malformed(
+                f"Unexpected end: the final boundary --{boundary}-- is missing"
+            ) from error
+        return await collector.finish()
+    except package.ParserLimitReached as error:
+        collector.abort()
+        raise _malformed(
+            f"{error.args[0]}: a part may have {_MAX_HEADERS} headers "
+            f"of at most {_MAX_HEADER_BYTES} bytes"
+        ) from error
     except package.MultipartError as error:
         collector.abort()
-        raise HTTPException(400, f"Malformed multipart body: {error.args[0]}") from error
+        raise _malformed(error.args[0]) from error
     except BaseException:
         collector.abort()
         raise
-    return form
+
+
+class _Opening:
+    """Leaves out what stands before the first boundary.
+
+    SPEC: RFC 2046 section 5.1.1, "preamble". A boundary stands at the beginning of a line.
+
+    Attributes:
+        is_over: Whether the first boundary was found.
+    """
+
+    def __init__(self, boundary: str) -> None:
+        self._delimiter = b"\r\n--" + boundary.encode()
+        self._end = b"\r\n"
+        self.is_over = False
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Takes what comes; gives what is left of it, beginning with the first boundary."""
+        data = self._end + chunk
+        place = data.find(self._delimiter)
+        if place < 0:
+            self._end = data[1 - len(self._delimiter) :]
+            return b""
+        self.is_over = True
+        return data[place + 2 :]
+
+
+class _Head(NamedTuple):
+    """What the headers of a part say.
+
+    Attributes:
+        name: Name of the field.
+        filename: Name of the file; None if it is no file.
+        type: Media type of a file.
+    """
+
+    name: str
+    filename: str | None
+    type: str
+
+
+def _read_head(segment: Any) -> _Head:
+    """Reads the headers of a part.
+
+    Raises:
+        HTTPException: 400 if they hold what they must not, or have no name.
+    """
+    headers: dict[str, str] = {}
+    for name, value in segment.headerlist:
+        if name in headers and name in ("Content-Disposition", "Content-Type"):
+            raise _malformed(f"a part has the header {name} twice")
+        if "\0" in value or "\n" in value or "\r" in value:
+            what = "a NUL character" if "\0" in value else "a line break"
+            raise _malformed(f"the header {name:.100} of a part holds {what}")
+        headers[name] = value
+    try:
+        disposition = _parameters.parse_disposition(headers["Content-Disposition"])
+    except ValueError as error:
+        raise _malformed(str(error)) from error
+    if disposition.name is None:
+        raise _malformed('a part has no name: expected Content-Disposition: form-data; name="..."')
+    media_type = headers.get("Content-Type", "text/plain").strip()
+    return _Head(disposition.name, disposition.filename, media_type)
 
 
 class _Collector:
     """Turns the events of the parser into entries of a form."""
 
-    def __init__(self, form: FormData, limits: Limits) -> None:
-        self._form = form
+    def __init__(self, limits: Limits) -> None:
+        self._form = FormData()
         self._limits = limits
         self._fields = 0
         self._files = 0
-        self._segment: Any = None
-        self._parts: list[bytes] = []
+        self._head: Any = None
+        self._content = bytearray()
         self._size = 0
-        self._spooled: Any = None
+        self._kept_bytes = 0
+        self._spool: Spool | None = None
+        self._start: int | None = None
 
-    def start(self, segment: Any, parse_content_disposition: Any) -> None:
-        _, name, _ = parse_content_disposition(segment.header("Content-Disposition", ""))
-        if name is None:
-            raise HTTPException(400, "Malformed multipart body: a part has no name")
-        if "\0" in name or "\0" in (segment.filename or ""):
-            raise HTTPException(400, "Malformed multipart body: a name holds a NUL character")
-        if segment.filename is None:
+    def start(self, head: _Head) -> None:
+        if head.filename is None:
             self._fields += 1
             if self._fields > self._limits.max_fields:
-                raise too_large("fields", self._limits.max_fields)
+                raise form_too_large("fields", self._limits.max_fields)
         else:
             self._files += 1
             if self._files > self._limits.max_files:
-                raise too_large("files", self._limits.max_files)
-        self._segment = segment
-        self._parts = []
+                raise form_too_large("files", self._limits.max_files)
+        self._head = head
+        # A list of chunks would take many times their size from a client that sends tiny ones.
+        self._content = bytearray()
         self._size = 0
+        self._start = None
 
     async def data(self, chunk: bytes | bytearray) -> None:
         self._size += len(chunk)
-        if self._segment.filename is None:
+        if self._head.filename is None:
             if self._size > self._limits.max_field_size_bytes:
-                raise field_too_large(self._segment.name, self._limits.max_field_size_bytes)
-        elif self._spooled is not None:
-            await self._spooled.write(chunk)
-            return
-        elif self._size > self._limits.spool_size_bytes:
-            from anyio import TemporaryFile
+                raise field_too_large(self._head.name, self._limits.max_field_size_bytes)
+        elif self._start is None and (
+            self._kept_bytes + self._size > self._limits.spool_size_bytes
+        ):
+            self._spool = self._spool or await Spool.open()
+            self._start = self._spool.size
+        self._content += chunk
+        # Each writing is a way to another thread and back.
+        if self._start is not None and len(self._content) >= _WRITE_BYTES:
+            await self._write()
 
-            # Lives longer than this function: the form closes it.
-            self._spooled = await TemporaryFile().__aenter__()
-            await self._spooled.write(b"".join([*self._parts, chunk]))
-            self._parts = []
-            return
-        self._parts.append(bytes(chunk))
+    async def _write(self) -> Spool:
+        assert self._spool is not None  # noqa: S101 - set together with _start
+        await self._spool.write(self._content)
+        self._content = bytearray()
+        return self._spool
 
     async def end(self) -> None:
-        segment = self._segment
+        name, filename, media_type = self._head
         value: FormValue
-        if segment.filename is None:
-            value = b"".join(self._parts).decode("utf-8", "replace")
-        elif self._spooled is not None:
-            await self._spooled.flush()
-            value = File._in_temporary_file(
-                self._spooled.wrapped, self._size, segment.filename, _media_type(segment)
-            )
-            self._spooled = None
+        if filename is None:
+            value = self._content.decode("utf-8", "replace")
+        elif self._start is not None:
+            spool = await self._write()
+            value = File._in_spool(spool, self._start, self._size, filename, media_type)
         else:
-            value = File(self._parts, segment.filename, type=_media_type(segment))
-        self._form.append(segment.name, value)
+            self._kept_bytes += self._size
+            value = File([self._content], filename, type=media_type)
+        self._form.append(name, value)
+
+    async def finish(self) -> FormData:
+        """Gives the form."""
+        if self._spool is not None:
+            await self._spool.flush()
+        return self._form
 
     def abort(self) -> None:
         """Closes what was written so far."""
-        if self._spooled is not None:
-            self._spooled.wrapped.close()
-        self._form._close()
+        if self._spool is not None:
+            self._spool.close()
 
 
-def _media_type(segment: Any) -> str:
-    return str(segment.header("Content-Type", "text/plain")).strip()
-
-
-def too_large(what: str, limit: int) -> HTTPException:
-    """The answer to a form with too many entries."""
-    return HTTPException(413, f"The form has more than {limit} {what}")
-
-
-def field_too_large(name: str, limit: int) -> HTTPException:
-    """The answer to a form field that is too long."""
-    return HTTPException(413, f"The form field {name!r:.100} is longer than {limit} bytes")
+def _malformed(problem: str) -> HTTPException:
+    return HTTPException(400, f"Malformed multipart body: {problem}")
 
 
 def encode(form: FormData, boundary: str | None = None) -> tuple[bytes | Stream, str]:

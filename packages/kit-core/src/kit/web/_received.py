@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from typing import Any, TypeAlias
 
-from kit.interface import HTTPException
+from kit._limits import body_too_large
+
+See: TypeAlias = Callable[[bytes], object]
 
 _MOST_KEPT_BYTES = 64 * 1024
 # What a chunk takes beside its content: a client that sends single bytes is held back as well.
@@ -41,11 +43,12 @@ class ReceivedBody:
         self._gone = False
         self.complete = False
 
-    async def read(self, most: int | None = None) -> bytes:
+    async def read(self, most: int | None = None, see: See | None = None) -> bytes:
         """Reads all that is left.
 
         Args:
             most: How many bytes there may be; None for any number.
+            see: Called with each chunk; what it raises ends the reading.
 
         Raises:
             HTTPException: 413 if there are more.
@@ -60,11 +63,29 @@ class ReceivedBody:
                 size += len(chunk)
                 if most is not None and size > most:
                     raise body_too_large(most)
+                if see is not None:
+                    see(chunk)
         except BaseException:
             for chunk in reversed(chunks):  # who was cancelled leaves them to who reads on
                 self._keep(0, chunk)
             raise
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    async def whole(self) -> bytes | None:
+        """Gives the body if the next message has all of it; else None, and what came is kept."""
+        if self._kept or self._busy or self.complete or self._gone:
+            return None
+        self._busy = True
+        try:
+            message = await self._receive()
+            if message["type"] == "http.request" and not message.get("more_body", False):
+                self.complete = True
+                return bytes(message.get("body", b""))
+            self._take_in(message)
+        finally:
+            self._busy = False
+            self._tell()
+        return None
 
     async def comes_whole(self) -> bool:
         """Waits for the first message, which is kept; says whether it has the whole body."""
@@ -112,16 +133,18 @@ class ReceivedBody:
             return False
         self._busy = True
         try:
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                self._gone = True
-            elif not self.complete:
-                self.complete = not message.get("more_body", False)
-                self._keep(len(self._kept), message.get("body", b""))
+            self._take_in(await self._receive())
         finally:
             self._busy = False
             self._tell()
         return True
+
+    def _take_in(self, message: dict[str, Any]) -> None:
+        if message["type"] == "http.disconnect":
+            self._gone = True
+        elif not self.complete:
+            self.complete = not message.get("more_body", False)
+            self._keep(len(self._kept), message.get("body", b""))
 
     def _keep(self, place: int, chunk: bytes) -> None:
         self._kept.insert(place, chunk)
@@ -139,8 +162,3 @@ class ReceivedBody:
         if self._changed is not None:
             self._changed.set()
             self._changed = None
-
-
-def body_too_large(most: int) -> HTTPException:
-    """The answer to a body beyond `Limits.max_body_size_bytes`."""
-    return HTTPException(413, f"The body is larger than {most} bytes")

@@ -40,7 +40,10 @@ class Request(Body):
         TypeError: If a GET or HEAD request is given a body, or the body can't be sent.
     """
 
-    __slots__ = ("_headers", "_method", "_received", "_url", "scope")
+    __slots__ = ("_headers", "_method", "_received", "_url", "_whole_url", "scope")
+
+    _whole_url: str
+    """The URL before a mount cut its path; not there if none did."""
 
     scope: dict[str, Any] | None
     """The ASGI scope, or None for a request made in process."""
@@ -114,7 +117,7 @@ class Request(Body):
         """The header lines."""
         if self._headers is None:
             assert self.scope is not None  # noqa: S101 - one of the two is always there
-            self._headers = Headers._over([(n, v) for n, v in self.scope["headers"]])
+            self._headers = Headers._over(list(map(tuple, self.scope["headers"])))
         return self._headers
 
     async def json(self) -> Any:

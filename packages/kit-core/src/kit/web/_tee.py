@@ -9,10 +9,11 @@ from contextlib import aclosing, suppress
 from functools import partial
 from typing import Any
 
+from kit._limits import body_too_large
 from kit._tasks import Signal, start_task, threadsafe_call
 
 from ._body import Stream, close_stream, iterate
-from ._received import body_too_large
+from ._received import See
 
 
 def tee(stream: Stream) -> tuple[Branch, Branch]:
@@ -51,11 +52,12 @@ class Branch:
         """Gives another reader of what this one has still to read."""
         return Branch(self._source, self._chunks)
 
-    async def read(self, most: int | None = None) -> bytes:
+    async def read(self, most: int | None = None, see: See | None = None) -> bytes:
         """Reads all that is left.
 
         Args:
             most: How many bytes there may be; None for any number.
+            see: Called with each chunk; what it raises ends the reading.
 
         Raises:
             HTTPException: 413 if there are more.
@@ -69,6 +71,8 @@ class Branch:
                 size += len(chunk)
                 if most is not None and size > most:
                     raise body_too_large(most)
+                if see is not None:
+                    see(chunk)
         except BaseException:
             self._chunks.extendleft(reversed(chunks))  # for who reads on
             raise

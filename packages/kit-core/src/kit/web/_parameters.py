@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Parameters of Content-Type and Content-Disposition, as browsers read and write them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_MAX_BOUNDARY = 70
+_BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,\-./:=? ]*[0-9A-Za-z'()+_,\-./:=?]")
+
+# A name, then a value in quotes or one that goes on to the next semicolon; or neither.
+_TYPE_PARAMETER = re.compile(r';[\t\r\n ]*([^;=]*)(?:="((?:\\.|[^"\\])*)"?[^;]*|=([^;]*))?')
+
+_AS_BROWSERS_WRITE = re.compile(r'form-data; name="([^"]*)"(?:; filename="([^"]*)")?')
+_DISPOSITION_PARAMETER = re.compile(
+    r"""; [ \t]* (?:
+        ([^\s;="]+) [ \t]* = [ \t]*
+        (?: "((?:\\.|[^"\\])*)" [ \t]* (?=;|$) | "([^"]*)" [ \t]* (?=;|$) | ([^;"]*) )
+    )?""",
+    re.VERBOSE,
+)
+_ESCAPES = {"%0A": "\n", "%0D": "\r", "%22": '"'}
+_ESCAPE = re.compile("|".join(_ESCAPES))
+
+
+class Disposition(NamedTuple):
+    """What the Content-Disposition of a part says.
+
+    Attributes:
+        name: Name of the field; None if there is none.
+        filename: Name of the file; None if the part is no file.
+    """
+
+    name: str | None
+    filename: str | None
+
+
+def boundary_of(content_type: str) -> str:
+    """Gives the boundary parameter of a Content-Type.
+
+    SPEC: WHATWG MIME Sniffing section 4.4, "parse a MIME type", for how parameters are read;
+    RFC 2046 section 5.1.1 for what a boundary may be.
+
+    Raises:
+        ValueError: If there is none, none that the RFC allows, or more than one, of which
+            whoever checks the body on its way may take another.
+    """
+    found = [
+        # Only a value in quotes has escapes, and no boundary needs one.
+        (quoted or plain.rstrip("\t\r\n "))
+        for name, quoted, plain in _TYPE_PARAMETER.findall(content_type)
+        if name.lower() == "boundary"
+    ]
+    if not any(found):
+        raise ValueError("the Content-Type has no boundary")
+    if len(found) > 1:
+        raise ValueError("the Content-Type has more than one boundary")
+    boundary: str = found[0]
+    if len(boundary) > _MAX_BOUNDARY:
+        raise ValueError(f"the boundary is longer than {_MAX_BOUNDARY} characters")
+    if not _BOUNDARY.fullmatch(boundary):
+        raise ValueError(
+            f"the boundary {boundary!r} is invalid: expected letters, digits, '()+_,-./:=? and "
+            "blanks, with no blank at the end"
+        )
+    return boundary
+
+
+def parse_disposition(value: str) -> Disposition:
+    """Reads the Content-Disposition of a part of a form.
+
+    Names are taken as HTML section 4.10.21.8 has them written: `%0A`, `%0D` and `%22` are escapes,
+    and nothing else is. Where quotes were escaped by a backslash instead, as older clients do, that
+    is understood as well. `filename*` is ignored, as browsers do: RFC 7578 section 4.2 forbids it.
+
+    Args:
+        value: The value of the header, each byte a character.
+
+    Raises:
+        ValueError: If it can't be read, or has a parameter twice.
+    """
+    match = _AS_BROWSERS_WRITE.fullmatch(value)
+    if match is not None:
+        name, filename = match.groups()
+        return Disposition(_unescaped(name), None if filename is None else _unescaped(filename))
+    parameters: dict[str, str] = {}
+    place = value.find(";") % (len(value) + 1)
+    while place < len(value):
+        match = _DISPOSITION_PARAMETER.match(value, place)
+        if match is None or value[match.end() : match.end() + 1] not in ("", ";"):
+            raise ValueError(
+                "the Content-Disposition of a part can't be read: "
+                'expected form-data; name="..."; filename="..."'
+            )
+        place = match.end()
+        key, quoted, raw, plain = match.groups()
+        if key is None:
+            continue
+        key = key.lower()
+        if key in parameters:
+            raise ValueError(f"the Content-Disposition of a part has {key!r:.100} twice")
+        if quoted is not None and '\\"' in quoted:
+            parameters[key] = _text(re.sub(r'\\(["\\])', r"\1", quoted))
+        else:
+            given = next(each for each in (quoted, raw, plain) if each is not None)
+            parameters[key] = _unescaped(given if plain is None else given.rstrip())
+    return Disposition(parameters.get("name"), parameters.get("filename"))
+
+
+def _unescaped(value: str) -> str:
+    if "%" in value:
+        value = _ESCAPE.sub(lambda match: _ESCAPES[match[0]], value)
+    return _text(value)
+
+
+def _text(value: str) -> str:
+    """SPEC: WHATWG Fetch section 5.3: names are UTF-8, whatever is said elsewhere."""
+    return value if value.isascii() else value.encode("latin-1").decode("utf-8", "replace")

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: MIT
+"""Forms as no honest client writes them: the same however they are cut, in little memory."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import tracemalloc
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from kit import File, FormData, HTTPException, Limits, Request
+from kit.web._forms import decode_urlencoded, read_form
+
+MULTIPART = "multipart/form-data; boundary=XX"
+URLENCODED = "application/x-www-form-urlencoded"
+END = b"--XX--\r\n"
+KIB = 1024
+
+
+def part(disposition: bytes, body: bytes = b"v") -> bytes:
+    return b"--XX\r\nContent-Disposition: form-data; " + disposition + b"\r\n\r\n" + body + b"\r\n"
+
+
+async def stream(chunks: Iterable[bytes]) -> AsyncIterator[bytes]:
+    for chunk in chunks:
+        yield chunk
+
+
+async def outcome(
+    chunks: Iterable[bytes], content_type: str = MULTIPART, limits: Limits = Limits()
+) -> Any:
+    """The entries of a form, or the status of its refusal."""
+    try:
+        form = await read_form(stream(chunks), content_type, limits)
+    except HTTPException as error:
+        assert error.message  # noqa: PT017
+        return error.status
+    found = [
+        (name, (v.name, v.type, await v.bytes()) if isinstance(v, File) else v) for name, v in form
+    ]
+    form._close()
+    return found
+
+
+def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
+    edges = [0, *sorted({place % (len(data) + 1) for place in places}), len(data)]
+    return [data[a:b] for a, b in itertools.pairwise(edges) if a < b]
+
+
+def single(data: bytes) -> list[bytes]:
+    return [data[place : place + 1] for place in range(len(data))]
+
+
+CONTENT = st.lists(
+    st.sampled_from([b"\r\n", b"\r", b"\n", b"-", b"--", b"X", b"XX", b"\r\n--X", b"a", b"\0"]),
+    max_size=6,
+).map(b"".join)
+HEADS = st.sampled_from(
+    [b'name="a"', b'name="f"; filename="n.txt"', b'name="\xc3\xa9%22"', b"name=plain"]
+)
+PLACES = st.lists(st.integers(0, 2000), max_size=6)
+SPOOLS = st.sampled_from([0, 3, 1000])
+
+
+@settings(deadline=None)
+@given(
+    parts=st.lists(st.tuples(HEADS, CONTENT), max_size=4),
+    preamble=st.sampled_from([b"", b"\r\n", b"some\r\n", b"--X\r\n\r\n"]),
+    until=st.integers(1, 2000),
+    places=PLACES,
+    spool=SPOOLS,
+)
+@example(parts=[(b'name="a"', b"v")], preamble=b"", until=1, places=[], spool=0)
+async def test_a_body_cut_off_anywhere_is_refused(
+    parts: Any, preamble: bytes, until: int, places: list[int], spool: int
+) -> None:
+    limits = Limits(spool_size_bytes=spool)
+    whole = preamble + b"".join(part(*each) for each in parts if b"\r\n--XX" not in each[1])
+    whole += END.rstrip()  # what follows is no part of the form
+    assert len(await outcome(cut(whole, places), limits=limits)) <= len(parts)
+    half = whole[: -(until % len(whole)) or -1]
+    for chunks in (cut(half, places), single(half)):
+        assert await outcome(chunks, limits=limits) == 400
+
+
+FRAGMENTS = st.lists(
+    st.sampled_from(
+        [
+            b"--XX",
+            b"--XX\r\n",
+            END,
+            b"\r\n",
+            b"\r",
+            b"\n",
+            b"-",
+            b"XX",
+            b" ",
+            b"\0",
+            b"\xff",
+            b"content",
+            b"Content-Disposition: form-data",
+            b'; name="a"',
+            b'; filename="f"',
+            b"; name=b",
+            b"; name",
+            b'"',
+            b"\\",
+            b";",
+            b"%0D%0A%22",
+            b"Content-Type: text/plain",
+            b"Content-Length: 2",
+            b": ",
+            b"\r\n\r\n",
+            part(b'name="a"'),
+            part(b'name="f"; filename="f"', b"x" * 9),
+        ]
+    ),
+    max_size=14,
+).map(b"".join)
+
+
+@settings(deadline=None, max_examples=400)
+@given(FRAGMENTS, PLACES, SPOOLS)
+@example(b"in the line--XX\r\n\r\n" + part(b'name="a"') + END, [], 0)
+@example(b"x" * 20 + part(b'name="a"') + END, [20], 0)  # where a chunk begins, no line does
+@example(part(b'name="a\nb"') + END, [], 0)
+@example(part(b'name="a\rb"') + END, [], 0)
+async def test_where_chunks_are_cut_means_nothing(
+    data: bytes, places: list[int], spool: int
+) -> None:
+    limits = Limits(spool_size_bytes=spool)
+    found = await outcome([data], limits=limits)
+    assert found == 400 or isinstance(found, list)
+    assert await outcome(cut(data, places), limits=limits) == found
+    assert await outcome(single(data), limits=limits) == found
+
+
+PAIRS = st.lists(
+    st.sampled_from([b"&", b"=", b"a", b"bcdef", b"%", b"%4", b"%41", b"%c3%a9", b"+", b"\xff"]),
+    max_size=25,
+).map(b"".join)
+
+
+@settings(deadline=None, max_examples=300)
+@given(PAIRS, PLACES, st.integers(0, 12), st.integers(0, 4))
+@example(b"a=%41%41&b", [3, 4], 2, 2)
+@example(b"%41%41=a", [1, 2], 2, 1)
+async def test_an_urlencoded_form_in_chunks_is_the_same(
+    data: bytes, places: list[int], most: int, fields: int
+) -> None:
+    limits = Limits(max_field_size_bytes=most, max_fields=fields)
+    found = await outcome([data], URLENCODED, limits)
+    assert found == 413 or isinstance(found, list)
+    try:
+        assert [*decode_urlencoded(data, limits)] == found
+    except HTTPException as error:
+        assert found == error.status  # noqa: PT017
+    assert await outcome(cut(data, places), URLENCODED, limits) == found
+    assert await outcome(single(data), URLENCODED, limits) == found
+    # The same limits through the request, which keeps the bytes.
+    request = Request(
+        "http://x/",
+        method="POST",
+        headers={"content-type": URLENCODED},
+        body=stream(single(data)),
+    )
+    assert await of_request(request, limits) == found
+
+
+async def of_request(request: Request, limits: Limits) -> Any:
+    from kit import KitRequest
+
+    req = KitRequest(request)
+    req._limits = limits
+    try:
+        return [*await req.form_data()]
+    except HTTPException as error:
+        with pytest.raises(HTTPException):  # it stays refused
+            await req.form_data()
+        return error.status
+
+
+@pytest.mark.parametrize("content_type", [MULTIPART, URLENCODED])
+async def test_tiny_chunks_take_no_more_memory(content_type: str) -> None:
+    size = 64 * KIB
+    begin = b'--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\n'
+    end = b"\r\n" + END
+    if content_type == URLENCODED:
+        begin, end = b"a=", b""
+
+    async def tiny() -> AsyncIterator[bytes]:
+        yield begin
+        for number in range(size // 2):
+            yield b"%02d" % (number % 100)
+        yield end
+
+    async def read() -> FormData:
+        return await read_form(tiny(), content_type, Limits())
+
+    assert len(str((await read()).get("a"))) == size
+    gc.collect()
+    tracemalloc.start()
+    try:
+        await read()
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 6 * size  # one object for each chunk would be twenty times as much
+
+
+async def test_escapes_take_no_more_memory() -> None:
+    count = 256 * KIB
+    data = b"a=" + b"%41" * count
+    tracemalloc.start()
+    try:
+        form = decode_urlencoded(data, Limits())
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert form.get("a") == "A" * count
+    assert most < 20 * count
+
+
+@pytest.fixture
+def writings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of what is written to temporary files; 0 where one is opened."""
+    found: list[int] = []
+    enter, write = anyio.TemporaryFile.__aenter__, anyio.AsyncFile.write
+
+    async def noted_enter(self: Any) -> Any:
+        found.append(0)
+        return await enter(self)
+
+    async def noted_write(self: Any, data: Any) -> int:
+        found.append(len(data))
+        return await write(self, data)
+
+    monkeypatch.setattr(anyio.TemporaryFile, "__aenter__", noted_enter)
+    monkeypatch.setattr(anyio.AsyncFile, "write", noted_write)
+    return found
+
+
+async def test_many_files_share_memory_and_one_temporary_file(writings: list[int]) -> None:
+    contents = [bytes([number]) * (50 + number) for number in range(100)]
+    data = [
+        part(b'name="f"; filename="%d"' % number, content)
+        for number, content in enumerate(contents)
+    ]
+    form = await read_form(stream([*data, END]), MULTIPART, Limits(spool_size_bytes=200))
+    files: list[Any] = form.get_all("f")
+    in_memory = [file for file in files if file._spooled is None]
+    assert sum(file.size for file in in_memory) <= 200
+    assert len(in_memory) == 3
+    assert [await file.bytes() for file in files] == contents
+    assert [file.size for file in files] == [len(content) for content in contents]
+    assert writings.count(0) == 1
+    form._close()
+    for file in files[3:]:
+        with pytest.raises(ValueError, match=r"^The uploaded file '\d+' is gone"):
+            await file.bytes()
+
+
+async def test_a_file_that_fits_is_kept_beside_one_that_does_not() -> None:
+    data = [
+        part(b'name="f"; filename="large"', b"l" * 300),
+        part(b'name="f"; filename="small"', b"s" * 200),
+    ]
+    form = await read_form(stream([*data, END]), MULTIPART, Limits(spool_size_bytes=200))
+    large, small = form.get_all("f")
+    assert isinstance(large, File)
+    assert isinstance(small, File)
+    assert large._spooled is not None
+    assert small._spooled is None
+    form._close()
+
+
+async def test_tiny_chunks_of_a_file_are_written_together(writings: list[int]) -> None:
+    content = bytes(range(256)) * 1000
+    head, tail = part(b'name="f"; filename="f"', b"|").split(b"|")
+    chunks = [head, *(content[at : at + 10] for at in range(0, len(content), 10)), tail, END]
+    form = await read_form(stream(chunks), MULTIPART, Limits(spool_size_bytes=0))
+    [file] = form.get_all("f")
+    assert isinstance(file, File)
+    assert await file.bytes() == content
+    assert len(writings) <= 6
+    form._close()
+
+
+async def test_a_form_that_nobody_closes_leaves_no_file_open() -> None:
+    """As one of `c.req.raw`. An open file that is dropped is a warning, and an error here."""
+
+    body = part(b'name="f"; filename="f"', b"x" * 2_000_000) + END
+    headers = {"content-type": MULTIPART}
+    form = await Request("http://x/", method="POST", headers=headers, body=body).form_data()
+    [file] = form.get_all("f")
+    assert isinstance(file, File)
+    assert file._spooled is not None
+    descriptor = file._spooled._file.wrapped
+    del form, file
+    gc.collect()
+    assert descriptor.closed
