@@ -63,7 +63,7 @@ def test_errors_of_the_page_are_text(http: httpx.Client) -> None:
     assert wrong_page.status_code == 400
     assert wrong_page.text.startswith("The query parameter 'page' must be a whole number")
     too_large = http.post("/books", data={"title": "x" * 6_000_000})
-    assert (too_large.status_code, "larger than" in too_large.text) == (413, True)
+    assert (too_large.status_code, "longer than" in too_large.text) == (413, True)
     for answer in (wrong_page, too_large, http.get("/nothing")):
         assert answer.headers["content-type"] == "text/plain; charset=UTF-8"
     for path in ("/api", "/api/nothing"):

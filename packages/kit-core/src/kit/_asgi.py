@@ -22,10 +22,12 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 _logger = logging.getLogger("kit")
-# How long a stream that never waits goes on before others run. The clock is looked at after every
-# 16 chunks: whenever none of these bits is set in their count.
-_TURN_S = 0.001
-_BETWEEN_LOOKS = 0xF
+# PERF: how long a stream that never waits may take before others have to run meanwhile.
+_SHORT_S = 0.001
+# From then on they run after every 4 chunks: whenever none of these bits is set in their count. An
+# asyncio transport logs a warning for each write from the sixth on after its connection is lost,
+# which neither it nor the server can tell before the event loop has run.
+_BETWEEN_TURNS = 0x3
 _WITHOUT_BODY = frozenset((101, 204, 304))
 
 
@@ -122,12 +124,21 @@ async def send_response(response: Response, c: Context[Any, Any], send: Send) ->
 async def _send_stream(body: Stream, c: Context[Any, Any], send: Send) -> None:
     """Sends a streamed body; when the client leaves, the body is cancelled where it waits."""
     write_to = getattr(body, "_write_to", None)  # a CallbackBody
-    work = _pump(body, send) if write_to is None else _write(write_to, send)
+    is_noted = False
+
+    def note_gone(error: OSError | None = None) -> None:
+        nonlocal is_noted
+        if not (is_noted or getattr(body, "_gone", False)):  # a CallbackBody says so itself
+            how = "" if error is None else f": {error!r}"
+            _logger.debug("The client went away during a streamed response%s", how)
+        is_noted = True
+
+    work = _pump(body, send, note_gone) if write_to is None else _write(write_to, send)
 
     async def client_left() -> bool:
         if not await c.req.raw._received_body().wait_for_disconnect():
             return False
-        _logger.debug("The client went away during a streamed response")
+        note_gone()
         tell = getattr(body, "_client_left", None)  # a CallbackBody, or that of a mounted app
         if tell is not None:
             await tell()
@@ -138,22 +149,24 @@ async def _send_stream(body: Stream, c: Context[Any, Any], send: Send) -> None:
 
 async def _write(write_to: Callable[[Send], Awaitable[bool]], send: Send) -> None:
     """Lets a body write itself."""
-    turn_ends = monotonic() + _TURN_S
+    count = 0
+    is_short_until = monotonic() + _SHORT_S
 
     async def send_chunk(chunk: Any) -> None:
-        nonlocal turn_ends
+        nonlocal count
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        if monotonic() > turn_ends:
-            turn_ends = await _let_others_run()
+        count += 1
+        if not count & _BETWEEN_TURNS and monotonic() > is_short_until:
+            await _let_others_run()
 
     if await write_to(send_chunk):
         await send({"type": "http.response.body", "body": b""})
 
 
-async def _pump(body: Stream, send: Send) -> None:
+async def _pump(body: Stream, send: Send, note_gone: Callable[[OSError], None]) -> None:
     """Sends a streamed body until it ends or the client is found to be gone."""
     count = 0
-    turn_ends = monotonic() + _TURN_S
+    is_short_until = monotonic() + _SHORT_S
     # PERF: no generator of our own around one that is async already; who called closes it.
     chunks: Any = body.__aiter__() if hasattr(body, "__aiter__") else iterate(body)
     try:
@@ -165,11 +178,11 @@ async def _pump(body: Stream, send: Send) -> None:
             try:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
             except OSError as error:
-                _logger.debug("The client went away during a streamed response: %r", error)
+                note_gone(error)
                 return
             count += 1
-            if not count & _BETWEEN_LOOKS and monotonic() > turn_ends:
-                turn_ends = await _let_others_run()
+            if not count & _BETWEEN_TURNS and monotonic() > is_short_until:
+                await _let_others_run()
     except ClientDisconnectedError as error:
         _logger.debug("%s", error)
         return
@@ -179,8 +192,8 @@ async def _pump(body: Stream, send: Send) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _let_others_run() -> float:
-    """Waits for the other tasks; gives the time when it is their turn again.
+async def _let_others_run() -> None:
+    """Waits for the other tasks.
 
     Neither a body nor `send` need ever wait, above all when the client is gone; then nothing else
     would run until the end.
@@ -188,4 +201,3 @@ async def _let_others_run() -> float:
     from anyio.lowlevel import checkpoint
 
     await checkpoint()
-    return monotonic() + _TURN_S

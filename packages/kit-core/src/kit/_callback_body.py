@@ -123,7 +123,8 @@ class CallbackBody:
             try:
                 await self._sink(chunk)
             except OSError as error:
-                _logger.debug("The client went away during a streamed response: %r", error)
+                if not self._gone:
+                    _logger.debug("The client went away during a streamed response: %r", error)
                 await self.abort(gone=True)
                 await self._refuse()
             if self.on_sent is not None:
