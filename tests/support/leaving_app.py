@@ -77,6 +77,12 @@ async def read_raw(c: Context) -> None:
         continue
 
 
+async def read_in_two_tasks(c: Context) -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(c.req.bytes)
+        group.start_soon(c.req.form_data)
+
+
 def generated(c: Context) -> Response:
     async def chunks() -> AsyncIterator[bytes]:
         with running("body"):
@@ -119,6 +125,7 @@ UPLOADS = {
     "form_data": lambda c: c.req.form_data(),
     "parse_body": lambda c: c.req.parse_body(),
     "raw_form_data": lambda c: c.req.raw.form_data(),
+    "two_tasks": read_in_two_tasks,
 }
 DOWNLOADS = {
     "generated": generated,

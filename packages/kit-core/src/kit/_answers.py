@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kit.interface import METHOD_NAME_ALL, HTTPException
@@ -163,8 +164,22 @@ def answer_fault(error: Exception, c: Context[Any, Any]) -> Response:
 
 
 def _unwrapped(error: Exception) -> Exception:
-    """The one HTTPException of an exception group, such as a task group makes; else the error."""
-    inner: BaseException = error
-    while isinstance(inner, ExceptionGroup) and len(inner.exceptions) == 1:
-        inner = inner.exceptions[0]
-    return inner if isinstance(inner, HTTPException) else error
+    """What an exception group comes to, such as a task group makes.
+
+    That is the one HTTPException in it, or that the client is gone, where nothing else is in it:
+    each task that reads is told so. Any other group stays one.
+    """
+    if not isinstance(error, ExceptionGroup):
+        return error
+    leaves = [*_leaves(error)]
+    is_gone = all(isinstance(leaf, ClientDisconnectedError) for leaf in leaves)
+    is_answer = len(leaves) == 1 and isinstance(leaves[0], HTTPException)
+    return leaves[0] if is_gone or is_answer else error
+
+
+def _leaves(error: Exception) -> Iterator[Exception]:
+    if isinstance(error, ExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error
