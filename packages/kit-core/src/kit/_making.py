@@ -13,7 +13,9 @@ from .web._response import check_status
 
 HeaderArgument: TypeAlias = Mapping[str, str | Iterable[str]]
 
-_OWN_NAMES = frozenset((b"content-type", b"content-length"))
+OWN_NAMES = frozenset((b"content-type", b"content-length"))
+"""The headers that a response may have made by itself."""
+
 _new = object.__new__
 
 
@@ -44,7 +46,7 @@ def make_response(
         check_status(status, has_body=body is not None)
     lines: list[HeaderLine] | tuple[HeaderLine, ...]
     names = dict(prepared) if prepared else {}
-    if headers is None and content_type is not None and _OWN_NAMES.isdisjoint(names):
+    if headers is None and content_type is not None and OWN_NAMES.isdisjoint(names):
         # PERF: nearly every response that something was set for: nothing is replaced.
         lines = (*prepared, content_type) if prepared else (content_type,)
         return response_of(body, status, lines)

@@ -14,13 +14,14 @@ from ._limits import Limits, body_too_large
 from ._shared_task import SharedTask
 from ._tasks import Signal
 from .web import FormData, Request
-from .web._body import Bytes, Stream, close_stream, iterate
+from .web._body import USED, Bytes, Stream, close_stream, iterate
 from .web._field_sizes import FieldSizes
 from .web._forms import MULTIPART, URLENCODED, decode_urlencoded, media_type, read_form
 from .web._headers import find_value
 from .web._received import ReceivedBody, See
 from .web._tee import Branch
 
+_FORMS = frozenset((MULTIPART, URLENCODED))
 Read: TypeAlias = Callable[[Limits], Awaitable[None]]
 
 
@@ -50,19 +51,21 @@ class RequestBody:
         "_shared",
     )
 
+    _content_type: str | None
+    _data: Bytes | None
+    _form: FormData | None
+    _failure: Exception | None
+    _is_whole: bool | None
+    _kind: str | None
+    _changed: Signal | None
+    _shared: SharedTask | None
+
     def __init__(self, raw: Request, limits: Limits) -> None:
         self._raw = raw
         self._limits = limits
-        self._content_type: str | None = None
-        self._data: Bytes | None = None
-        self._form: FormData | None = None
-        self._failure: Exception | None = None
-        self._has_taken = False
-        self._is_whole: bool | None = None
-        self._kind: str | None = None
-        self._busy = False
-        self._changed: Signal | None = None
-        self._shared: SharedTask | None = None
+        self._has_taken = self._busy = False
+        self._content_type = self._kind = self._data = self._form = self._failure = None
+        self._is_whole = self._changed = self._shared = None
 
     @property
     def is_form(self) -> bool:
@@ -74,7 +77,7 @@ class RequestBody:
             lines = scope["headers"] if scope and headers is None else raw.headers._lines
             self._content_type = find_value(lines, "content-type")
             self._kind = media_type(self._content_type)
-        return self._kind in (MULTIPART, URLENCODED)
+        return self._kind in _FORMS
 
     async def bytes(self) -> Bytes:
         """Gives the whole body.
@@ -85,8 +88,8 @@ class RequestBody:
                 a stream or a form was cancelled.
             Exception: What the stream raised that is the body of a request made in process.
         """
-        if self._data is None and self._is_untouched():
-            await self._receive_whole()
+        if not (self._has_taken or self._busy or self._failure):
+            await self._receive_whole(self._limits)
         while self._data is None:
             await self._once(self._read_bytes, self._limits, apart=self._loses_bytes())
         return self._data
@@ -103,8 +106,8 @@ class RequestBody:
             Exception: As `bytes` does.
         """
         if self._form is None and self.is_form and self._kind == URLENCODED:
-            if self._data is None and self._is_untouched():
-                await self._receive_whole(limits)
+            if not (self._has_taken or self._busy or self._failure):
+                await self._receive_whole(limits or self._limits)
             if self._data is not None:
                 self._form = decode_urlencoded(self._data, limits or self._limits)
         while self._form is None:
@@ -145,16 +148,13 @@ class RequestBody:
         if self._form is not None:
             self._form._close()
 
-    def _is_untouched(self) -> bool:
-        return not (self._has_taken or self._busy or self._failure)
-
-    async def _receive_whole(self, limits: Limits | None = None) -> None:
-        """Takes the body, if it is one that a server gives in one message.
+    async def _receive_whole(self, limits: Limits) -> None:
+        """Takes a body that nobody has touched, if it is one that a server gives in one message.
 
         PERF: which is nearly every one; it needs nothing of what larger ones do.
         """
         body = self._raw._body
-        if not isinstance(body, ReceivedBody):
+        if body.__class__ is not ReceivedBody:
             return
         self._busy = True
         try:
@@ -164,8 +164,9 @@ class RequestBody:
             if self._changed is not None:
                 self._changed.tell()
         if data is not None:
-            self._take()
-            most = (limits or self._limits).max_body_size_bytes
+            self._raw._body = USED
+            self._has_taken = True
+            most = limits.max_body_size_bytes
             if most is not None and len(data) > most:
                 self._failure = body_too_large(most)
             else:

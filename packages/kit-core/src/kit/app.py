@@ -26,6 +26,7 @@ from .context import Context
 from .request import KitRequest
 from .web import Request, RequestInit, Response
 from .web._body import close_stream
+from .web._headers import length_line, length_lines
 
 # PERF: looked for in bytes as a number, which is four times as fast as b"%".
 _PERCENT = ord("%")
@@ -215,7 +216,7 @@ class Kit(Composition[B, V]):
                         "status": response._status,
                         "headers": [
                             *response._lines,
-                            (b"content-length", b"%d" % len(body)),
+                            length_lines.get(len(body)) or length_line(len(body)),
                         ],
                     }
                 )

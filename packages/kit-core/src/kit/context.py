@@ -12,7 +12,7 @@ from kit.interface import Response as AnyResponse
 
 from ._answers import answer_not_found
 from ._json import encode
-from ._making import HeaderArgument, make_response, response_of
+from ._making import OWN_NAMES, HeaderArgument, make_response, response_of
 from ._path import encode_location
 from ._types import B, V
 from .request import KitRequest
@@ -200,22 +200,29 @@ class Context(Generic[B, V]):
             ValueError: If the name or value may not be sent.
         """
         key = known_names.get(name) or encode_name(name)
-        res = self._res
-        if res is None:
+        if self._res is None:
             lines = self._lines
             if lines is None:
                 lines = self._lines = []
         else:
-            if self._finalized:
-                # The response may be one that the handler keeps and gives again.
-                res = self._res = res._copy()
-            lines = res.headers._lines
+            lines = self._own_lines(self._res)
         if value is None:
             lines[:] = [line for line in lines if line[0] != key]
-        elif append or not lines:
-            lines.append((key, encode_value(name, value)))
-        else:
-            set_line(lines, (key, encode_value(name, value)))
+            return
+        line = (key, encode_value(name, value))
+        if not append:
+            for each in lines:
+                if each[0] == key:
+                    set_line(lines, line)
+                    return
+        lines.append(line)
+
+    def _own_lines(self, res: Response) -> list[HeaderLine]:
+        """The header lines of the response there is, to be changed for this request alone."""
+        if self._finalized:
+            # The response may be one that the handler keeps and gives again.
+            res = self._res = res._copy()
+        return res.headers._lines
 
     def status(self, code: int, /) -> None:
         """Sets the status of the response that is made next; one there is already keeps its own.
@@ -373,6 +380,18 @@ class Context(Generic[B, V]):
     ) -> Response:
         if status is None:
             status = self._status
+            if status is None and headers is None and content_type and self._res is None:
+                # PERF: a response for which nothing but other headers was set.
+                own: Any = self._lines
+                for line in own:
+                    if line[0] in OWN_NAMES:
+                        break
+                else:
+                    response: Response = _new(Response)
+                    response._body = data
+                    response._status = 200
+                    response._lines = (*own, content_type)
+                    return response
         # A response there is already gives its headers to one made after it.
         lines = self._lines if self._res is None else self._res._lines
         return make_response(data, content_type, status, headers, lines)

@@ -38,10 +38,8 @@ class ReceivedBody:
         self._receive = receive
         self._kept: list[bytes] = []
         self._kept_bytes = 0
-        self._busy = False
         self._changed: Any = None
-        self._gone = False
-        self.complete = False
+        self._busy = self._gone = self.complete = False
 
     async def read(self, most: int | None = None, see: See | None = None) -> bytes:
         """Reads all that is left.
@@ -80,11 +78,13 @@ class ReceivedBody:
             message = await self._receive()
             if message["type"] == "http.request" and not message.get("more_body", False):
                 self.complete = True
-                return bytes(message.get("body", b""))
+                body: bytes = message.get("body", b"")
+                return body if body.__class__ is bytes else bytes(body)
             self._take_in(message)
         finally:
             self._busy = False
-            self._tell()
+            if self._changed is not None:
+                self._tell()
         return None
 
     async def comes_whole(self) -> bool:

@@ -18,6 +18,9 @@ _FORBIDDEN_METHODS = frozenset(("CONNECT", "TRACE", "TRACK"))
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\x00-\x20\"#%/:<>?@\[\\\]^`{|}\x7f]+)(?::[0-9]*)?")
 
 
+_new = object.__new__
+
+
 class RequestInit(TypedDict, total=False):
     """What `Kit.request` takes besides the URL (WHATWG Fetch, section 5.4)."""
 
@@ -80,11 +83,10 @@ class Request(Body):
     @classmethod
     def _from_scope(cls, scope: dict[str, Any], receive: Any) -> Request:
         """The request that an ASGI server received; url and headers are made when read."""
-        request = cls.__new__(cls)
+        request: Request = _new(cls)
         request.scope = scope
         request._method = scope["method"]
-        request._url = None
-        request._headers = None
+        request._url = request._headers = None
         request._body = request._received = ReceivedBody(receive)
         return request
 
