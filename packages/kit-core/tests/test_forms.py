@@ -305,3 +305,13 @@ async def test_urlencoded_takes_whatever_comes(data: bytes) -> None:
     for name, value in await parse(data, URLENCODED):
         assert isinstance(name, str)
         assert isinstance(value, str)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from([b"a", b"=", b"&", b"+", b"%", b"%26", b"%3D", b"%3d", b"%C3"])))
+async def test_urlencoded_is_split_before_it_is_decoded(pieces: list[bytes]) -> None:
+    from urllib.parse import parse_qsl
+
+    data = b"".join(pieces)
+    expected = parse_qsl(data.decode(), keep_blank_values=True)
+    assert await parse(data, URLENCODED) == expected

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from types import coroutine
 from typing import Any
 
 from ._tasks import running_trio
 
 
-def run_until(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> Awaitable[None]:
+def run_until(
+    over: Callable[[], Awaitable[bool]], work: Coroutine[Any, Any, None]
+) -> Awaitable[None]:
     """Gives what runs work, and cancels it where it waits as soon as `over` gives True.
 
-    `over` is asked only once the work waits for the first time.
+    On asyncio `over` is asked only once the work waits for the first time.
 
     Args:
         over: Waits until the work has lost its purpose; False where it can't tell any more.
@@ -24,15 +27,50 @@ def run_until(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> Awa
     return (_run_on_asyncio if running_trio() is None else _run_on_trio)(over, work)
 
 
-async def _run_on_asyncio(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> None:
-    # PERF: a task group of anyio costs more than a short stream, and so does a task that ends
-    # before it was needed. How the cancellation is told from others is as in asyncio.timeout().
+@coroutine
+def _run_on_asyncio(
+    over: Callable[[], Awaitable[bool]], work: Coroutine[Any, Any, None]
+) -> Generator[Any, Any, None]:
+    # PERF: work that never waits is done here, and nothing is made to watch over it.
+    try:
+        waits_for = work.send(None)
+    except StopIteration:
+        return
+    yield from _watch(over, _resumed(work, waits_for)).__await__()
+
+
+@coroutine
+def _resumed(work: Coroutine[Any, Any, None], waits_for: Any) -> Generator[Any, Any, None]:
+    """Goes on with work that has begun.
+
+    Args:
+        work: The work.
+        waits_for: What it gave the event loop to wait for.
+    """
+    try:
+        while True:
+            thrown: BaseException | None = None
+            try:
+                value = yield waits_for
+            except BaseException as error:  # a cancellation above all
+                thrown = error
+            # Not within `except`: what the work raises next did not come of it.
+            try:
+                waits_for = work.send(value) if thrown is None else work.throw(thrown)
+            finally:
+                del thrown
+    except StopIteration:
+        return
+
+
+async def _watch(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> None:
+    # PERF: a task group of anyio costs more than a short stream. How the cancellation is told from
+    # others is as in asyncio.timeout().
     import asyncio
 
     loop = asyncio.get_running_loop()
     task: Any = asyncio.current_task(loop)
     cancellations = task.cancelling()
-    watcher: asyncio.Task[None] | None = None
     has_cancelled = False
     failure: Exception | None = None
 
@@ -46,29 +84,28 @@ async def _run_on_asyncio(over: Callable[[], Awaitable[bool]], work: Awaitable[N
         has_cancelled = True
         task.cancel()
 
-    def begin() -> None:
-        nonlocal watcher
-        watcher = loop.create_task(watch())
-
-    handle = loop.call_soon(begin)
+    watcher = loop.create_task(watch())
     try:
         await work
     except asyncio.CancelledError:
-        if not has_cancelled or task.uncancel() > cancellations:
+        if not has_cancelled:
             raise
         has_cancelled = False
+        if task.uncancel() > cancellations:  # someone else has cancelled it as well
+            raise
     finally:
         if has_cancelled:
             task.uncancel()
-        handle.cancel()
-        if watcher is not None and not watcher.done():
+        if not watcher.done():
             watcher.cancel()
             await asyncio.wait([watcher])
     if failure is not None:
         raise failure
 
 
-async def _run_on_trio(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> None:
+async def _run_on_trio(
+    over: Callable[[], Awaitable[bool]], work: Coroutine[Any, Any, None]
+) -> None:
     from anyio import create_task_group
 
     failure: Exception | None = None

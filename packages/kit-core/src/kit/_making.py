@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import AsyncGeneratorType
 from typing import Any, TypeAlias
 
 from .web import Response
 from .web._body import extract
-from .web._headers import HeaderLine, encode_name, encode_value, set_line
+from .web._headers import HeaderLine, encode_name, encode_value, known_names, set_line
 from .web._response import check_status
 
 HeaderArgument: TypeAlias = Mapping[str, str | Iterable[str]]
@@ -16,6 +17,7 @@ HeaderArgument: TypeAlias = Mapping[str, str | Iterable[str]]
 OWN_NAMES = frozenset((b"content-type", b"content-length"))
 """The headers that a response may have made by itself."""
 
+_AS_THEY_ARE = frozenset((bytes, AsyncGeneratorType))
 _new = object.__new__
 
 
@@ -39,7 +41,7 @@ def make_response(
         TypeError: If `data` can't be sent, or the status allows no body.
         ValueError: If the status or a header is invalid.
     """
-    body, implied_type = (data, None) if data.__class__ is bytes else extract(data)
+    body, implied_type = (data, None) if data.__class__ in _AS_THEY_ARE else extract(data)
     if status is None:
         status = 200
     else:
@@ -54,21 +56,19 @@ def make_response(
     if content_type is not None:
         set_line(lines, content_type)
     if headers is not None:
-        _set_all(lines, headers)
+        for name, value in headers.items():
+            key = known_names.get(name) or encode_name(name)
+            if not isinstance(value, str):
+                lines[:] = [line for line in lines if line[0] != key]
+                lines += [(key, encode_value(name, each)) for each in value]
+            elif lines:
+                set_line(lines, (key, encode_value(name, value)))
+            else:
+                lines.append((key, encode_value(name, value)))
     names = dict(lines)
     if implied_type is not None and b"content-type" not in names:
         lines.append((b"content-type", encode_value("content-type", implied_type)))
     return response_of(body, status, lines if b"content-length" in names else tuple(lines))
-
-
-def _set_all(lines: list[HeaderLine], headers: HeaderArgument) -> None:
-    for name, value in headers.items():
-        key = encode_name(name)
-        if isinstance(value, str):
-            set_line(lines, (key, encode_value(name, value)))
-        else:
-            lines[:] = [line for line in lines if line[0] != key]
-            lines += [(key, encode_value(name, each)) for each in value]
 
 
 def response_of(
@@ -85,4 +85,28 @@ def response_of(
     response._body = body
     response._status = status
     response._lines = lines
+    return response
+
+
+def take_over(response: Response, old: Response) -> Response:
+    """Gives a response with the headers of the one whose place it takes.
+
+    Those of the old one replace its own, cookies all together; what they say of the old one's body,
+    which is Content-Type and Content-Length, is left out.
+    """
+    response = response._copy()
+    headers = response.headers
+    if response._body is not old._body and (
+        headers.get("content-length") == old.headers.get("content-length")
+    ):
+        # It was copied along with the other headers, and is that of the other body.
+        headers.delete("content-length")
+    for name, text in old.headers.items():
+        if name not in ("content-type", "content-length", "set-cookie"):
+            headers.set(name, text)
+    cookies = old.headers.get_set_cookie()
+    if cookies:
+        headers.delete("set-cookie")
+        for cookie in cookies:
+            headers.append("set-cookie", cookie)
     return response

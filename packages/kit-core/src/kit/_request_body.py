@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from kit.interface import HTTPException
 
@@ -20,6 +20,9 @@ from .web._forms import MULTIPART, URLENCODED, decode_urlencoded, media_type, re
 from .web._headers import find_value
 from .web._received import ReceivedBody, See
 from .web._tee import Branch
+
+if TYPE_CHECKING:
+    from .web._multipart import MultipartDecoder
 
 _FORMS = frozenset((MULTIPART, URLENCODED))
 Read: TypeAlias = Callable[[Limits], Awaitable[None]]
@@ -41,6 +44,7 @@ class RequestBody:
         "_changed",
         "_content_type",
         "_data",
+        "_decoder",
         "_failure",
         "_form",
         "_has_taken",
@@ -49,10 +53,13 @@ class RequestBody:
         "_limits",
         "_raw",
         "_shared",
+        "_source",
     )
 
     _content_type: str | None
     _data: Bytes | None
+    _decoder: MultipartDecoder | None
+    _source: Bytes | Stream | None
     _form: FormData | None
     _failure: Exception | None
     _is_whole: bool | None
@@ -65,7 +72,7 @@ class RequestBody:
         self._limits = limits
         self._has_taken = self._busy = False
         self._content_type = self._kind = self._data = self._form = self._failure = None
-        self._is_whole = self._changed = self._shared = None
+        self._is_whole = self._changed = self._shared = self._decoder = self._source = None
 
     @property
     def is_form(self) -> bool:
@@ -124,6 +131,8 @@ class RequestBody:
         """
         while await self._wait():
             continue
+        if self._decoder is not None and self._failure is None:
+            await self.form_data()  # who read it was cancelled
         raw = self._raw
         if not raw.body_used:
             return raw.clone()
@@ -147,6 +156,8 @@ class RequestBody:
         """Removes the temporary files of the form."""
         if self._form is not None:
             self._form._close()
+        elif self._decoder is not None:
+            self._decoder.close()
 
     async def _receive_whole(self, limits: Limits) -> None:
         """Takes a body that nobody has touched, if it is one that a server gives in one message.
@@ -218,10 +229,12 @@ class RequestBody:
         body = self._raw._body
         if self._data is not None or not self.is_form:
             return self._read_form, False
+        if self._decoder is not None:
+            return self._read_streamed_form, False
         if self._kind == MULTIPART and not (self._is_whole or isinstance(body, Bytes)):
             if self._is_whole is None and isinstance(body, ReceivedBody):
                 return self._look, False
-            return self._read_streamed_form, True
+            return self._read_streamed_form, self._loses_bytes()
         return self._read_form, self._loses_bytes()
 
     async def _run(self, read: Read, limits: Limits) -> None:
@@ -229,7 +242,7 @@ class RequestBody:
         try:
             await read(limits)
         except BaseException as error:
-            if self._has_taken and self._form is None:
+            if self._has_taken and self._form is None and not self._may_go_on(error):
                 self._failure = (
                     error
                     if isinstance(error, Exception)
@@ -240,6 +253,11 @@ class RequestBody:
             self._busy = False
             if self._changed is not None:
                 self._changed.tell()
+
+    def _may_go_on(self, error: BaseException) -> bool:
+        """Whether another task can read on after this error: a cancellation that lost nothing."""
+        is_kept = isinstance(self._source, (ReceivedBody, Branch))
+        return self._decoder is not None and is_kept and not isinstance(error, Exception)
 
     def _take(self) -> Bytes | Stream | None:
         body = self._raw._take()
@@ -252,10 +270,10 @@ class RequestBody:
         self._is_whole = isinstance(body, ReceivedBody) and await body.comes_whole()
 
     async def _read_bytes(self, limits: Limits, see: See | None = None) -> None:
+        if self._decoder is not None and self._form is None:
+            await self._read_streamed_form(limits)
         if self._form is not None:
-            content = self._write(self._form)
-            chunks = iterate([content] if isinstance(content, Bytes) else content)
-            async with aclosing(chunks):
+            async with aclosing(_chunks(self._write(self._form))) as chunks:
                 self._data = b"".join([chunk async for chunk in chunks])
             return
         body = self._take()
@@ -284,7 +302,24 @@ class RequestBody:
             await self._parse(iterate([data]), limits)
 
     async def _read_streamed_form(self, limits: Limits) -> None:
-        await self._parse(_bounded(self._take(), limits.max_body_size_bytes), limits)
+        """Reads a multipart body while it comes, or what is left of it after a cancellation."""
+        if self._decoder is None:
+            from .web._multipart import MultipartDecoder
+
+            self._source = self._take()
+            self._decoder = MultipartDecoder(self._content_type or "", limits)
+        decoder, source = self._decoder, self._source
+        try:
+            async with aclosing(_chunks(source)) as chunks:
+                async for chunk in chunks:
+                    await decoder.feed(chunk)
+            self._form = await decoder.finish()
+        except BaseException as error:
+            if not self._may_go_on(error):
+                decoder.close()
+                await close_stream(source)
+            raise
+        await close_stream(source)
 
     async def _parse(self, data: AsyncGenerator[Bytes, None], limits: Limits) -> None:
         async with aclosing(data):
@@ -292,10 +327,21 @@ class RequestBody:
 
     def _write(self, form: FormData) -> Bytes | Stream:
         """The form as a body again, which fits the content type of the request."""
-        from .web import _multipart
+        from .web._multipart import boundary_of
+        from .web._multipart_encode import encode
 
-        content, _ = _multipart.encode(form, _multipart.boundary_of(self._content_type or ""))
+        try:
+            content, _ = encode(form, boundary_of(self._content_type or ""))
+        except ValueError as error:
+            # What the parser took for content is no content of such a body (RFC 2046, 5.1.1).
+            raise HTTPException(400, f"Malformed multipart body: {error}") from error
         return content
+
+
+def _chunks(body: Bytes | Stream | None) -> AsyncGenerator[Bytes, None]:
+    if isinstance(body, ReceivedBody):
+        return body.__aiter__()
+    return iterate([body] if isinstance(body, Bytes) else body or ())
 
 
 async def _bounded(
@@ -308,7 +354,7 @@ async def _bounded(
     """
     size = 0
     try:
-        async with aclosing(iterate([body] if isinstance(body, Bytes) else body or ())) as chunks:
+        async with aclosing(_chunks(body)) as chunks:
             async for chunk in chunks:
                 size += len(chunk)
                 if most is not None and size > most:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -12,7 +12,7 @@ from kit.interface import Response as AnyResponse
 
 from ._answers import answer_not_found
 from ._json import encode
-from ._making import OWN_NAMES, HeaderArgument, make_response, response_of
+from ._making import OWN_NAMES, HeaderArgument, make_response, response_of, take_over
 from ._path import encode_location
 from ._types import B, V
 from .request import KitRequest
@@ -168,23 +168,15 @@ class Context(Generic[B, V]):
     def res(self, value: AnyResponse | None) -> None:
         """Sets the response.
 
-        The headers of one there is are set on the new one, except Content-Type; its cookies take
-        the place of the new one's. None drops it, and its headers with it.
+        The headers of one there is are set on the new one, except Content-Type and Content-Length,
+        which are those of its body; its cookies take the place of the new one's. None drops it,
+        and its headers with it.
         """
         if value is not None and not isinstance(value, Response):
             raise TypeError(f"c.res can be set to a Response or None, not {type(value).__name__}")
         old = self._res
         if old is not None and value is not None:
-            value = value._copy()
-            headers = value.headers
-            for name, text in old.headers.items():
-                if name not in ("content-type", "set-cookie"):
-                    headers.set(name, text)
-            cookies = old.headers.get_set_cookie()
-            if cookies:
-                headers.delete("set-cookie")
-                for cookie in cookies:
-                    headers.append("set-cookie", cookie)
+            value = take_over(value, old)
         self._res = value
         self._finalized = True
 
@@ -392,6 +384,9 @@ class Context(Generic[B, V]):
                     response._status = 200
                     response._lines = (*own, content_type)
                     return response
-        # A response there is already gives its headers to one made after it.
-        lines = self._lines if self._res is None else self._res._lines
+        lines: Sequence[HeaderLine] | None = self._lines
+        if self._res is not None:
+            # A response there is already gives its headers to one made after it, but not the
+            # length of its own body.
+            lines = [line for line in self._res._lines if line[0] != b"content-length"]
         return make_response(data, content_type, status, headers, lines)

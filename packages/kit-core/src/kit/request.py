@@ -15,7 +15,7 @@ from ._path import decode_component, query_pairs, query_value
 from ._request_body import RequestBody
 from .web import Blob, FormData, Request
 from .web._body import Bytes, decode_text
-from .web._headers import encode_name, known_names
+from .web._headers import encode_name, find_value, known_names, values_by_name
 
 if TYPE_CHECKING:
     from kit.interface import Result, RouterRoute
@@ -74,7 +74,7 @@ class KitRequest:
     def __init__(
         self, request: Request, path: str = "/", match_result: Result[Any] | None = None
     ) -> None:
-        self._set(request, request.scope, None, path, match_result or _NO_MATCH, _DEFAULT_LIMITS)
+        self._set(request, request.scope, None, path, match_result or _NO_MATCH)
 
     def _set(
         self,
@@ -83,8 +83,8 @@ class KitRequest:
         receive: Any,
         path: str,
         match: Any,
-        limits: Limits,
-    ) -> None:
+        limits: Limits = _DEFAULT_LIMITS,
+    ) -> KitRequest:
         self._scope = scope
         self._receive = receive
         self.path = path
@@ -93,6 +93,7 @@ class KitRequest:
         self.route_index = 0
         self._raw = raw
         self._query = self._pairs = self._reader = self._validated = None
+        return self
 
     @property
     def raw(self) -> Request:
@@ -201,15 +202,11 @@ class KitRequest:
             found = None
             for n, value in lines:
                 if n == key:
-                    found = value if found is None else found + b", " + value
+                    if found is not None:
+                        return find_value(lines, name)
+                    found = value
             return None if found is None else found.decode("latin-1")
-        headers: dict[str, str] = {}
-        for n, value in lines:
-            text = n.decode("latin-1")
-            earlier = headers.get(text)
-            value = value.decode("latin-1")
-            headers[text] = value if earlier is None else f"{earlier}, {value}"
-        return headers
+        return {n: ", ".join(values) for n, values in values_by_name(lines).items()}
 
     def _query_string(self) -> str:
         query = self._query

@@ -77,7 +77,9 @@ class File(Blob):
         """
         if self._spooled is None:
             return self._data
-        return b"".join([chunk async for chunk in self.stream()])
+        from anyio import to_thread
+
+        return await to_thread.run_sync(self._content)
 
     async def stream(self) -> AsyncIterator[Bytes]:
         """Gives the content in chunks of at most 64 KiB.
@@ -91,14 +93,13 @@ class File(Blob):
         from anyio import to_thread
 
         offset = 0
-        while chunk := await to_thread.run_sync(self._read_at, offset):
+        while chunk := await to_thread.run_sync(self._read_at, offset, _CHUNK_BYTES):
             offset += len(chunk)
             yield chunk
 
-    def _read_at(self, offset: int) -> Bytes:
+    def _read_at(self, offset: int, most: int) -> Bytes:
         assert self._spooled is not None  # noqa: S101 - else the content is in memory
-        size = min(self._size - offset, _CHUNK_BYTES)
-        chunk = self._spooled.read_at(self._start + offset, size)
+        chunk = self._spooled.read_at(self._start + offset, min(self._size - offset, most))
         if chunk is None:
             raise ValueError(
                 f"The uploaded file {self._name!r} is gone: its request is done. "
@@ -109,12 +110,7 @@ class File(Blob):
     def _content(self) -> Bytes:
         if self._spooled is None:
             return self._data
-        chunks = []
-        size = 0
-        while chunk := self._read_at(size):
-            chunks.append(chunk)
-            size += len(chunk)
-        return b"".join(chunks)
+        return self._read_at(0, self._size)
 
     def _renamed(self, name: str) -> File:
         """The same content under another name."""
@@ -183,9 +179,9 @@ class FormData(Entries[FormValue]):
                 value._close()
 
     def _as_body(self) -> tuple[bytes | Stream, str | None]:
-        from . import _multipart
+        from ._multipart_encode import encode
 
-        return _multipart.encode(self)
+        return encode(self)
 
 
 def _as_value(name: str, value: Any, filename: str | None) -> FormValue:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""multipart/form-data (RFC 7578), read from a stream of chunks and written to one.
+"""Reads multipart/form-data (RFC 7578) from a stream of chunks.
 
 Parsing is done by the `multipart` package. What depends there on where the chunks are cut is made
 the same here, and what it lets pass is checked: boundaries that RFC 2046 forbids, parts without a
@@ -12,21 +12,20 @@ file name is a file, byte for byte, and any other is UTF-8 text, also if it says
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterable, AsyncIterator
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterable
+from typing import Any
 
-from kit._limits import Limits, field_too_large, form_too_large
+from kit._limits import Limits, body_too_large
 from kit.interface import HTTPException
 
 from . import _parameters
-from ._body import Stream
-from ._form_data import File, FormData, FormValue
-from ._spool import Spool
+from ._form_data import FormData
+from ._multipart_parts import Collector, Head
 
 _MAX_HEADERS = 8
 _MAX_HEADER_BYTES = 4096
-_WRITE_BYTES = 64 * 1024
+# Each writing is a way to another thread and back.
+_WRITE_BYTES = 1024 * 1024
 
 
 def _package() -> Any:
@@ -75,47 +74,102 @@ async def decode(chunks: AsyncIterable[bytes], content_type: str, limits: Limits
     Raises:
         HTTPException: 400 if the body is malformed, 413 if it is beyond a limit.
     """
-    package = _package()
-    boundary = boundary_of(content_type)
-    opening = _Opening(boundary)
-    collector = _Collector(limits)
+    decoder = MultipartDecoder(content_type, limits)
     try:
-        parser = package.PushMultipartParser(
-            boundary,
+        async for chunk in chunks:
+            await decoder.feed(chunk)
+        return await decoder.finish()
+    except BaseException:
+        decoder.close()
+        raise
+
+
+class MultipartDecoder:
+    """Parses a multipart body, chunk by chunk.
+
+    Who is cancelled in `feed` or `finish` has lost nothing: another task may go on with the next
+    chunk, or call `finish` again.
+
+    Args:
+        content_type: The Content-Type header, with the boundary.
+        limits: How many fields and files, and how large.
+
+    Raises:
+        HTTPException: 400 if there is no valid boundary.
+    """
+
+    __slots__ = ("_boundary", "_collector", "_errors", "_opening", "_parser", "_size_bytes")
+
+    def __init__(self, content_type: str, limits: Limits) -> None:
+        package = _package()
+        self._boundary = boundary_of(content_type)
+        self._errors = (package.ParserLimitReached, package.MultipartError)
+        self._opening = _Opening(self._boundary)
+        self._collector = Collector(limits)
+        self._parser = package.PushMultipartParser(
+            self._boundary,
             max_header_count=_MAX_HEADERS,
             max_header_size=_MAX_HEADER_BYTES,
             header_charset="latin-1",  # keeps each byte; see _read_head
         )
-        async for chunk in chunks:
-            data = chunk if opening.is_over else opening.feed(chunk)
-            if not data:  # to the parser it would mean the end
-                continue
-            for event in parser.parse(data):
+        self._size_bytes = 0
+
+    async def feed(self, chunk: bytes) -> None:
+        """Takes a chunk of the body.
+
+        Raises:
+            HTTPException: 400 if the body is malformed, 413 if it is beyond a limit.
+            OSError: If the temporary file can't be written.
+        """
+        self._size_bytes += len(chunk)
+        most = self._collector.limits.max_body_size_bytes
+        if most is not None and self._size_bytes > most:
+            raise body_too_large(most)
+        data = chunk if self._opening.is_over else self._opening.feed(chunk)
+        if data:  # an empty one would mean the end to the parser
+            self._parse(data)
+        if self._collector.unwritten_bytes >= _WRITE_BYTES:
+            await self._collector.write()
+
+    def _parse(self, data: bytes) -> None:
+        collector = self._collector
+        limit_reached, malformed = self._errors
+        try:
+            for event in self._parser.parse(data):
                 if event is None:
-                    await collector.end()
+                    collector.end()
                 elif isinstance(event, (bytes, bytearray)):
-                    await collector.data(event)
+                    collector.data(event)
                 else:
                     collector.start(_read_head(event))
-        try:
-            parser.close()
-        except package.MultipartError as error:
+        except limit_reached as error:
             raise _malformed(
-                f"Unexpected end: the final boundary --{boundary}-- is missing"
+                f"{error.args[0]}: a part may have {_MAX_HEADERS} headers "
+                f"of at most {_MAX_HEADER_BYTES} bytes"
             ) from error
-        return await collector.finish()
-    except package.ParserLimitReached as error:
-        collector.abort()
-        raise _malformed(
-            f"{error.args[0]}: a part may have {_MAX_HEADERS} headers "
-            f"of at most {_MAX_HEADER_BYTES} bytes"
-        ) from error
-    except package.MultipartError as error:
-        collector.abort()
-        raise _malformed(error.args[0]) from error
-    except BaseException:
-        collector.abort()
-        raise
+        except malformed as error:
+            raise _malformed(error.args[0]) from error
+
+    async def finish(self) -> FormData:
+        """Gives the form, after the last chunk.
+
+        Raises:
+            HTTPException: 400 if the body is not complete.
+            OSError: If the temporary file can't be written.
+        """
+        try:
+            self._parser.close()
+        except self._errors as error:
+            raise _malformed(
+                f"Unexpected end: the final boundary --{self._boundary}-- is missing"
+            ) from error
+        if self._collector.unwritten_bytes:
+            await self._collector.write()
+        return self._collector.form
+
+    def close(self) -> None:
+        """Gives up what came so far, and closes its temporary file."""
+        self._collector.close()
 
 
 class _Opening:
@@ -143,21 +197,7 @@ class _Opening:
         return data[place + 2 :]
 
 
-class _Head(NamedTuple):
-    """What the headers of a part say.
-
-    Attributes:
-        name: Name of the field.
-        filename: Name of the file; None if it is no file.
-        type: Media type of a file.
-    """
-
-    name: str
-    filename: str | None
-    type: str
-
-
-def _read_head(segment: Any) -> _Head:
+def _read_head(segment: Any) -> Head:
     """Reads the headers of a part.
 
     Raises:
@@ -178,157 +218,8 @@ def _read_head(segment: Any) -> _Head:
     if disposition.name is None:
         raise _malformed('a part has no name: expected Content-Disposition: form-data; name="..."')
     media_type = headers.get("Content-Type", "text/plain").strip()
-    return _Head(disposition.name, disposition.filename, media_type)
-
-
-class _Collector:
-    """Turns the events of the parser into entries of a form."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._form = FormData()
-        self._limits = limits
-        self._fields = 0
-        self._files = 0
-        self._head: Any = None
-        self._content = bytearray()
-        self._size = 0
-        self._kept_bytes = 0
-        self._spool: Spool | None = None
-        self._start: int | None = None
-
-    def start(self, head: _Head) -> None:
-        if head.filename is None:
-            self._fields += 1
-            if self._fields > self._limits.max_fields:
-                raise form_too_large("fields", self._limits.max_fields)
-        else:
-            self._files += 1
-            if self._files > self._limits.max_files:
-                raise form_too_large("files", self._limits.max_files)
-        self._head = head
-        # A list of chunks would take many times their size from a client that sends tiny ones.
-        self._content = bytearray()
-        self._size = 0
-        self._start = None
-
-    async def data(self, chunk: bytes | bytearray) -> None:
-        self._size += len(chunk)
-        if self._head.filename is None:
-            if self._size > self._limits.max_field_size_bytes:
-                raise field_too_large(self._head.name, self._limits.max_field_size_bytes)
-        elif self._start is None and (
-            self._kept_bytes + self._size > self._limits.spool_size_bytes
-        ):
-            self._spool = self._spool or await Spool.open()
-            self._start = self._spool.size
-        self._content += chunk
-        # Each writing is a way to another thread and back.
-        if self._start is not None and len(self._content) >= _WRITE_BYTES:
-            await self._write()
-
-    async def _write(self) -> Spool:
-        assert self._spool is not None  # noqa: S101 - set together with _start
-        await self._spool.write(self._content)
-        self._content = bytearray()
-        return self._spool
-
-    async def end(self) -> None:
-        name, filename, media_type = self._head
-        value: FormValue
-        if filename is None:
-            value = self._content.decode("utf-8", "replace")
-        elif self._start is not None:
-            spool = await self._write()
-            value = File._in_spool(spool, self._start, self._size, filename, media_type)
-        else:
-            self._kept_bytes += self._size
-            value = File([self._content], filename, type=media_type)
-        self._form.append(name, value)
-
-    async def finish(self) -> FormData:
-        """Gives the form."""
-        if self._spool is not None:
-            await self._spool.flush()
-        return self._form
-
-    def abort(self) -> None:
-        """Closes what was written so far."""
-        if self._spool is not None:
-            self._spool.close()
+    return Head(disposition.name, disposition.filename, media_type)
 
 
 def _malformed(problem: str) -> HTTPException:
     return HTTPException(400, f"Malformed multipart body: {problem}")
-
-
-def encode(form: FormData, boundary: str | None = None) -> tuple[bytes | Stream, str]:
-    """Writes a form as a multipart body.
-
-    Args:
-        form: The form.
-        boundary: The boundary of the body that it was read from, to write that body again: then
-            values are written as they are. By default a new one is made.
-
-    Returns:
-        The body, streamed if a file is not in memory, and its Content-Type.
-
-    Raises:
-        ValueError: If a value holds the given boundary, and would end its part.
-    """
-    entries = [(name, _data(value, as_it_is=boundary is not None)) for name, value in form]
-    if boundary is None:
-        # Random, so that it can't occur in the content, whoever wrote that.
-        boundary = "----KitFormBoundary" + os.urandom(16).hex()
-    else:
-        end = f"\r\n--{boundary}".encode()
-        for name, data in entries:
-            if isinstance(data, bytes) and end in b"\r\n" + data:
-                raise ValueError(
-                    f"The form field {name!r:.100} holds the boundary of its request, "
-                    "so the form can't be written as the body of that request"
-                )
-    heads = [_head(name, value, boundary) for name, value in form]
-    tail = f"--{boundary}--\r\n".encode()
-    parts = list(zip(heads, [data for _, data in entries], strict=True))
-    content_type = f"multipart/form-data; boundary={boundary}"
-    if any(isinstance(data, File) for _, data in parts):
-        return _stream(parts, tail), content_type
-    pieces = [piece for head, data in parts for piece in (head, data, b"\r\n")]
-    return b"".join([*pieces, tail]), content_type  # type: ignore[list-item]  # no File, see above
-
-
-async def _stream(parts: list[tuple[bytes, bytes | File]], tail: bytes) -> AsyncIterator[bytes]:
-    for head, data in parts:
-        yield head
-        if isinstance(data, File):
-            async for chunk in data.stream():
-                yield chunk
-        else:
-            yield data
-        yield b"\r\n"
-    yield tail
-
-
-def _data(value: FormValue, *, as_it_is: bool) -> bytes | File:
-    """What stands in the part of a value; a file on disk is left to be streamed."""
-    if isinstance(value, File):
-        return value if value._spooled is not None else value._content()
-    return (value if as_it_is else _newlines(value)).encode()
-
-
-def _head(name: str, value: FormValue, boundary: str) -> bytes:
-    lines = f'--{boundary}\r\nContent-Disposition: form-data; name="{_escaped(_newlines(name))}"'
-    if isinstance(value, File):
-        lines += f'; filename="{_escaped(value.name)}"'
-        lines += f"\r\nContent-Type: {value.type or 'application/octet-stream'}"
-    return (lines + "\r\n\r\n").encode()
-
-
-def _newlines(text: str) -> str:
-    """SPEC: HTML section 4.10.21.8, "constructing the form data set": line breaks are CRLF."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
-
-
-def _escaped(text: str) -> str:
-    """SPEC: HTML section 4.10.21.8, "multipart/form-data encoding algorithm"."""
-    return text.replace("\r", "%0D").replace("\n", "%0A").replace('"', "%22")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, TypeAlias
 
 from kit._limits import body_too_large
@@ -93,9 +93,23 @@ class ReceivedBody:
             await self._receive_one()
         return self.complete and len(self._kept) == 1
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
+    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
         while self._kept or not self.complete:
-            chunk = await self._next()
+            if self._kept or self._busy or self._gone:
+                chunk = await self._next()
+            else:
+                # PERF: nobody else receives, so what comes need not be kept for anyone.
+                self._busy = True
+                try:
+                    message = await self._receive()
+                finally:
+                    self._busy = False
+                    self._tell()
+                if message["type"] == "http.disconnect":
+                    self._gone = True
+                    continue
+                self.complete = not message.get("more_body", False)
+                chunk = message.get("body", b"")
             if chunk:
                 yield chunk
 

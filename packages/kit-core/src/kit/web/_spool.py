@@ -18,49 +18,57 @@ class Spool:
         size: Number of bytes in it.
     """
 
-    __slots__ = ("_file", "_lock", "size")
+    __slots__ = ("_file", "_is_closed", "_lock", "size")
 
-    def __init__(self, file: Any) -> None:
-        self._file = file
+    def __init__(self) -> None:
+        self._file: Any = None
+        self._is_closed = False
         self._lock = threading.Lock()
         self.size = 0
 
-    @classmethod
-    async def open(cls) -> Spool:
-        """Makes an empty one."""
-        from anyio import TemporaryFile
+    async def write(self, data: bytes) -> None:
+        """Appends to it.
 
-        # It lives longer than this function: the form closes it.
-        return cls(await TemporaryFile().__aenter__())
-
-    async def write(self, data: bytes | bytearray) -> None:
-        """Appends to it."""
-        await self._file.write(data)
-        self.size += len(data)
-
-    async def flush(self) -> None:
-        """Makes sure that what was written is in the file.
+        Who is cancelled has appended nothing: the next call writes to the same place.
 
         Raises:
             OSError: If there is no space left.
         """
-        await self._file.flush()
+        from anyio import to_thread
+
+        await to_thread.run_sync(self._write_at, self.size, data)
+        self.size += len(data)
+
+    def _write_at(self, start: int, data: bytes) -> None:
+        with self._lock:  # a thread may go on when the task that waited for it was cancelled
+            if self._is_closed:
+                return
+            if self._file is None:
+                import tempfile
+
+                # It lives longer than this function: the form closes it.
+                self._file = tempfile.TemporaryFile()  # noqa: SIM115
+            self._file.seek(start)
+            self._file.write(data)
+            self._file.flush()
 
     def read_at(self, start: int, size: int) -> bytes | None:
         """Reads in any thread; gives None if it is closed."""
         with self._lock:  # readers share one file position
-            file = self._file.wrapped
-            if file.closed:
+            if self._is_closed:
                 return None
-            file.seek(start)
-            return bytes(file.read(size))
+            self._file.seek(start)
+            return bytes(self._file.read(size))
 
     def close(self) -> None:
         """Closes and removes it; may be called again."""
         with self._lock:
-            self._file.wrapped.close()
+            self._is_closed = True
+            if self._file is not None:
+                self._file.close()
 
     def __del__(self) -> None:
         # A form that was read from the raw request, which nobody closes.
-        with suppress(OSError):
-            self._file.wrapped.close()
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()

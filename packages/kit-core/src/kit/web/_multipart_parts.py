@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Turns the parts of a multipart body into entries of a form, in memory or in a temporary file."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kit._limits import Limits, field_too_large, form_too_large
+
+from ._form_data import File, FormData, FormValue
+from ._spool import Spool
+
+# A list of smaller pieces would take many times their size.
+_LEAST_PIECE_BYTES = 4096
+
+
+class Head(NamedTuple):
+    """What the headers of a part say.
+
+    Attributes:
+        name: Name of the field.
+        filename: Name of the file; None if it is no file.
+        type: Media type of a file.
+    """
+
+    name: str
+    filename: str | None
+    type: str
+
+
+class _Pieces:
+    """Bytes that come piece by piece. PERF: large pieces are not copied before the end."""
+
+    __slots__ = ("_large", "_small", "size_bytes")
+
+    def __init__(self) -> None:
+        self._large: list[bytes | bytearray] = []
+        self._small = bytearray()
+        self.size_bytes = 0
+
+    def add(self, piece: bytes | bytearray) -> None:
+        self.size_bytes += len(piece)
+        if len(piece) < _LEAST_PIECE_BYTES:
+            self._small += piece
+            return
+        if self._small:
+            self._large.append(self._small)
+            self._small = bytearray()
+        self._large.append(piece)
+
+    def extend(self, other: _Pieces) -> None:
+        for piece in (*other._large, other._small):
+            self.add(piece)
+
+    def join(self) -> bytes:
+        return b"".join((*self._large, self._small))
+
+
+class Collector:
+    """Takes the parts of a form as the parser gives them.
+
+    Args:
+        limits: How many fields and files, and how large.
+
+    Attributes:
+        form: The entries so far.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.form = FormData()
+        self.limits = limits
+        self._fields = 0
+        self._files = 0
+        self._head = Head("", None, "")
+        self._content = _Pieces()
+        self._size_bytes = 0
+        self._kept_bytes = 0
+        self._spool: Spool | None = None
+        # What stands at the end of the temporary file, once it is written.
+        self._unwritten = _Pieces()
+        # Where the content of the part begins in the temporary file, if it is there.
+        self._start: int | None = None
+
+    @property
+    def unwritten_bytes(self) -> int:
+        """How much is waiting for `write`."""
+        return self._unwritten.size_bytes
+
+    def start(self, head: Head) -> None:
+        """Begins a part.
+
+        Raises:
+            HTTPException: 413 if there are too many.
+        """
+        if head.filename is None:
+            self._fields += 1
+            if self._fields > self.limits.max_fields:
+                raise form_too_large("fields", self.limits.max_fields)
+        else:
+            self._files += 1
+            if self._files > self.limits.max_files:
+                raise form_too_large("files", self.limits.max_files)
+        self._head = head
+        self._content = _Pieces()
+        self._size_bytes = 0
+        self._start = None
+
+    def data(self, piece: bytes | bytearray) -> None:
+        """Takes content of the part.
+
+        Raises:
+            HTTPException: 413 if a field is too long.
+        """
+        self._size_bytes += len(piece)
+        if self._start is not None:
+            self._unwritten.add(piece)
+            return
+        self._content.add(piece)
+        if self._head.filename is None:
+            if self._size_bytes > self.limits.max_field_size_bytes:
+                raise field_too_large(self._head.name, self.limits.max_field_size_bytes)
+        elif self._kept_bytes + self._size_bytes > self.limits.spool_size_bytes:
+            self._spool = self._spool or Spool()
+            self._start = self._spool.size + self._unwritten.size_bytes
+            self._unwritten.extend(self._content)
+            self._content = _Pieces()
+
+    def end(self) -> None:
+        """Ends the part: its entry is in the form."""
+        name, filename, media_type = self._head
+        value: FormValue
+        if filename is None:
+            value = self._content.join().decode("utf-8", "replace")
+        elif self._start is not None and self._spool is not None:
+            value = File._in_spool(self._spool, self._start, self._size_bytes, filename, media_type)
+        else:
+            self._kept_bytes += self._size_bytes
+            value = File([self._content.join()], filename, type=media_type)
+        self.form.append(name, value)
+
+    async def write(self) -> None:
+        """Writes to the temporary file what belongs there; who is cancelled may do it again."""
+        if self._spool is not None:
+            await self._spool.write(self._unwritten.join())
+            self._unwritten = _Pieces()
+
+    def close(self) -> None:
+        """Closes the temporary file."""
+        if self._spool is not None:
+            self._spool.close()
