@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""Docs and READMEs: their code does what they say, nothing public is left out, the site is sound.
+
+See document_runner.py for how the blocks of a page are run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import shutil
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import unquote, urlsplit
+
+import documents
+import pytest
+from commands import run
+from document_runner import Reader
+from documents import ROOT
+
+PAGES = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))
+READMES = (
+    "README.md",
+    "examples/bookshelf/README.md",
+    *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("packages/*/README.md")),
+)
+# Pages with code that other tests follow.
+FOLLOWED_BY = {
+    "docs/publish-middleware.md": "tests/test_docs_projects.py",
+    "docs/publish-router.md": "tests/test_docs_projects.py",
+    "examples/plugin-middleware/README.md": "tests/test_plugin_middleware.py",
+    "examples/plugin-router/README.md": "tests/test_plugin_router.py",
+}
+# Those for who changes Kit itself: their commands take a clone, the network, or half an hour.
+FOR_DEVELOPERS = {"CONTRIBUTING.md", "benchmarks/README.md"}
+REFERENCE = "docs/reference/"
+# Whose public names have to be in the reference.
+MODULES = (
+    "kit",
+    "kit.asgi",
+    "kit.bearer_auth",
+    "kit.conninfo",
+    "kit.cookie",
+    "kit.dev",
+    "kit.interface",
+    "kit.interface.plugins",
+    "kit.logger",
+    "kit.request",
+    "kit.route",
+    "kit.router",
+    "kit.router.testing",
+    "kit.streaming",
+    "kit.testing",
+    "kit.trailing_slash",
+    "kit.validator",
+    "kit.web",
+)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in FOLLOWED_BY])
+def test_page_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Reader(documents.read(page), tmp_path).follow()
+
+
+@pytest.mark.parametrize("page", READMES)
+def test_readme_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    without = shutil.ignore_patterns("*.db*", "__pycache__")
+    shutil.copytree(ROOT / "examples/bookshelf", tmp_path / "examples/bookshelf", ignore=without)
+    Reader(documents.read(page), tmp_path).follow()
+
+
+def test_all_code_is_run() -> None:
+    """That of every page of the repository, by one test or another."""
+    pages = [*ROOT.glob("*.md")]
+    for folder in ("docs", "examples", "packages", "benchmarks"):
+        pages += ROOT.glob(f"{folder}/**/*.md")
+    names = {str(page.relative_to(ROOT)) for page in pages if ".pytest_cache" not in page.parts}
+    with_code = {name for name in names if documents.read(name).blocks}
+    assert with_code - {*PAGES, *READMES, *FOLLOWED_BY} == FOR_DEVELOPERS
+    assert [test for test in FOLLOWED_BY.values() if not (ROOT / test).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_says_what_it_is_for(page: str) -> None:
+    """A title, and a sentence before anything else."""
+    document = documents.read(page)
+    assert [heading.level for heading in document.headings].count(1) == 1
+    if not page.startswith(REFERENCE):
+        text = re.sub(r"\A---\n.*?\n---\n", "", document.prose, flags=re.DOTALL)
+        assert text.startswith("# ")
+        assert re.match(r"[A-Z]\w+ ", text.splitlines()[1]), page
+
+
+@pytest.mark.parametrize("page", [*PAGES, *READMES, "CONTRIBUTING.md", "SECURITY.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    assert documents.dead_links(page) == []
+
+
+def test_no_page_is_an_island() -> None:
+    """Each is linked from another page, beside the navigation."""
+    linked = set()
+    for page in PAGES:
+        for link in documents.read(page).links:
+            path = link.partition("#")[0]
+            if path and "://" not in path:
+                linked.add(os.path.normpath(Path(page).parent / path))
+    assert {*PAGES} - linked == {"docs/index.md"}
+
+
+class Site(HTMLParser):
+    """What there is on a page of the built site: places that can be linked to, and links."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: set[str] = set()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name == "id":
+                self.ids.add(value or "")
+            elif name in ("href", "src") and value:
+                self.links.add(value)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Site]:
+    """The pages of the site, built in a folder of its own."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    shutil.copy(ROOT / "mkdocs.yml", folder)
+    (folder / "packages").symlink_to(ROOT / "packages")
+    # Strict: a link or anchor that leads nowhere is an error.
+    run(sys.executable, "-m", "mkdocs", "build", "--clean", "--strict", cwd=folder)
+    built = folder / "site"
+    return {path.relative_to(built): Site(path) for path in built.rglob("*.html")}
+
+
+def test_site_is_whole(site: dict[Path, Site]) -> None:
+    for page in PAGES:
+        name = Path(page).relative_to("docs").with_suffix("")
+        built = name.with_suffix("").parent if name.name == "index" else name
+        assert built / "index.html" in site, page
+    dead = set()
+    for path, shown in site.items():
+        for link in shown.links:
+            url = urlsplit(link)
+            if url.scheme or url.netloc or path == Path("404.html"):
+                continue
+            target = _resolved(path.parent / unquote(url.path)) if url.path else path
+            if target.suffix not in (".html", ""):
+                continue
+            found = site.get(target if target.suffix else target / "index.html")
+            if found is None or (url.fragment and unquote(url.fragment) not in found.ids):
+                dead.add((str(path), link))
+    # The theme scrolls to the top by it.
+    assert {each for each in dead if each[1] not in ("#", "#__skip")} == set()
+
+
+def test_reference_has_all_public_names(site: dict[Path, Site]) -> None:
+    pages = [built for path, built in site.items() if path.parts[0] == "reference"]
+    shown = {anchor.rpartition(".")[2] for built in pages for anchor in built.ids}
+    for name in MODULES:
+        module = importlib.import_module(name)
+        names = {each for each in module.__all__ if not isinstance(vars(module)[each], ModuleType)}
+        assert names - shown == set(), name
+
+
+def _resolved(path: Path) -> Path:
+    """A relative path without `..`."""
+    parts: list[str] = []
+    for part in path.parts:
+        if part == "..":
+            parts.pop()
+        else:
+            parts.append(part)
+    return Path(*parts)
