@@ -191,7 +191,10 @@ class Context(Generic[B, V]):
         Raises:
             ValueError: If the name or value may not be sent.
         """
-        key = known_names.get(name) or encode_name(name)
+        try:
+            key = known_names[name]
+        except KeyError:
+            key = encode_name(name)
         if self._res is None:
             lines = self._lines
             if lines is None:

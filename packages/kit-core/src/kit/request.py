@@ -198,14 +198,17 @@ class KitRequest:
         lines = self._scope["headers"] if raw is None else raw.headers._lines
         if name is not None:
             # PERF: what find_value() does, without the call.
-            key = known_names.get(name) or encode_name(name)
+            try:
+                key = known_names[name]
+            except KeyError:
+                key = encode_name(name)
             found = None
-            for n, value in lines:
-                if n == key:
+            for line in lines:
+                if line[0] == key:
                     if found is not None:
                         return find_value(lines, name)
-                    found = value
-            return None if found is None else found.decode("latin-1")
+                    found = line
+            return None if found is None else found[1].decode("latin-1")
         return {n: ", ".join(values) for n, values in values_by_name(lines).items()}
 
     def _query_string(self) -> str:

@@ -94,14 +94,14 @@ def find_value(lines: Iterable[HeaderLine], name: str) -> str | None:
     """Gives the values of a name joined by `", "`, None if there is none."""
     key = known_names.get(name) or encode_name(name)
     found = None
-    for each, value in lines:
-        if each == key:
+    for line in lines:
+        if line[0] == key:
             if found is not None:
                 # All at once: adding one after the other takes time by the square of their number.
-                found = b", ".join([value for each, value in lines if each == key])
-                break
-            found = value
-    return None if found is None else found.decode("latin-1")
+                values = [value for each, value in lines if each == key]
+                return b", ".join(values).decode("latin-1")
+            found = line
+    return None if found is None else found[1].decode("latin-1")
 
 
 def values_by_name(lines: Iterable[HeaderLine]) -> dict[str, list[str]]:
