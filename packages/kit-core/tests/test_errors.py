@@ -220,6 +220,25 @@ async def test_on_error_that_fails_is_called_once_and_logged(
     ]
 
 
+@IN_CHAIN
+async def test_on_error_that_raises_an_http_exception_again_leaves_it_alone(
+    around: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    def on_error(error: Exception, c: Context) -> Any:
+        if isinstance(error, LookupError):
+            return c.text("not there", 404)
+        raise error
+
+    app = chain(failing(HTTPException(403, "no", headers={"x-a": "1"})), around).on_error(on_error)
+    response = await app.request("/")
+    assert response.headers.get("x-a") == "1"
+    assert await summary(response) == (403, TEXT, "no")
+    assert faults(caplog) == []
+    app = chain(failing(ValueError("first")), around).on_error(on_error)
+    assert await summary(await app.request("/")) == (500, TEXT, "Internal Server Error")
+    assert faults(caplog) == ["first"]
+
+
 async def test_on_error_gets_http_exceptions_too_and_may_leave_them_alone() -> None:
     app = failing(HTTPException(403, "no"))
     app.on_error(lambda error, c: c.text(type(error).__name__, error.status))  # type: ignore[attr-defined]

@@ -418,6 +418,17 @@ async def test_no_temporary_file_stays_open(how: str, monkeypatch: pytest.Monkey
     assert one_for_both.closed
 
 
+@pytest.mark.parametrize("place", range(40))
+@pytest.mark.parametrize("line", [b"\n", b"\nX: y\r\n", b"X\n: y\r\n", b"X: y\n\r\n"])
+async def test_a_bare_line_feed_in_a_head_is_refused_wherever_it_is_cut(
+    place: int, line: bytes
+) -> None:
+    head = b'Content-Disposition: form-data; name="a"\r\n\r\nv\r\n'
+    data = b"--XX\r\n" + line + head + b"--XX--\r\n"
+    with pytest.raises(HTTPException, match=r"^400 Malformed multipart body: "):
+        await parse(cut(data, [place]))
+
+
 async def test_a_form_that_can_not_be_written_again_is_malformed() -> None:
     """The parser takes a boundary at the beginning of a part for content; as a body it is none."""
     req = request_of(stream([part(b'name="a"', b"--XX--"), b"--XX--\r\n"]))

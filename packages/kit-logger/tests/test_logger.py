@@ -282,6 +282,18 @@ async def test_status_that_inner_middleware_made(clock: Clock) -> None:
     assert lines[1] == "<-- GET / 418 3ms"
 
 
+async def test_handler_that_forgot_to_answer(clock: Clock) -> None:
+    def forgets(c: Context) -> None:
+        c.text("not returned")
+
+    lines: list[str] = []
+    app: Any = Kit()
+    app.use(logger(lines.append))
+    app.get("/", forgets)
+    assert (await app.request("/")).status == 500
+    assert lines == ["--> GET /", "<-- GET / 500 3ms"]
+
+
 async def test_cancelled_before_an_answer(clock: Clock) -> None:
     async def hang(c: Context) -> Response:
         await asyncio.sleep(60)

@@ -78,7 +78,8 @@ async def handle_error(
             are asked first, innermost first; what one raises is for the next.
 
     Returns:
-        The response. What the app's own `on_error` raises is logged, and answered with 500.
+        The response. An HTTPException that the app's own `on_error` raises again is answered as if
+        there were no `on_error`; anything else that it raises is logged, and answered with 500.
     """
     error = _unwrapped(error)
     if isinstance(error, ClientDisconnectedError):
@@ -93,13 +94,17 @@ async def handle_error(
     on_error = c._app._on_error
     try:
         if on_error is not None:
-            return await _ask(on_error, error, c)
+            try:
+                return await _ask(on_error, error, c)
+            except HTTPException as second:
+                if second is not error:
+                    raise
         c._error = error
         if isinstance(error, HTTPException):
             return _answer_exception(error, c)
-    except Exception as second:
+    except Exception as fault:
         c._failed = True
-        return answer_fault(second, c)
+        return answer_fault(fault, c)
     return answer_fault(error, c)
 
 

@@ -31,7 +31,8 @@ def run_until(
 def _run_on_asyncio(
     over: Callable[[], Awaitable[bool]], work: Coroutine[Any, Any, None]
 ) -> Generator[Any, Any, None]:
-    # PERF: work that never waits is done here, and nothing is made to watch over it.
+    # PERF: work that never waits is done here, and nothing is made to watch over it. (Where it
+    # cancels its own task meanwhile, that counts as one from before.)
     try:
         waits_for = work.send(None)
     except StopIteration:
@@ -64,6 +65,7 @@ def _resumed(work: Coroutine[Any, Any, None], waits_for: Any) -> Generator[Any, 
 
 
 async def _watch(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> None:
+    """Runs work that waits, and asks `over` meanwhile."""
     # PERF: a task group of anyio costs more than a short stream. How the cancellation is told from
     # others is as in asyncio.timeout().
     import asyncio

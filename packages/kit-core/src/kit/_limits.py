@@ -16,8 +16,8 @@ class Limits(NamedTuple):
     Attributes:
         max_fields: Form fields that are no files.
         max_files: Files in a form.
-        max_field_size_bytes: Size of one field that is no file, and of its name. Both are kept in
-            memory.
+        max_field_size_bytes: Size of one field that is no file, and of its name where the form is
+            urlencoded; in a multipart form a name has 4 KiB at most. Both are kept in memory.
         spool_size_bytes: Size up to which the files of a form are kept in memory, all together;
             a file beyond is in a temporary file.
         max_body_size_bytes: Size of a whole body; None for no bound.

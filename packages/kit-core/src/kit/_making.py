@@ -17,6 +17,7 @@ HeaderArgument: TypeAlias = Mapping[str, str | Iterable[str]]
 OWN_NAMES = frozenset((b"content-type", b"content-length"))
 """The headers that a response may have made by itself."""
 
+# PERF: what extract() gives back as it is, after a look for everything else.
 _AS_THEY_ARE = frozenset((bytes, AsyncGeneratorType))
 _new = object.__new__
 
@@ -88,18 +89,28 @@ def response_of(
     return response
 
 
+def own(response: Response) -> Response:
+    """Gives a response whose headers may be changed for one request.
+
+    It is a copy, for the handler may keep the response and give it again; a streamed one, which
+    can't be given again, is itself.
+    """
+    body = response._body
+    return response._copy() if body is None or isinstance(body, bytes) else response
+
+
 def take_over(response: Response, old: Response) -> Response:
     """Gives a response with the headers of the one whose place it takes.
 
     Those of the old one replace its own, cookies all together; what they say of the old one's body,
     which is Content-Type and Content-Length, is left out.
     """
-    response = response._copy()
+    response = own(response)
     headers = response.headers
     if response._body is not old._body and (
         headers.get("content-length") == old.headers.get("content-length")
     ):
-        # It was copied along with the other headers, and is that of the other body.
+        # Most likely copied along with the other headers, and that of the other body.
         headers.delete("content-length")
     for name, text in old.headers.items():
         if name not in ("content-type", "content-length", "set-cookie"):

@@ -220,7 +220,7 @@ class RequestBody:
 
     def _loses_bytes(self) -> bool:
         """Whether bytes that were read are lost when the task that reads is cancelled."""
-        body = self._raw._body
+        body = self._raw._body if self._decoder is None else self._source
         keeps = isinstance(body, (ReceivedBody, Bytes, Branch)) or body is None
         return not keeps and self._form is None
 
@@ -307,7 +307,11 @@ class RequestBody:
             from .web._multipart import MultipartDecoder
 
             self._source = self._take()
-            self._decoder = MultipartDecoder(self._content_type or "", limits)
+            try:
+                self._decoder = MultipartDecoder(self._content_type or "", limits)
+            except Exception:
+                await close_stream(self._source)
+                raise
         decoder, source = self._decoder, self._source
         try:
             async with aclosing(_chunks(source)) as chunks:

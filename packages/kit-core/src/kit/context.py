@@ -12,7 +12,7 @@ from kit.interface import Response as AnyResponse
 
 from ._answers import answer_not_found
 from ._json import encode
-from ._making import OWN_NAMES, HeaderArgument, make_response, response_of, take_over
+from ._making import OWN_NAMES, HeaderArgument, make_response, own, response_of, take_over
 from ._path import encode_location
 from ._types import B, V
 from .request import KitRequest
@@ -215,8 +215,7 @@ class Context(Generic[B, V]):
     def _own_lines(self, res: Response) -> list[HeaderLine]:
         """The header lines of the response there is, to be changed for this request alone."""
         if self._finalized:
-            # The response may be one that the handler keeps and gives again.
-            res = self._res = res._copy()
+            res = self._res = own(res)
         return res.headers._lines
 
     def status(self, code: int, /) -> None:

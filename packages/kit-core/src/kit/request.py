@@ -295,7 +295,8 @@ class KitRequest:
             all: Give a name that comes several times as a list. Otherwise its last value is
                 given. A name that ends in `[]` is always a list.
             dot: Turn `a.b` into nested dicts.
-            **limits: Fields of `Limits` that differ for this form.
+            **limits: Fields of `Limits` that differ for this form. A body is read once: where
+                several ask, those of the one that begins count.
 
         Returns:
             Text as str, files as `File`.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -270,7 +270,7 @@ class Blob:
         """Gives the content decoded as UTF-8; bad bytes become U+FFFD."""
         return decode_text(await self.bytes())
 
-    async def stream(self) -> AsyncIterator[Bytes]:
+    async def stream(self) -> AsyncGenerator[Bytes, None]:
         """Gives the content in chunks."""
         yield self._data
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any, TypeAlias
 
 from ._body import Blob, Bytes, Chunk, Stream
@@ -81,7 +81,7 @@ class File(Blob):
 
         return await to_thread.run_sync(self._content)
 
-    async def stream(self) -> AsyncIterator[Bytes]:
+    async def stream(self) -> AsyncGenerator[Bytes, None]:
         """Gives the content in chunks of at most 64 KiB.
 
         Raises:
@@ -119,10 +119,6 @@ class File(Blob):
         file._spooled, file._start = self._spooled, self._start
         return file
 
-    def _close(self) -> None:
-        if self._spooled is not None:
-            self._spooled.close()
-
     def _as_body(self) -> tuple[Bytes | Stream, str | None]:
         content = self._data if self._spooled is None else self.stream()
         return content, self.type or None
@@ -135,9 +131,12 @@ class FormData(Entries[FormValue]):
         init: Pairs of name and value, or a mapping.
     """
 
-    __slots__ = ()
+    __slots__ = ("_spool",)
+
+    _spool: Spool | None  # where files are that came with the form
 
     def __init__(self, init: Any = ()) -> None:
+        self._spool = None
         pairs = init.items() if hasattr(init, "items") else init
         self._entries: list[tuple[str, FormValue]] = []
         for name, value in pairs:
@@ -173,10 +172,9 @@ class FormData(Entries[FormValue]):
         self._entries = [entry for entry in self._entries if entry[0] != name]
 
     def _close(self) -> None:
-        """Closes and removes the temporary files behind the entries."""
-        for _, value in self._entries:
-            if isinstance(value, File):
-                value._close()
+        """Closes and removes the temporary file of the form."""
+        if self._spool is not None:
+            self._spool.close()
 
     def _as_body(self) -> tuple[bytes | Stream, str | None]:
         from ._multipart_encode import encode

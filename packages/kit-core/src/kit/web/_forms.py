@@ -71,6 +71,7 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
         HTTPException: 413 if it is beyond a limit.
     """
     form: FormData = _new(FormData)
+    form._spool = None
     most = limits.max_field_size_bytes
     if len(data) <= most and data.count(b"&") < limits.max_fields:
         form._entries = parse_urlencoded(data)  # type: ignore[assignment]  # a text is a FormValue

@@ -13,6 +13,7 @@ file name is a file, byte for byte, and any other is UTF-8 text, also if it says
 from __future__ import annotations
 
 from collections.abc import AsyncIterable
+from functools import cache
 from typing import Any
 
 from kit._limits import Limits, body_too_large
@@ -45,6 +46,23 @@ def _package() -> Any:
             "pip install --force-reinstall multipart"
         )
     return multipart
+
+
+@cache
+def _parser_class(package: Any) -> Any:
+    """Gives the parser of the package, made to refuse a header line with a line feed in it always.
+
+    By itself it does so only where the body is cut within the line, and drops the line feed from
+    the beginning of a name.
+    """
+
+    class Parser(package.PushMultipartParser):  # type: ignore[misc]  # the package is Any
+        def _on_segment_headerline(self, line: bytes) -> None:
+            if b"\n" in line:
+                raise package.ParserError("Invalid line break in segment header")
+            super()._on_segment_headerline(line)
+
+    return Parser
 
 
 def boundary_of(content_type: str) -> str:
@@ -106,7 +124,7 @@ class MultipartDecoder:
         self._errors = (package.ParserLimitReached, package.MultipartError)
         self._opening = _Opening(self._boundary)
         self._collector = Collector(limits)
-        self._parser = package.PushMultipartParser(
+        self._parser = _parser_class(package)(
             self._boundary,
             max_header_count=_MAX_HEADERS,
             max_header_size=_MAX_HEADER_BYTES,

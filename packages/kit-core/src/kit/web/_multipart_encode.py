@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 from ._body import Stream
 from ._form_data import File, FormData, FormValue
@@ -50,8 +51,9 @@ async def _stream(parts: list[tuple[bytes, bytes | File]], tail: bytes) -> Async
     for head, data in parts:
         yield head
         if isinstance(data, File):
-            async for chunk in data.stream():
-                yield chunk
+            async with aclosing(data.stream()) as chunks:
+                async for chunk in chunks:
+                    yield chunk
         else:
             yield data
         yield b"\r\n"

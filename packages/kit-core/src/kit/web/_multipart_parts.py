@@ -120,7 +120,7 @@ class Collector:
             if self._size_bytes > self.limits.max_field_size_bytes:
                 raise field_too_large(self._head.name, self.limits.max_field_size_bytes)
         elif self._kept_bytes + self._size_bytes > self.limits.spool_size_bytes:
-            self._spool = self._spool or Spool()
+            self._spool = self.form._spool = self._spool or Spool()
             self._start = self._spool.size + self._unwritten.size_bytes
             self._unwritten.extend(self._content)
             self._content = _Pieces()

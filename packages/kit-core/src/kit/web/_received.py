@@ -111,7 +111,7 @@ class ReceivedBody:
                 self.complete = not message.get("more_body", False)
                 chunk = message.get("body", b"")
             if chunk:
-                yield chunk
+                yield chunk if chunk.__class__ is bytes else bytes(chunk)
 
     async def wait_for_disconnect(self) -> bool:
         """Waits until the client goes away.

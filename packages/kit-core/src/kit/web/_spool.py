@@ -51,6 +51,8 @@ class Spool:
             self._file.seek(start)
             self._file.write(data)
             self._file.flush()
+            if self._is_closed:  # meanwhile, see close()
+                self._file.close()
 
     def read_at(self, start: int, size: int) -> bytes | None:
         """Reads in any thread; gives None if it is closed."""
@@ -58,14 +60,21 @@ class Spool:
             if self._is_closed:
                 return None
             self._file.seek(start)
-            return bytes(self._file.read(size))
+            data = bytes(self._file.read(size))
+            if self._is_closed:
+                self._file.close()
+            return data
 
     def close(self) -> None:
         """Closes and removes it; may be called again."""
-        with self._lock:
-            self._is_closed = True
-            if self._file is not None:
-                self._file.close()
+        self._is_closed = True
+        # The event loop waits for no thread that still reads or writes: that one closes it.
+        if self._lock.acquire(blocking=False):
+            try:
+                if self._file is not None:
+                    self._file.close()
+            finally:
+                self._lock.release()
 
     def __del__(self) -> None:
         # A form that was read from the raw request, which nobody closes.

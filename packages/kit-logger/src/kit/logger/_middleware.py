@@ -59,18 +59,22 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> Middle
         request = f"{_visible(req.method)} {_target(req.raw, query)}"
         fn(f"--> {request}")
         start = perf_counter_ns()
+        is_over = False
         try:
             await next()
+            is_over = True
         finally:
-            if c.finalized:
+            if c.finalized or is_over:
                 duration = _duration(perf_counter_ns() - start)
-                status: object = c.res.status
+                # A handler that answers with nothing is a fault, which becomes a 500.
+                code = c.res.status if c.finalized else 500
+                status: object = code
                 if fn is print:
                     if sys.stdout is not stream:
                         stream = sys.stdout
                         colored = supports_color(stream)
                     if colored:
-                        status = _painted(c.res.status)
+                        status = _painted(code)
                 fn(f"<-- {request} {status} {duration}")
 
     return logger
