@@ -35,7 +35,7 @@ def test_links_lead_somewhere() -> None:
 def test_commands_are_those_of_the_workspace() -> None:
     commands = re.findall(r"```sh\n(.*?)\n```", README, re.DOTALL)
     assert commands == [
-        "pip install uv && uv run kit serve examples/bookshelf",
+        "pip install uv && uv run --no-dev kit serve examples/bookshelf",
         "pip install uv && uv run pytest",
     ]
     assert (ROOT / "examples/bookshelf/app.py").exists()
