@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -380,3 +382,25 @@ def test_header_of_context_is_a_mapping_of_lists(lines: list[tuple[str, str]]) -
     headers: Headers = asyncio.run(app.request("/")).headers
     for name in ("x-a", "x-b"):
         assert headers.get_all(name) == expected.get(name, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (([], "/x"), "The method of on([], '/x') is an empty list: nothing would be registered"),
+        (("GET", []), "The path of on('GET', []) is an empty list: nothing would be registered"),
+    ],
+)
+def test_on_takes_no_empty_list(arguments: tuple[Any, Any], text: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        Kit().on(*arguments, echo)
+    assert str(caught.value) == text
+
+
+def test_installation_without_the_interface_says_what_to_do() -> None:
+    """As where another distribution of the same import name is in the way."""
+    program = "import sys; sys.modules['kit.interface'] = None; import kit"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "ImportError: The package 'kit' found here is not complete" in done.stderr
+    assert "pip install kit-core" in done.stderr

@@ -489,3 +489,10 @@ def test_requests_side_by_side_do_not_see_each_other(run: Any) -> None:
     for number, answer in answers.items():
         assert answer.header("x-id") == [b"%d" % number]
         assert answer.body == (b"seven" if number == 7 else b"%d %d" % (number, number))
+
+
+def test_get_path_that_gives_no_path_is_told(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+    app = Kit(get_path=lambda request: request.url.encode())  # type: ignore[arg-type,return-value]
+    assert run(serve, app, http_scope()).status == 500
+    [error] = [str(r.exc_info[1]) for r in caplog.records if r.exc_info and r.exc_info[1]]
+    assert error.endswith("gave bytes, expected a str")

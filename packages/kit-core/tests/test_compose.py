@@ -450,3 +450,47 @@ async def test_param_is_that_of_the_running_route() -> None:
     app.get("/:kind/:id", lambda c: seen.append(c.req.param()) or c.text("ok"))
     await app.request("/users/5")
     assert seen == [("users", None), {"kind": "users", "id": "5"}]
+
+
+@pytest.mark.parametrize("path", ["/", "/missing"])
+async def test_answer_of_middleware_stays_where_nothing_else_answers(path: str) -> None:
+    app = Kit()
+
+    @app.use()
+    async def answer(c: Context, next: Any) -> None:
+        c.res = c.text("kept")
+        await next()
+
+    @app.get("/")
+    async def silent(c: Context, next: Any) -> None:
+        await next()
+
+    response = await app.request(path)
+    assert (response.status, await response.text()) == (200, "kept")
+
+
+async def test_first_answer_counts_where_next_is_not_called() -> None:
+    """What a handler behind gives is the answer; what the one before returns comes too late."""
+    app = Kit()
+
+    @app.use()
+    async def outer(c: Context, next: Any) -> Response:
+        await next()
+        return c.text("too late")
+
+    app.get("/", lambda c: c.text("first"))
+    assert await (await app.request("/")).text() == "first"
+
+
+async def test_what_next_is_may_be_awaited_by_a_function_that_is_not_async() -> None:
+    app = Kit()
+
+    @app.use()
+    def middleware(c: Context, next: Any) -> Any:
+        return next()
+
+    @app.get("/")
+    async def handler(c: Context) -> Response:
+        return c.text(str(c.req.route_index))
+
+    assert await (await app.request("/")).text() == "1"

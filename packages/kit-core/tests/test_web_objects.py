@@ -203,3 +203,14 @@ def test_url() -> None:
     assert url != url.href
     with pytest.raises(ValueError, match=r"^Invalid URL '/x': expected an absolute one$"):
         URL("/x")
+
+
+async def test_blob_as_a_stream() -> None:
+    assert b"".join([chunk async for chunk in Blob([b"a", "é"]).stream()]) == "aé".encode()
+    assert b"".join([chunk async for chunk in File([b"x"], "x.txt").stream()]) == b"x"
+
+
+async def test_web_name_of_bytes() -> None:
+    request = Request("http://localhost/", method="POST", body="é")
+    assert await request.array_buffer() == "é".encode()
+    assert await Response(chunks()).array_buffer() == "aé".encode()

@@ -142,9 +142,14 @@ def kit(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     yield start
     for each in started:
         if each.process.poll() is None:
+            each.process.terminate()
+    for each in started:
+        try:
+            each.process.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
             # The group is that of the process alone, see above.
             os.killpg(each.process.pid, signal.SIGKILL)
-        each.process.wait()
+            each.process.wait()
         each.close()
 
 

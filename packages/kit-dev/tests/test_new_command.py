@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 import subprocess
 import sys
@@ -127,3 +128,21 @@ def test_folder_that_may_not_be_written(folder: Path, monkeypatch: pytest.Monkey
         1,
         f"Error: Can't make {folder / 'shop'}: Permission denied\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("installed", "wanted"),
+    [("1.4.2", ">=1.4,<2"), ("0.3.1", ">=0.3,<0.4"), ("unknown", ""), (None, "")],
+)
+def test_project_wants_versions_like_the_one_that_made_it(
+    installed: str | None, wanted: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def version(name: str) -> str:
+        if installed is None:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return installed
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    assert new("shop").exit_code == 0
+    project = tomllib.loads((folder / "shop" / "pyproject.toml").read_text())["project"]
+    assert f"kit-core{wanted}" in project["dependencies"]

@@ -92,6 +92,8 @@ def test_covers(general: str, special: str) -> None:
         ("/assets*", "/:x"),
         ("/a?", "/a"),
         ("/:x{[}", "/a"),
+        ("/:x", "/:y{+}"),
+        ("/:x", "/:y{a**}"),
     ],
 )
 def test_does_not_cover(general: str, special: str) -> None:

@@ -344,3 +344,19 @@ def test_no_routes(folder: Path) -> None:
     assert kit("") == (0, "There are no routes.\n")
     assert kit("--json") == (0, "[]\n")
     assert kit("--explain /")[1].endswith("\n\nNo handler answers this path.\n")
+
+
+def test_explain_where_the_routers_refuse_the_routes_only_at_the_first_match(folder: Path) -> None:
+    (folder / "app.py").write_text(
+        "from kit import Kit\nfrom kit.interface import UnsupportedPathError\n"
+        "from kit.router import TrieRouter\n"
+        "class Late(TrieRouter):\n"
+        "    def match(self, method, path):\n"
+        "        raise UnsupportedPathError('/a', 'not beside /:x', 'GET')\n"
+        "app = Kit(router=Late()).get('/a', lambda c: c.text('a'))\n"
+    )
+    result = CliRunner().invoke(main, ["routes", "--explain", "/a"])
+    assert (result.exit_code, result.output) == (
+        1,
+        "Error: Unsupported route GET '/a': not beside /:x\n",
+    )

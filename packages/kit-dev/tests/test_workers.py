@@ -201,6 +201,17 @@ def test_path_that_will_not_do(path: str, why: str, folder: Path) -> None:
     assert (folder / "notes").read_text() == "mine"
 
 
+def test_path_of_a_socket_of_another_kind(folder: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as logger:
+        logger.bind("log.sock")
+        result = CliRunner().invoke(main, ["serve", "app.py", "--uds", "log.sock"])
+        assert result.exit_code == 1
+        assert result.output.startswith(
+            "Error: Can't listen at log.sock: a socket is there, and can't be asked: "
+        )
+        assert (folder / "log.sock").exists()
+
+
 # Other servers --------------------------------------------------------------------------------
 
 

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from kit.interface import Result, RouterClosedError, UnsupportedPathError, plugins
+from kit.interface import Result, Router, RouterClosedError, UnsupportedPathError, plugins
 from kit.router import (
     LinearRouter,
     PatternRouter,
@@ -77,6 +80,42 @@ def test_smart_router_raises_where_the_last_refuses_at_the_first_match() -> None
     for _ in range(2):
         with pytest.raises(UnsupportedPathError, match="not together with the others"):
             router.match("GET", "/a")
+
+
+def test_smart_router_takes_no_route_after_a_match_that_raised() -> None:
+    router: SmartRouter[Any] = SmartRouter(routers=[Late()])
+    with pytest.raises(UnsupportedPathError):
+        router.match("GET", "/a")
+    with pytest.raises(RouterClosedError, match="GET '/late'"):
+        router.add("GET", "/late", 1)
+
+
+class Refusing(TrieRouter[Any]):
+    """Takes no route, and says who it is."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def add(self, method: str, path: str, handler: Any) -> None:
+        raise UnsupportedPathError(path, f"not by {self.name}", method)
+
+
+def test_smart_router_raises_what_the_last_says() -> None:
+    router: SmartRouter[Any] = SmartRouter(routers=[Refusing(name) for name in ("a", "b", "c")])
+    with pytest.raises(UnsupportedPathError, match="not by c"):
+        router.add("GET", "/x", 1)
+
+
+def test_smart_router_keeps_nothing_of_the_routers_it_does_not_use() -> None:
+    unused: TrieRouter[Any] = TrieRouter()
+    router: SmartRouter[Any] = SmartRouter(routers=[RegExpRouter(), unused])
+    router.add("GET", "/a", 1)
+    still_there = weakref.ref(unused)
+    del unused
+    router.match("GET", "/a")
+    gc.collect()
+    assert still_there() is None
 
 
 def test_smart_router_costs_nothing_once_settled() -> None:
@@ -213,3 +252,45 @@ def test_each_is_installed_by_name(name: str, kind: type) -> None:
     assert type(router) is kind
     result: Result[Any] = router.match("GET", "/")
     assert resolve(result) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "params"),
+    [
+        pytest.param("/*/", "/a/", {}, id="empty segment at the end"),
+        pytest.param("/*/", "/a/x", None, id="which is no wildcard"),
+        pytest.param("/$x/*", "/$x", {}, id="rest, absent"),
+        pytest.param("/*/*", "/a/", {}, id="rest, empty"),
+        pytest.param("/*/*", "/a", None, id="rest, absent behind a wildcard"),
+        pytest.param("/:a/:v{[a-z]*}", "/x/", {"a": "x", "v": ""}, id="value, empty"),
+        pytest.param("/:a{[0-9]+}/:b", "/12/x", {"a": "12", "b": "x"}, id="two values"),
+        pytest.param("/:a{a|ab}/:b", "/ab/x", {"a": "ab", "b": "x"}, id="whole segment"),
+        pytest.param("/a*/b", "/a*/b", {}, id="star in the middle is itself"),
+        pytest.param("/a*/b", "/ac/b", None, id="and no wildcard"),
+        pytest.param("x.test/:id", "x.test/1", {"id": "1"}, id="no slash in front"),
+        pytest.param("x.test/*", "x.test/1/2", {}, id="no slash in front, rest"),
+        pytest.param("x.test/:id", "y.test/1", None, id="no slash in front, other name"),
+    ],
+)
+@pytest.mark.parametrize("make", [TrieRouter, LinearRouter, PatternRouter])
+def test_linear_and_pattern_router_as_trie_router(
+    make: Callable[[], Router[int]], pattern: str, path: str, params: dict[str, str] | None
+) -> None:
+    router = make()
+    router.add("GET", pattern, 1)
+    assert resolve(router.match("GET", path)) == ([] if params is None else [(1, params)])
+
+
+def test_linear_router_takes_slashes_in_front_of_a_parameter() -> None:
+    """As Hono's LinearRouter; TrieRouter has nothing there that tells where the value ends."""
+    router: LinearRouter[int] = LinearRouter()
+    router.add("GET", "/:a{[0-9]+/[0-9]+}/:b", 1)
+    assert resolve(router.match("GET", "/1/2/x")) == [(1, {"a": "1/2", "b": "x"})]
+    assert resolve(router.match("GET", "/1/2x")) == []
+
+
+@pytest.mark.parametrize(
+    "router", [RegExpRouter(), TrieRouter(), LinearRouter(), PatternRouter(), default_router()]
+)
+def test_routers_are_called_what_their_classes_are(router: Router[Any]) -> None:
+    assert router.name == type(router).__name__

@@ -60,6 +60,12 @@ def matched(router: TrieRouter[Any], path: str, method: str = "GET") -> list[Any
         pytest.param("/a/*/c", "/a/b/c", {}, id="one segment"),
         pytest.param("/a/*/c", "/a/b/b/c", None, id="one segment only"),
         pytest.param("/assets*", "/assets-v2/x.js", {}, id="prefix"),
+        pytest.param("/a*/b", "/a*/b", {}, id="a star in the middle is itself"),
+        pytest.param("/a*/b", "/ax/b", None, id="and no wildcard"),
+        pytest.param(
+            "/:p{.+}/a*/:q", "/x/a*/ab", {"p": "x", "q": "ab"}, id="so it is behind an expression"
+        ),
+        pytest.param("/:p{.+}/a*", "/x/ab/c", {"p": "x"}, id="prefix behind an expression"),
         pytest.param("/a-b:c", "/a-b:c", {}, id="colon within a segment"),
         pytest.param("/é", "/é", {}, id="beyond ASCII"),
     ],
@@ -201,3 +207,13 @@ def test_long_paths() -> None:
     router = router_of("/*", "/:a/:b{[a-z]+}", "/x/:rest{.+}")
     path = "/x" + "/seg" * 25_000
     assert matched(router, path) == [("/*", {}), ("/x/:rest{.+}", {"rest": path[3:]})]
+
+
+def test_literal_path_is_searched_once_for_each_method_that_has_routes() -> None:
+    router = router_of("/a", "/a/:x", "*")
+    router.add("POST", "/a", "post")
+    for method in ("GET", "POST"):
+        assert router.match(method, "/a") is router.match(method, "/a")
+    assert router.match("GET", "/a/1") is not router.match("GET", "/a/1")
+    assert router.match("BREW", "/a") is not router.match("BREW", "/a")
+    assert matched(router, "/a", "POST") == [("post", {})]

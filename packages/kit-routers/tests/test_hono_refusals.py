@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Which tables Hono's RegExpRouter refuses: it decides whether a `*` in the middle takes nothing.
+
+The answers are those that were recorded of Hono 4.13 (`tests/conformance` of the workspace).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from kit.router import RegExpRouter
+from kit.router._hono_refusals import is_refused
+from kit.router._pattern import expand_optional
+from kit.router.testing import resolve
+
+TAKEN = [
+    "GET /:name{(a|b)}/:name{(?:create|update)}",
+    "ALL /*, ALL /v1",
+    "GET /new/*/:type?, GET /v1",
+    "GET /:type/me, GET /:type/me, GET /:id{[^/]+}",
+    "ALL /, PUT /:name{[0-9]{2}}/me, GET /users/v1/api, GET *",
+    "GET /users/:id, GET /users/:id/posts",
+    "GET /:a/:b, POST /posts/:id",
+]
+REFUSED = [
+    "GET /:id{.*}",
+    "GET /files/:name{.*}",
+    "GET /js/:filename{[a-z0-9/]+.js}, GET /js/main.js",
+    "GET /:id/:action, GET /posts/:id",
+    "GET /posts/:id, GET /:id/:action",
+    "GET /:type/:id, GET /:class/:id",
+    "GET /foo/:a, ALL /foo/:b",
+    "GET /:user/entries, GET /entry/:name",
+    "GET /reg-exp/router, GET /reg-exp/:id",
+    "ALL /reg-exp/router, GET /reg-exp/:id",
+    "GET /:x{a}, GET /a",
+    "GET /:id/:action{create|update}, GET /:id/:action{delete}",
+    "GET /users/:id, GET /:x{[^/]+}/x.y",
+    "ALL /*/posts/posts, GET /me/posts, ALL *",
+    "ALL /:slug{.+}/:slug{[0-9]+}, ALL /new, GET /:slug{.+}/:slug{[0-9]+}",
+]
+
+
+def is_refused_table(table: str) -> bool:
+    routes = [route.split(" ", 1) for route in table.split(", ")]
+    return is_refused((method, expand_optional(pattern)) for method, pattern in routes)
+
+
+@pytest.mark.parametrize("table", TAKEN)
+def test_taken(table: str) -> None:
+    assert is_refused_table(table) is False
+
+
+@pytest.mark.parametrize("table", REFUSED)
+def test_refused(table: str) -> None:
+    assert is_refused_table(table) is True
+
+
+@pytest.mark.parametrize("table", TAKEN + REFUSED)
+def test_empty_segment_is_taken_where_the_table_is_refused(table: str) -> None:
+    """A method of its own, so that the `*` there stands beside the routes of `ALL` alone."""
+    router: RegExpRouter[str] = RegExpRouter()
+    for number, route in enumerate(table.split(", ")):
+        router.add(*route.split(" ", 1), f"{number}")
+    router.add("PURGE", "/qqq/*/end", "middle")
+    refused = is_refused_table(f"{table}, PURGE /qqq/*/end")
+    found = [handler for handler, _ in resolve(router.match("PURGE", "/qqq//end"))]
+    assert ("middle" in found) == refused
+    assert "middle" in [handler for handler, _ in resolve(router.match("PURGE", "/qqq/1/end"))]
+
+
+def test_pattern_with_a_character_that_no_path_has() -> None:
+    router: RegExpRouter[str] = RegExpRouter()
+    router.add("GET", "/a\0{0}/:x", "odd")
+    router.add("GET", "/*/x", "middle")
+    assert [handler for handler, _ in resolve(router.match("GET", "/b/x"))] == ["middle"]
