@@ -18,6 +18,7 @@ from typing import Any
 LEAST_LINES_PERCENT = 97.0
 LEAST_BRANCHES_PERCENT = 95.0
 _SHOWN = 8
+_PLACES = 10
 
 
 def percent(covered: int, total: int) -> float:
@@ -38,6 +39,13 @@ def of_branches(summary: dict[str, Any]) -> float:
 def lacking(summary: dict[str, Any]) -> int:
     """How many lines and branches are missing."""
     return int(summary["missing_lines"] + summary["missing_branches"])
+
+
+def shortened(places: list[str]) -> str:
+    """The first of some places, and how many more there are."""
+    more = len(places) - _PLACES
+    shown = ", ".join(places[:_PLACES]) or "-"
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def untested(report: dict[str, Any]) -> list[str]:
@@ -67,9 +75,9 @@ def main(path: str) -> int:
     for name, file in modules[:_SHOWN]:
         summary = file["summary"]
         if lacking(summary):
-            lines = ", ".join(map(str, file["missing_lines"]))
-            branches = ", ".join(f"{start}->{end}" for start, end in file["missing_branches"])
-            print(f"  {name}: lines {lines or '-'}; branches {branches or '-'}")
+            lines = shortened([str(line) for line in file["missing_lines"]])
+            branches = shortened([f"{start}->{end}" for start, end in file["missing_branches"]])
+            print(f"  {name}: lines {lines}; branches {branches}")
     missing = untested(report)
     for name in missing:
         print(f"Nothing of {name} was run under coverage")

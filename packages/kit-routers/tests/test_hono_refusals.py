@@ -21,6 +21,7 @@ TAKEN = [
     "ALL /, PUT /:name{[0-9]{2}}/me, GET /users/v1/api, GET *",
     "GET /users/:id, GET /users/:id/posts",
     "GET /:a/:b, POST /posts/:id",
+    "GET /:a/:b, ACL /posts/:id",
 ]
 REFUSED = [
     "GET /:id{.*}",

@@ -100,6 +100,12 @@ def test_hundred_groups_are_one_expression() -> None:
     assert expression.groups == 100
 
 
+def test_rest_and_its_absence_are_one_alternative() -> None:
+    table = Table("/a/:x/*")
+    found = {table.expression(path) for path in ("/a/1", "/a/1/", "/a/1/2/3")}
+    assert [expression.groups for expression in found if expression] == [2]
+
+
 # What an expression can tell ------------------------------------------------------------------
 
 

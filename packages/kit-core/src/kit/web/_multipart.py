@@ -50,15 +50,14 @@ def _package() -> Any:
 
 @cache
 def _parser_class(package: Any) -> Any:
-    """Gives the parser of the package, made to refuse a header line with a line feed in it always.
+    """Gives the parser of the package, made to refuse a header name with a line feed in it.
 
-    By itself it does so only where the body is cut within the line, and drops the line feed from
-    the beginning of a name.
+    By itself it does so only where the body is cut within the line, and else drops it.
     """
 
     class Parser(package.PushMultipartParser):  # type: ignore[misc]  # the package is Any
         def _on_segment_headerline(self, line: bytes) -> None:
-            if b"\n" in line:
+            if b"\n" in line.partition(b":")[0]:
                 raise package.ParserError("Invalid line break in segment header")
             super()._on_segment_headerline(line)
 
