@@ -14,3 +14,8 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Lets plugins that look for who refers to something find it again."""
+    gc.unfreeze()

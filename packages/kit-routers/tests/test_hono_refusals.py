@@ -22,6 +22,10 @@ TAKEN = [
     "GET /users/:id, GET /users/:id/posts",
     "GET /:a/:b, POST /posts/:id",
     "GET /:a/:b, ACL /posts/:id",
+    "GET /, GET /*, GET *, GET /x, GET /x/*",
+    "GET /user/:userId{[^/]+}/*, GET /user/:id/profile",
+    "GET /user/:id/profile, GET /user/:userId{[^/]+}/*",
+    "PUT /b/:id, GET /b/:id/api/:other?, PURGE /b/*/api, ALL /posts/:id/*, PURGE /posts/*/v1",
 ]
 REFUSED = [
     "GET /:id{.*}",

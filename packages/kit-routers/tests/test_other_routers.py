@@ -281,6 +281,13 @@ def test_linear_and_pattern_router_as_trie_router(
     assert resolve(router.match("GET", path)) == ([] if params is None else [(1, params)])
 
 
+def test_linear_router_adds_a_slash_to_one_that_is_there() -> None:
+    router: LinearRouter[int] = LinearRouter()
+    router.add("GET", "/:a//", 1)
+    for path in ("/x/", "/x//"):
+        assert resolve(router.match("GET", path)) == [(1, {"a": "x"})]
+
+
 def test_linear_router_takes_slashes_in_front_of_a_parameter() -> None:
     """As Hono's LinearRouter; TrieRouter has nothing there that tells where the value ends."""
     router: LinearRouter[int] = LinearRouter()

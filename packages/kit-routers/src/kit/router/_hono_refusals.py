@@ -49,6 +49,7 @@ def is_refused(routes: Iterable[tuple[str, Sequence[str]]]) -> bool:
 
 def _takes(patterns: set[str]) -> bool:
     root = _Node()
+    patterns = {"*" if pattern == "/*" else pattern for pattern in patterns}
     dynamic = [pattern for pattern in patterns if "*" in pattern or "/:" in pattern]
     literal = [pattern for pattern in patterns if pattern not in {*dynamic}]
     ordered = sorted(dynamic, key=len)
@@ -61,8 +62,6 @@ def _tokens(pattern: str) -> list[str]:
     """Single characters, but parameters and a last `/*` in one; an expression counts as no path."""
     if "\0" in pattern:  # which stands for an expression below; no path of a request has one
         return [*pattern]
-    if pattern == "/*":
-        pattern = "*"
     kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -84,7 +83,8 @@ def _insert(node: _Node, tokens: list[str], *, check_only: bool) -> bool:
             return False
         child = node.children.get(key)
         if child is None:
-            for other in node.children:
+            # A rest, which is tried last, can stand beside anything.
+            for other in node.children if expression != _WILDCARDS["/*"] else ():
                 if other not in _WILDCARDS.values() and (expression is not None or len(other) > 1):
                     return False
             if check_only:
