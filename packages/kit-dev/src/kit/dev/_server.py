@@ -9,6 +9,7 @@ import logging
 import signal
 import socket
 import sys
+import warnings
 from collections.abc import Callable, Coroutine
 from types import FrameType
 from typing import Any, NoReturn
@@ -135,4 +136,6 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 
 def _exit(number: int, frame: FrameType | None) -> NoReturn:
+    # The signal may come when uvicorn has made its coroutine, and not begun with it.
+    warnings.filterwarnings("ignore", r"coroutine '\S+' was never awaited", RuntimeWarning)
     raise SystemExit(0)
