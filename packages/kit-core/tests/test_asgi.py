@@ -7,7 +7,7 @@ SPEC: ASGI 3.0, HTTP & WebSocket message format 2.4. All of it runs on asyncio a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import anyio
@@ -496,3 +496,40 @@ def test_get_path_that_gives_no_path_is_told(run: Any, caplog: pytest.LogCapture
     assert run(serve, app, http_scope()).status == 500
     [error] = [str(r.exc_info[1]) for r in caplog.records if r.exc_info and r.exc_info[1]]
     assert error.endswith("gave bytes, expected a str")
+
+
+async def _spoil(message: dict[str, Any]) -> None:
+    """What a server may do with a message once it has it."""
+    message.pop("body", None)
+    message.get("headers", []).append((b"x-server", b"1"))
+    message["type"] = "spoiled"
+
+
+@pytest.mark.parametrize("path", ["/", "/stream", "/nothing"])
+async def test_messages_belong_to_the_server(path: str) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"a"
+        yield b"b"
+
+    app = Kit().get("/", lambda c: c.text("x")).get("/stream", lambda c: c.body(chunks()))
+    answers = []
+    for _ in range(2):
+        kept: list[dict[str, Any]] = []
+
+        async def send(message: dict[str, Any], kept: Any = kept) -> None:
+            kept.append({**message, "headers": list(message.get("headers", []))})
+            await _spoil(message)
+
+        await app(http_scope(path), _no_message, send)
+        answers.append(kept)
+    assert answers[0] == answers[1]
+
+
+async def test_streamed_messages_stay_as_they_were_sent() -> None:
+    app = Kit().get("/", lambda c: c.body(iter([b"a", b"b", b"c"])))
+    answer = await serve(app, http_scope())
+    assert [message["body"] for message in answer.sent[1:]] == [b"a", b"b", b"c", b""]
+
+
+async def _no_message() -> dict[str, Any]:
+    raise AssertionError("nothing is to be received")

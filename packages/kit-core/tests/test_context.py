@@ -452,7 +452,7 @@ async def test_var_is_a_view_for_reading() -> None:
 
 
 def test_context_takes_no_attributes_of_its_own() -> None:
-    c: Any = Context(Kit(), None, None, "/", ([],), {})
+    c: Any = Context(Kit(), None, None, "/", ([],), [], {})
     with pytest.raises(AttributeError):
         c.user = 1
 

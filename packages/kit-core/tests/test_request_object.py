@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit import URL, FormData, Headers, KitRequest, Request
+from kit import URL, FormData, Headers, Request
+from kit.request import ServedRequest
 from kit.web._request import url_of_scope
 
 TOKEN = st.text("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCXYZ", min_size=1, max_size=9)
@@ -190,7 +191,7 @@ async def test_a_served_get_request_can_be_copied() -> None:
 
 
 def test_headers_that_a_middleware_changes_are_seen() -> None:
-    req = KitRequest.__new__(KitRequest)._set(None, scope_of(), None, "/", ([],))
+    req = ServedRequest("/", ([],), scope_of(), None)
     assert req.header("host") == "h.example"
     req.raw.headers.set("host", "other")
     assert req.header("host") == req.raw.headers["host"] == "other"

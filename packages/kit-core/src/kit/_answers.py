@@ -13,23 +13,40 @@ from ._errors import HandlerError, describe
 from ._result import settle
 from ._route import Route
 from .web import ClientDisconnectedError, Response
+from .web._body import TEXT_TYPE
 from .web._response import NULL_BODY_STATUSES
 
 if TYPE_CHECKING:
     from .context import Context
 
 _logger = logging.getLogger("kit")
+_NOT_FOUND = b"404 Not Found"
+_NOT_FOUND_LINES = (
+    (b"content-type", TEXT_TYPE.encode()),
+    (b"content-length", b"%d" % len(_NOT_FOUND)),
+)
 
 
 async def answer_not_found(c: Context[Any, Any]) -> Response:
     """Gives the answer of the app's `not_found`, by default a plain 404."""
     not_found = c._app._not_found
     if not_found is None:
-        return c.text("404 Not Found", 404)
+        return c.text(_NOT_FOUND.decode(), 404)
     response = await settle(not_found(c), not_found)
     if response is None:
         raise HandlerError(describe(not_found), "returned nothing: return a Response")
     return response
+
+
+def plain_not_found() -> tuple[dict[str, Any], ...]:
+    """Gives the messages of the plain 404, new ones each time: a server may change them.
+
+    SPEC: ASGI HTTP & WebSocket message format, "Response Start" and "Response Body".
+    """
+    return (
+        {"type": "http.response.start", "status": 404, "headers": [*_NOT_FOUND_LINES]},
+        {"type": "http.response.body", "body": _NOT_FOUND},
+    )
 
 
 async def answer_no_route(c: Context[Any, Any]) -> Response:
@@ -151,7 +168,7 @@ def outcome(c: Context[Any, Any]) -> Response:
             f"answered {route.method} {route.path!r} with nothing: return a Response"
             + (" or await next()" if route.takes_next else ""),
         )
-    if c._error is not None and hasattr(c, "_failed") and c.res.status != 500:
+    if c._failed and c.res.status != 500:
         # Whatever middleware made of it: an error handler that raises is a fault.
         return c.text("Internal Server Error", 500)
     return c.res

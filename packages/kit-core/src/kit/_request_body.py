@@ -8,10 +8,13 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import Struct
+
 from kit.interface import HTTPException
 
 from ._limits import Limits, body_too_large
 from ._shared_task import SharedTask
+from ._struct import with_plain_stores
 from ._tasks import Signal
 from .web import FormData, Request
 from .web._body import USED, Bytes, Stream, close_stream, iterate
@@ -28,7 +31,8 @@ _FORMS = frozenset((MULTIPART, URLENCODED))
 Read: TypeAlias = Callable[[Limits], Awaitable[None]]
 
 
-class RequestBody:
+@with_plain_stores
+class RequestBody(Struct, eq=False):
     """Reads a body as bytes or as a form, whichever is asked for first.
 
     Several tasks may ask at once: one reads, and the others wait for it. When the one that reads is
@@ -39,40 +43,20 @@ class RequestBody:
         limits: How much of it is taken.
     """
 
-    __slots__ = (
-        "_busy",
-        "_changed",
-        "_content_type",
-        "_data",
-        "_decoder",
-        "_failure",
-        "_form",
-        "_has_taken",
-        "_is_whole",
-        "_kind",
-        "_limits",
-        "_raw",
-        "_shared",
-        "_source",
-    )
-
-    _content_type: str | None
-    _data: Bytes | None
-    _decoder: MultipartDecoder | None
-    _source: Bytes | Stream | None
-    _form: FormData | None
-    _failure: Exception | None
-    _is_whole: bool | None
-    _kind: str | None
-    _changed: Signal | None
-    _shared: SharedTask | None
-
-    def __init__(self, raw: Request, limits: Limits) -> None:
-        self._raw = raw
-        self._limits = limits
-        self._has_taken = self._busy = False
-        self._content_type = self._kind = self._data = self._form = self._failure = None
-        self._is_whole = self._changed = self._shared = self._decoder = self._source = None
+    _raw: Request
+    _limits: Limits
+    _has_taken: bool = False
+    _busy: bool = False
+    _content_type: str | None = None
+    _kind: str | None = None
+    _data: Bytes | None = None
+    _form: FormData | None = None
+    _failure: Exception | None = None
+    _is_whole: bool | None = None
+    _changed: Signal | None = None
+    _shared: SharedTask | None = None
+    _decoder: MultipartDecoder | None = None
+    _source: Bytes | Stream | None = None
 
     @property
     def is_form(self) -> bool:

@@ -11,7 +11,13 @@ from typing import Any, Self
 from kit.interface import METHOD_NAME_ALL, ExecutionContext, Router, RouterRoute, plugins
 from kit.router import default_router
 
-from ._answers import answer_no_route, answer_used_body, handle_error, outcome
+from ._answers import (
+    answer_no_route,
+    answer_used_body,
+    handle_error,
+    outcome,
+    plain_not_found,
+)
 from ._asgi import Receive, Scope, Send, send_response, serve_other
 from ._composition import Composition, RouteTable
 from ._errors import HandlerError, describe
@@ -25,7 +31,7 @@ from .compose import dispatch
 from .context import Context
 from .request import KitRequest
 from .web import Request, RequestInit, Response
-from .web._body import close_stream
+from .web._body import USED, close_stream
 from .web._headers import length_line, length_lines
 
 # PERF: looked for in bytes as a number, which is four times as fast as b"%".
@@ -185,11 +191,17 @@ class Kit(Composition[B, V]):
             as_it_is = False
         if self._own_path or not as_it_is:
             c = self._context_by_own_path(scope, receive)
+            handlers = c._handlers
         else:
             find = self._match
             match = find("GET" if method == "HEAD" else method, path)
-            c = Context(self, scope, receive, path, match, self._life.bindings)
-        handlers = c._handlers
+            handlers = match[0]
+            if not handlers and method != "HEAD" and self._has_plain_not_found():
+                # PERF: what probes and crawlers get: no handler runs, so nothing is made for one.
+                for message in plain_not_found():
+                    await send(message)
+                return
+            c = Context(self, scope, receive, path, match, handlers, self._life.bindings)
         response: Any = None
         try:
             if len(handlers) == 1 and not handlers[0][0].takes_next:
@@ -222,7 +234,7 @@ class Kit(Composition[B, V]):
                 )
                 await send({"type": "http.response.body", "body": body})
             else:
-                if response.body_used:
+                if body is USED:
                     response = answer_used_body(c)
                 await send_response(response, c, send)
         except Exception:
@@ -275,7 +287,7 @@ class Kit(Composition[B, V]):
         bindings = self._life.bindings
         if env is not None:
             bindings = {**bindings, **env} if bindings else env
-        c: Context[B, V] = Context(self, None, None, path, match, bindings)
+        c: Context[B, V] = Context(self, None, None, path, match, match[0], bindings)
         c._req = KitRequest(request, path, match)
         c._req._limits = self._limits
         c._execution_ctx = execution_ctx
@@ -286,6 +298,10 @@ class Kit(Composition[B, V]):
                 await close_stream(response._body)
             response._body = None
         return response, c._req
+
+    def _has_plain_not_found(self) -> bool:
+        """Whether a request that no route answers gets the plain 404, whatever it is."""
+        return self._not_found is None and not self._method_not_allowed
 
     def _match_request(self, request: Request, path: str) -> tuple[str, Any]:
         """Gives routing path and match. What `get_path` raises is raised as if by a handler."""
@@ -312,7 +328,8 @@ class Kit(Composition[B, V]):
         """Makes the context where the routing path is not simply the one of the scope."""
         request = Request._from_scope(scope, receive)
         path, match = self._match_request(request, path_of_scope(scope))
-        c: Context[B, V] = Context(self, scope, receive, path, match, self._life.bindings)
+        bindings = self._life.bindings
+        c: Context[B, V] = Context(self, scope, receive, path, match, match[0], bindings)
         c.req._raw = request
         return c
 

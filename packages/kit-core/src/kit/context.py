@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
+from msgspec import Struct
+
 from kit.interface import ExecutionContext
 from kit.interface import Response as AnyResponse
 
@@ -14,8 +16,9 @@ from ._answers import answer_not_found
 from ._json import encode
 from ._making import OWN_NAMES, HeaderArgument, make_response, own, response_of, take_over
 from ._path import encode_location
+from ._struct import with_plain_stores
 from ._types import B, V
-from .request import KitRequest
+from .request import KitRequest, ServedRequest
 from .web import Response
 from .web._body import BodyInit
 from .web._headers import HeaderLine, encode_name, encode_value, known_names, set_line
@@ -31,64 +34,45 @@ _HTML_LINES = ((b"content-type", b"text/html; charset=UTF-8"),)
 _new = object.__new__
 
 
-class Context(Generic[B, V]):
+@with_plain_stores
+class Context(Struct, Generic[B, V], eq=False, weakref=False):
     """The request, the answer so far, and what handlers tell each other.
 
     Made by the app for each request; `B` is the type of `env`, `V` that of `var`.
     """
 
-    # What nobody asks for is not made: it is None until then, or not there.
-    __slots__ = (
-        "_app",
-        "_env",
-        "_error",
-        "_execution_ctx",
-        "_failed",
-        "_finalized",
-        "_handlers",
-        "_index",
-        "_lines",
-        "_match",
-        "_path",
-        "_receive",
-        "_renderer",
-        "_req",
-        "_res",
-        "_scope",
-        "_status",
-        "_variables",
-    )
-
-    def __init__(
-        self, app: Kit[B, V], scope: Any, receive: Any, path: str, match: Any, env: Any
-    ) -> None:
-        self._app = app
-        self._scope = scope
-        self._receive = receive
-        self._path = path
-        self._match = match
-        self._handlers = match[0]
-        self._env = env
-        self._index = -1
-        self._req: KitRequest | None = None
-        self._res: Response | None = None
-        self._finalized = False
-        self._status: int | None = None
-        self._lines: list[HeaderLine] | None = None
-        self._variables: dict[str, Any] | None = None
-        self._error: Exception | None = None
-        self._execution_ctx: ExecutionContext | None = None
-
-    _failed: bool  # that an error handler itself raised
-    _renderer: Callable[..., Any]
+    _app: Kit[B, V]
+    _scope: Any
+    _receive: Any
+    _path: str
+    _match: Any
+    _handlers: Any
+    _env: Any
+    # What nobody asks for is not made: it is None until then.
+    _index: int = -1
+    _req: KitRequest | None = None
+    _res: Response | None = None
+    _finalized: bool = False
+    _status: int | None = None
+    _lines: list[HeaderLine] | None = None
+    _variables: dict[str, Any] | None = None
+    _error: Exception | None = None
+    _failed: bool = False  # whether an error handler itself raised
+    _execution_ctx: ExecutionContext | None = None
+    _renderer: Callable[..., Any] | None = None
 
     @property
     def req(self) -> KitRequest:
         """The request."""
         req = self._req
         if req is None:
-            req = self._req = _new(KitRequest)
-            req._set(None, self._scope, self._receive, self._path, self._match, self._app._limits)
+            req = self._req = ServedRequest(
+                self._path,
+                self._match,
+                self._scope,
+                self._receive,
+                self._app._limits,
+            )
             if self._index > 0:
                 req.route_index = min(self._index, len(self._handlers) - 1)
         return req
@@ -312,7 +296,7 @@ class Context(Generic[B, V]):
             TypeError: If `data` can't be sent, or the status allows no body.
             ValueError: As `text` does.
         """
-        return self.new_response(data, status, headers)
+        return self._respond(data, None, status, headers)
 
     def new_response(
         self,
@@ -349,7 +333,7 @@ class Context(Generic[B, V]):
         Returns:
             What the renderer gives: a response, or an awaitable of one. A handler can return both.
         """
-        return getattr(self, "_renderer", self.html)(*args, **kwargs)
+        return (self._renderer or self.html)(*args, **kwargs)
 
     def set_renderer(self, renderer: Callable[..., Any], /) -> None:
         """Sets what `render` calls for this request; middleware puts pages into a layout with it.
@@ -364,6 +348,9 @@ class Context(Generic[B, V]):
     async def not_found(self) -> Response:
         """Makes the not-found answer: that of the app's `not_found` handler, or a plain 404."""
         return await answer_not_found(self)
+
+    def __repr__(self) -> str:
+        return f"<Context {self.req.method} {self.req.path}>"
 
     def _respond(
         self,

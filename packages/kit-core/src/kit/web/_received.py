@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from kit._limits import body_too_large
+from kit._struct import with_plain_stores
 
 See: TypeAlias = Callable[[bytes], object]
 
@@ -19,7 +22,8 @@ class ClientDisconnectedError(Exception):
     """The client went away before its request was complete; there is nobody to answer."""
 
 
-class ReceivedBody:
+@with_plain_stores
+class ReceivedBody(Struct, eq=False):
     """Reads a body from an ASGI server, in chunks or whole.
 
     While the response is streamed, one task may read the body as another waits for the client to
@@ -32,14 +36,13 @@ class ReceivedBody:
         receive: The channel that gives the messages of the server.
     """
 
-    __slots__ = ("_busy", "_changed", "_gone", "_kept", "_kept_bytes", "_receive", "complete")
-
-    def __init__(self, receive: Callable[[], Awaitable[dict[str, Any]]]) -> None:
-        self._receive = receive
-        self._kept: list[bytes] = []
-        self._kept_bytes = 0
-        self._changed: Any = None
-        self._busy = self._gone = self.complete = False
+    _receive: Callable[[], Awaitable[dict[str, Any]]]
+    _kept: list[bytes] = []
+    _kept_bytes: int = 0
+    _changed: Any = None
+    _busy: bool = False
+    _gone: bool = False
+    complete: bool = False
 
     async def read(self, most: int | None = None, see: See | None = None) -> bytes:
         """Reads all that is left.

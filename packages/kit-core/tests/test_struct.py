@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""The Structs of a request behave as other objects do."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import pytest
+from msgspec import Struct
+
+from kit import Context, Kit, KitRequest, Request
+from kit._struct import with_plain_stores
+
+
+@with_plain_stores
+class Pair(Struct, eq=False):
+    left: Any
+    right: Any = None
+
+
+class Marker:
+    """Something that tells whether it is still there."""
+
+
+def test_attributes_can_be_set_and_deleted() -> None:
+    pair = Pair(1)
+    pair.right = [2]
+    assert (pair.left, pair.right) == (1, [2])
+    del pair.right
+    with pytest.raises(AttributeError):
+        _ = pair.right
+    with pytest.raises(AttributeError):
+        pair.other = 1  # type: ignore[attr-defined]
+
+
+def test_no_two_are_equal() -> None:
+    one, other = Pair(1), Pair(1)
+    assert one != other
+    assert len({one, other}) == 2
+
+
+async def test_a_context_that_holds_itself_is_collected() -> None:
+    seen: list[weakref.ref[Marker]] = []
+
+    def handler(c: Context) -> Any:
+        marker = Marker()
+        seen.append(weakref.ref(marker))
+        c.set("context", c)
+        c.set("request", c.req)
+        c.set("marker", marker)
+        return c.text("")
+
+    await Kit().get("/", handler).request("/")
+    gc.collect()
+    assert seen[0]() is None
+
+
+async def test_they_say_what_they_are() -> None:
+    app = Kit().get("/users/:id", lambda c: c.text(f"{c!r} {c.req!r}"))
+    text = await (await app.request("/users/7", {"method": "GET"})).text()
+    assert text == "<Context GET /users/7> <KitRequest GET /users/7>"
+
+
+def test_a_request_takes_its_arguments_by_name() -> None:
+    match: Any = ([("handler", {"id": "7"})],)
+    req = KitRequest(request=Request("http://x/users/7?a=1"), match_result=match, path="/users/7")
+    assert isinstance(req, KitRequest)
+    assert (req.path, req.param(), req.query("a"), req.method) == (
+        "/users/7",
+        {"id": "7"},
+        "1",
+        "GET",
+    )
+    with pytest.raises(TypeError):
+        KitRequest()  # type: ignore[call-arg]
