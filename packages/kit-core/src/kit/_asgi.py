@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._asgi_stream import send_stream
 from .web import Response
-from .web._body import close_stream
+from .web._body import USED, close_stream
 
 if TYPE_CHECKING:
     from .context import Context
@@ -84,29 +84,29 @@ async def send_response(response: Response, c: Context[Any, Any], send: Send) ->
         Exception: What a streamed body raised. The response has been started then, so the server
             closes the connection.
     """
-    is_head = c._scope["method"] == "HEAD"
     body = response._body
-    lines = list(response._lines)
+    lines = [*response._lines]
     head = {"type": "http.response.start", "status": response._status, "headers": lines}
-    if body is None or isinstance(body, bytes):
-        content = body or b""
-        if response._status in _WITHOUT_BODY:
-            content = b""
-            if response._status != 304:
-                lines[:] = [line for line in lines if line[0] != b"content-length"]
-        elif not is_head or body is not None:
-            lines[:] = [line for line in lines if line[0] != b"content-length"]
-            lines.append((b"content-length", b"%d" % len(content)))
-        await send(head)
-        await send({"type": "http.response.body", "body": b"" if is_head else content})
+    is_head = c._scope["method"] == "HEAD"
+    if body is not None and not isinstance(body, bytes):
+        response._body = USED
+        try:
+            await send(head)
+            if is_head:
+                await send({"type": "http.response.body", "body": b""})
+            else:
+                await send_stream(body, c, send)
+        finally:
+            if getattr(body, "ag_frame", body) is not None:  # PERF: a generator that has ended
+                await close_stream(body)
         return
-    response._take()
-    try:
-        await send(head)
-        if is_head:
-            await send({"type": "http.response.body", "body": b""})
-        else:
-            await send_stream(body, c, send)
-    finally:
-        if getattr(body, "ag_frame", body) is not None:  # PERF: a generator that has ended
-            await close_stream(body)
+    content = body or b""
+    if response._status in _WITHOUT_BODY:
+        content = b""
+        if response._status != 304:
+            lines[:] = [line for line in lines if line[0] != b"content-length"]
+    elif not is_head or body is not None:
+        lines[:] = [line for line in lines if line[0] != b"content-length"]
+        lines.append((b"content-length", b"%d" % len(content)))
+    await send(head)
+    await send({"type": "http.response.body", "body": b"" if is_head else content})

@@ -33,11 +33,9 @@ def _run_on_asyncio(
 ) -> Generator[Any, Any, None]:
     # PERF: work that never waits is done here, and nothing is made to watch over it. (Where it
     # cancels its own task meanwhile, that counts as one from before.)
-    try:
-        waits_for = work.send(None)
-    except StopIteration:
+    for waits_for in work.__await__():
+        yield from _watch(over, _resumed(work, waits_for)).__await__()
         return
-    yield from _watch(over, _resumed(work, waits_for)).__await__()
 
 
 @coroutine

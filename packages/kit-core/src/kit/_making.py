@@ -47,29 +47,35 @@ def make_response(
         status = 200
     else:
         check_status(status, has_body=body is not None)
-    lines: list[HeaderLine] | tuple[HeaderLine, ...]
-    names = dict(prepared) if prepared else {}
-    if headers is None and content_type is not None and OWN_NAMES.isdisjoint(names):
-        # PERF: nearly every response that something was set for: nothing is replaced.
-        lines = (*prepared, content_type) if prepared else (content_type,)
-        return response_of(body, status, lines)
-    lines = list(prepared or ())
+    lines = [*prepared] if prepared else []
     if content_type is not None:
-        set_line(lines, content_type)
+        if lines:
+            set_line(lines, content_type)
+        else:
+            lines.append(content_type)
     if headers is not None:
-        for name, value in headers.items():
-            key = known_names.get(name) or encode_name(name)
-            if not isinstance(value, str):
-                lines[:] = [line for line in lines if line[0] != key]
-                lines += [(key, encode_value(name, each)) for each in value]
-            elif lines:
-                set_line(lines, (key, encode_value(name, value)))
-            else:
-                lines.append((key, encode_value(name, value)))
-    names = dict(lines)
-    if implied_type is not None and b"content-type" not in names:
+        _set_headers(lines, headers)
+    has_length = False
+    for line in lines:
+        if line[0] == b"content-type":
+            implied_type = None
+        elif line[0] == b"content-length":
+            has_length = True
+    if implied_type is not None:
         lines.append((b"content-type", encode_value("content-type", implied_type)))
-    return response_of(body, status, lines if b"content-length" in names else tuple(lines))
+    return response_of(body, status, lines if has_length else tuple(lines))
+
+
+def _set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> None:
+    for name, value in headers.items():
+        key = known_names.get(name) or encode_name(name)
+        if not isinstance(value, str):
+            lines[:] = [line for line in lines if line[0] != key]
+            lines += [(key, encode_value(name, each)) for each in value]
+        elif lines:
+            set_line(lines, (key, encode_value(name, value)))
+        else:
+            lines.append((key, encode_value(name, value)))
 
 
 def response_of(
