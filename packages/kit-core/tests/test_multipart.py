@@ -60,6 +60,42 @@ CONTENT = st.one_of(
 )
 
 
+FILE = b'name="f"; filename="a"'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"-------\r\n--X-------\r-------\r\n--XY-------", id="nearly delimiters"),
+        pytest.param(b"\r\n--X" * 6, id="beginnings of delimiters"),
+        pytest.param(b"\r" * 30, id="carriage returns"),
+        pytest.param(b"-------\r\n--XX-------", id="a delimiter that goes on"),
+        pytest.param(b"-------\r\n--XX\r-------", id="a delimiter without its line feed"),
+        pytest.param(b"-------\r\n--XX--\r\n-------", id="an end in the middle"),
+    ],
+)
+@pytest.mark.parametrize("more", [b"", b"\r\nContent-Length: 7"], ids=["", "with a length"])
+async def test_a_file_cut_at_any_two_places(content: bytes, more: bytes) -> None:
+    async def outcome(chunks: Iterable[bytes]) -> Any:
+        try:
+            return await entries(await parse(chunks))
+        except HTTPException as error:
+            return error.message
+
+    data = part(FILE, content, more) + part(b'name="b"') + END
+    start = data.index(content) - 3
+    expected = await outcome([data])
+    for first, second in itertools.combinations_with_replacement(range(start, len(data)), 2):
+        assert await outcome(cut(data, [first, second])) == expected, (first, second)
+
+
+async def test_a_file_that_is_shorter_than_it_says_is_refused_in_any_chunks() -> None:
+    data = part(FILE, b"-" * 60, b"\r\nContent-Length: 61") + END
+    for size in (1, 20, len(data)):
+        with pytest.raises(HTTPException, match="Content-Length"):
+            await parse(cut(data, range(size, len(data), size)))
+
+
 @settings(deadline=None)
 @given(
     values=st.lists(st.tuples(SAFE, st.one_of(SAFE, st.tuples(SAFE, CONTENT))), max_size=5),

@@ -115,13 +115,24 @@ class MultipartDecoder:
         HTTPException: 400 if there is no valid boundary.
     """
 
-    __slots__ = ("_boundary", "_collector", "_errors", "_opening", "_parser", "_size_bytes")
+    __slots__ = (
+        "_boundary",
+        "_collector",
+        "_delimiter",
+        "_errors",
+        "_has_parsed_all",
+        "_is_in_content",
+        "_opening",
+        "_parser",
+        "_size_bytes",
+    )
 
     def __init__(self, content_type: str, limits: Limits) -> None:
         package = _package()
         self._boundary = boundary_of(content_type)
+        self._delimiter = b"\r\n--" + self._boundary.encode()
         self._errors = (package.ParserLimitReached, package.MultipartError)
-        self._opening = _Opening(self._boundary)
+        self._opening = _Opening(self._delimiter)
         self._collector = Collector(limits)
         self._parser = _parser_class(package)(
             self._boundary,
@@ -130,6 +141,10 @@ class MultipartDecoder:
             header_charset="latin-1",  # keeps each byte; see _read_head
         )
         self._size_bytes = 0
+        # Whether the parser is within a part whose length it does not check, and whether it keeps
+        # nothing back that might become a boundary.
+        self._is_in_content = False
+        self._has_parsed_all = False
 
     async def feed(self, chunk: bytes) -> None:
         """Takes a chunk of the body.
@@ -143,10 +158,38 @@ class MultipartDecoder:
         if most is not None and self._size_bytes > most:
             raise body_too_large(most)
         data = chunk if self._opening.is_over else self._opening.feed(chunk)
-        if data:  # an empty one would mean the end to the parser
+        if self._is_content(data):
+            self._collector.data(data)
+        elif data:  # an empty one would mean the end to the parser
             self._parse(data)
+            self._has_parsed_all = self._ends_apart(data)
         if self._collector.unwritten_bytes >= _WRITE_BYTES:
             await self._collector.write()
+
+    def _is_content(self, data: bytes) -> bool:
+        """Whether all of it is content of the part that the parser is in.
+
+        PERF: as is most of a large file. The parser would search it as well, but from its
+        beginning, which takes up to four times as long: two fifths of the time of an upload.
+        """
+        return (
+            self._is_in_content
+            and self._has_parsed_all
+            and data.rfind(self._delimiter) < 0
+            and self._ends_apart(data)
+        )
+
+    def _ends_apart(self, data: bytes) -> bool:
+        """Whether it is long enough to tell that no delimiter can begin near its end.
+
+        The parser keeps back what may be the beginning of one, or all but the two bytes after it.
+        """
+        most = len(self._delimiter) + 1
+        end = data[-most:]
+        start = end[end.rfind(b"\r") :]
+        return len(data) >= most and not (
+            self._delimiter.startswith(start) or start.startswith(self._delimiter)
+        )
 
     def _parse(self, data: bytes) -> None:
         collector = self._collector
@@ -155,10 +198,13 @@ class MultipartDecoder:
             for event in self._parser.parse(data):
                 if event is None:
                     collector.end()
+                    self._is_in_content = False
                 elif isinstance(event, (bytes, bytearray)):
                     collector.data(event)
                 else:
                     collector.start(_read_head(event))
+                    names = [name for name, _ in event.headerlist]
+                    self._is_in_content = "Content-Length" not in names
         except limit_reached as error:
             raise _malformed(
                 f"{error.args[0]}: a part may have {_MAX_HEADERS} headers "
@@ -194,12 +240,15 @@ class _Opening:
 
     SPEC: RFC 2046 section 5.1.1, "preamble". A boundary stands at the beginning of a line.
 
+    Args:
+        delimiter: The boundary with what stands before it.
+
     Attributes:
         is_over: Whether the first boundary was found.
     """
 
-    def __init__(self, boundary: str) -> None:
-        self._delimiter = b"\r\n--" + boundary.encode()
+    def __init__(self, delimiter: bytes) -> None:
+        self._delimiter = delimiter
         self._end = b"\r\n"
         self.is_over = False
 
