@@ -217,6 +217,11 @@ class Kit(Composition[B, V]):
                         response = await settle(response, handler)
                 except Exception as error:
                     response = await handle_error(error, c, route)
+            elif handlers:
+                # PERF: what _respond() does, but where all is well without a coroutine around it.
+                await dispatch(c)
+                if not c._failed:
+                    response = c._res if c._finalized else None
             if response is None:
                 response = await self._respond(c)
             body = response._body

@@ -30,13 +30,17 @@ def _dispatch_from(index: int) -> Dispatch:  # noqa: C901
             caller = describe(handlers[index - 1][0].handler)
             raise HandlerError(caller, "called next() multiple times; call it once")
         c._index = index
-        if index == len(handlers):
+        # PERF: the end is found by its error, which is cheaper than len() at each level.
+        try:
+            route = handlers[index][0]
+        except IndexError:
+            route = None
+        if route is None:
             if not c._finalized:
                 c.res = await answer_no_route(c)
             return
         if c._req is not None:
             c._req.route_index = index
-        route = handlers[index][0]
         handler = route.handler
         try:
             if route.takes_next:
