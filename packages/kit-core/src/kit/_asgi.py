@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._asgi_stream import send_stream
 from .web import Response
-from .web._body import USED, close_stream
 
 if TYPE_CHECKING:
     from .context import Context
@@ -70,10 +69,8 @@ async def _serve_lifespan(
         await send({"type": "lifespan.shutdown.complete"})
 
 
-async def send_response(response: Response, c: Context[Any, Any], send: Send) -> None:
+def send_response(response: Response, c: Context[Any, Any], send: Send) -> Awaitable[None]:
     """Sends any response.
-
-    SPEC: RFC 9110 section 8.6 for Content-Length; section 9.3.2 for HEAD.
 
     Args:
         response: What to send. A streamed body is read and closed, also if it is not sent.
@@ -81,25 +78,19 @@ async def send_response(response: Response, c: Context[Any, Any], send: Send) ->
         send: Takes messages for the server.
 
     Raises:
-        Exception: What a streamed body raised. The response has been started then, so the server
-            closes the connection.
+        Exception: When awaited, what a streamed body raised. The response has been started then,
+            so the server closes the connection.
     """
-    body = response._body
-    lines = [*response._lines]
-    head = {"type": "http.response.start", "status": response._status, "headers": lines}
     is_head = c._scope["method"] == "HEAD"
-    if body is not None and not isinstance(body, bytes):
-        response._body = USED
-        try:
-            await send(head)
-            if is_head:
-                await send({"type": "http.response.body", "body": b""})
-            else:
-                await send_stream(body, c, send)
-        finally:
-            if getattr(body, "ag_frame", body) is not None:  # PERF: a generator that has ended
-                await close_stream(body)
-        return
+    body = response._body
+    if body is None or isinstance(body, bytes):
+        return _send_whole(response, body, send, is_head=is_head)
+    return send_stream(response, c, send, is_head=is_head)
+
+
+async def _send_whole(response: Response, body: bytes | None, send: Send, *, is_head: bool) -> None:
+    """SPEC: RFC 9110 section 8.6 for Content-Length; section 9.3.2 for HEAD."""
+    lines = [*response._lines]
     content = body or b""
     if response._status in _WITHOUT_BODY:
         content = b""
@@ -108,5 +99,5 @@ async def send_response(response: Response, c: Context[Any, Any], send: Send) ->
     elif not is_head or body is not None:
         lines[:] = [line for line in lines if line[0] != b"content-length"]
         lines.append((b"content-length", b"%d" % len(content)))
-    await send(head)
+    await send({"type": "http.response.start", "status": response._status, "headers": lines})
     await send({"type": "http.response.body", "body": b"" if is_head else content})

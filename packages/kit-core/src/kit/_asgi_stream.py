@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import Struct
 
 from ._interrupting import run_until
-from .web import ClientDisconnectedError
-from .web._body import Stream, close_stream, encode_chunk, iterate
+from .web import ClientDisconnectedError, Response
+from .web._body import USED, Stream, close_stream, encode_chunk, iterate
 
 if TYPE_CHECKING:
+    from ._callback_body import CallbackBody
     from .context import Context
 
 Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
@@ -28,29 +29,36 @@ _CHUNKS_IN_SHORT = 15
 # The same from then on. An asyncio transport logs a warning for each write from the sixth on after
 # its connection is lost, which neither it nor the server can tell before the event loop has run.
 _CHUNKS_BETWEEN_TURNS = 3
-# PERF: a copy of a message is made in three quarters of the time of a new one.
-_new_chunk_message = {"type": "http.response.body", "body": b"", "more_body": True}.copy
+# PERF: a copy of a message is made in two thirds of the time of a new one.
+_CHUNK_MESSAGE = {"type": "http.response.body", "body": b"", "more_body": True}
 
 
-def send_stream(body: Stream, c: Context[Any, Any], send: Send) -> Awaitable[None]:
-    """Sends a streamed body; when the client leaves, the body is cancelled where it waits.
+def send_stream(
+    response: Response, c: Context[Any, Any], send: Send, *, is_head: bool
+) -> Awaitable[None]:
+    """Sends a streamed response; when the client leaves, the body is cancelled where it waits.
 
     Args:
-        body: The body; who calls this closes it.
+        response: The response; its body is closed at the end.
         c: The context of the request, which tells when the client goes away.
         send: Takes messages for the server.
+        is_head: Whether the body is not to be sent.
 
     Raises:
         Exception: When awaited, what the body raised.
     """
+    body: Any = response._body
+    response._body = USED
+    status, lines = response._status, [*response._lines]
+    head = {"type": "http.response.start", "status": status, "headers": lines}
     client = _Client(body, c)
-    if body.__class__ is AsyncGeneratorType:
-        return run_until(client.left, _pump(body, body, send, client))
-    write_to = getattr(body, "_write_to", None)
-    if write_to is not None:  # a CallbackBody
-        return run_until(client.left, _write(write_to, send))
-    chunks = body.__aiter__() if hasattr(body, "__aiter__") else iterate(body)
-    return run_until(client.left, _pump(chunks, body, send, client))
+    if is_head:
+        work = _send_head(head, send)
+    elif body.__class__ is not AsyncGeneratorType and hasattr(body, "_write_to"):
+        work = _write(head, body, send)
+    else:
+        work = _pump(head, body, send, client)
+    return run_until(client.left, work, body)
 
 
 class _Client(Struct, eq=False):
@@ -83,7 +91,12 @@ class _Client(Struct, eq=False):
         return not hasattr(self._body, "_write_to")  # else it ends its work itself
 
 
-async def _write(write_to: Callable[[Send], Awaitable[bool]], send: Send) -> None:
+async def _send_head(head: dict[str, Any], send: Send) -> None:
+    await send(head)
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _write(head: dict[str, Any], body: CallbackBody, send: Send) -> None:
     """Lets a body write itself."""
     left = _CHUNKS_IN_SHORT
     is_short_until = monotonic() + _SHORT_S
@@ -91,7 +104,7 @@ async def _write(write_to: Callable[[Send], Awaitable[bool]], send: Send) -> Non
     async def send_chunk(chunk: Any) -> None:
         nonlocal left
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        if left:  # as in _pump()
+        if left > 0:  # as in _pump()
             left -= 1
         else:
             left = _CHUNKS_IN_SHORT
@@ -99,22 +112,27 @@ async def _write(write_to: Callable[[Send], Awaitable[bool]], send: Send) -> Non
                 left = _CHUNKS_BETWEEN_TURNS
                 await _let_others_run()
 
-    if await write_to(send_chunk):
+    await send(head)
+    if await body._write_to(send_chunk):
         await send({"type": "http.response.body", "body": b""})
 
 
-async def _pump(chunks: Any, body: Stream, send: Send, client: _Client) -> None:
-    """Sends a streamed body until it ends or the client is found to be gone."""
+async def _pump(head: dict[str, Any], body: Any, send: Send, client: _Client) -> None:
+    """Sends what a body gives, until it ends or the client is found to be gone."""
     left = _CHUNKS_IN_SHORT
     is_short_until = monotonic() + _SHORT_S
-    expected, new_message = bytes, _new_chunk_message
+    expected, template = bytes, _CHUNK_MESSAGE
+    chunks = body
     try:
+        await send(head)
+        if body.__class__ is not AsyncGeneratorType:
+            chunks = _chunks(body)
         async for chunk in chunks:
             if chunk.__class__ is not expected:
                 chunk = encode_chunk(chunk)
             if not chunk:
                 continue
-            message = new_message()
+            message = template.copy()
             message["body"] = chunk
             try:
                 await send(message)
@@ -122,20 +140,24 @@ async def _pump(chunks: Any, body: Stream, send: Send, client: _Client) -> None:
                 client.note_gone(error)
                 return
             # PERF: written out, here and in _write(): a call for each chunk costs more.
-            if left:
+            if left > 0:
                 left -= 1
             else:
                 left = _CHUNKS_IN_SHORT
                 if monotonic() > is_short_until:
                     left = _CHUNKS_BETWEEN_TURNS
                     await _let_others_run()
+        await send({"type": "http.response.body", "body": b""})
     except ClientDisconnectedError as error:
         _logger.debug("%s", error)
-        return
     finally:
         if chunks is not body:
             await close_stream(chunks)
-    await send({"type": "http.response.body", "body": b""})
+
+
+def _chunks(body: Any) -> Any:
+    # PERF: no generator of our own around a body that is async already.
+    return body.__aiter__() if hasattr(body, "__aiter__") else iterate(body)
 
 
 async def _let_others_run() -> None:

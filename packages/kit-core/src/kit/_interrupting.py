@@ -4,38 +4,42 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
+from sys import modules
 from types import coroutine
 from typing import Any
 
 from ._tasks import running_trio
+from .web._body import close_stream
 
 
+@coroutine
 def run_until(
-    over: Callable[[], Awaitable[bool]], work: Coroutine[Any, Any, None]
-) -> Awaitable[None]:
-    """Gives what runs work, and cancels it where it waits as soon as `over` gives True.
+    over: Callable[[], Awaitable[bool]], work: Coroutine[Any, Any, None], stream: Any = None
+) -> Generator[Any, Any, None]:
+    """Runs work, and cancels it where it waits as soon as `over` gives True.
 
     On asyncio `over` is asked only once the work waits for the first time.
 
     Args:
         over: Waits until the work has lost its purpose; False where it can't tell any more.
         work: What is to be done.
+        stream: What the work reads from. It is closed at the end, when `over` can't cancel that.
 
     Raises:
-        Exception: When awaited, what the work or `over` raised.
+        Exception: What the work or `over` raised.
     """
-    return (_run_on_asyncio if running_trio() is None else _run_on_trio)(over, work)
-
-
-@coroutine
-def _run_on_asyncio(
-    over: Callable[[], Awaitable[bool]], work: Coroutine[Any, Any, None]
-) -> Generator[Any, Any, None]:
-    # PERF: work that never waits is done here, and nothing is made to watch over it. (Where it
-    # cancels its own task meanwhile, that counts as one from before.)
-    for waits_for in work.__await__():
-        yield from _watch(over, _resumed(work, waits_for)).__await__()
-        return
+    try:
+        if "trio" in modules and running_trio() is not None:
+            yield from _run_on_trio(over, work).__await__()
+        else:
+            # PERF: work that never waits is done here, and nothing is made to watch over it.
+            # (Where it cancels its own task meanwhile, that counts as one from before.)
+            for waits_for in work.__await__():
+                yield from _watch(over, _resumed(work, waits_for)).__await__()
+                break
+    finally:
+        if getattr(stream, "ag_frame", stream) is not None:  # PERF: a generator that has ended
+            yield from close_stream(stream).__await__()
 
 
 @coroutine

@@ -49,33 +49,37 @@ def make_response(
         check_status(status, has_body=body is not None)
     lines = [*prepared] if prepared else []
     if content_type is not None:
-        if lines:
-            set_line(lines, content_type)
-        else:
-            lines.append(content_type)
+        set_line(lines, content_type)
     if headers is not None:
         _set_headers(lines, headers)
     has_length = False
-    for line in lines:
-        if line[0] == b"content-type":
+    for key, _ in lines:
+        if key == b"content-type":
             implied_type = None
-        elif line[0] == b"content-length":
+        elif key == b"content-length":
             has_length = True
     if implied_type is not None:
         lines.append((b"content-type", encode_value("content-type", implied_type)))
-    return response_of(body, status, lines if has_length else tuple(lines))
+    response: Response = _new(Response)
+    response._body = body
+    response._status = status
+    response._lines = lines if has_length else tuple(lines)
+    return response
 
 
 def _set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> None:
-    for name, value in headers.items():
+    for name in headers:
+        value = headers[name]
         key = known_names.get(name) or encode_name(name)
-        if not isinstance(value, str):
+        if isinstance(value, str):
+            line = (key, encode_value(name, value))
+            if lines:
+                set_line(lines, line)
+            else:
+                lines.append(line)
+        else:
             lines[:] = [line for line in lines if line[0] != key]
             lines += [(key, encode_value(name, each)) for each in value]
-        elif lines:
-            set_line(lines, (key, encode_value(name, value)))
-        else:
-            lines.append((key, encode_value(name, value)))
 
 
 def response_of(

@@ -296,6 +296,9 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             TypeError: If `data` can't be sent, or the status allows no body.
             ValueError: As `text` does.
         """
+        if self._res is None:
+            status = self._status if status is None else status
+            return make_response(data, None, status, headers, self._lines)
         return self._respond(data, None, status, headers)
 
     def new_response(
