@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kit import Context, File, FormData, HTTPException, Kit, Limits, Request, Response
@@ -308,7 +308,15 @@ async def test_urlencoded_takes_whatever_comes(data: bytes) -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(st.sampled_from([b"a", b"=", b"&", b"+", b"%", b"%26", b"%3D", b"%3d", b"%C3"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            b"a 4 = & + % %% %26 %3D %3d %C3 %C3%A9 %40 %2f %25 %2B %34 %41 %3441 %0D%0A %4".split()
+        )
+    )
+)
+@example([b"%34", b"%%3441"])
+@example([b"%40", b"%", b"40%40"])
 async def test_urlencoded_is_split_before_it_is_decoded(pieces: list[bytes]) -> None:
     from urllib.parse import parse_qsl
 

@@ -41,10 +41,14 @@ class RequestBody(Struct, eq=False):
     Args:
         raw: The request.
         limits: How much of it is taken.
+
+    Attributes:
+        may_hold_files: Whether there may be something to `close`.
     """
 
     _raw: Request
     _limits: Limits
+    may_hold_files: bool = False
     _has_taken: bool = False
     _busy: bool = False
     _content_type: str | None = None
@@ -291,6 +295,7 @@ class RequestBody(Struct, eq=False):
             from .web._multipart import MultipartDecoder
 
             self._source = self._take()
+            self.may_hold_files = True
             try:
                 self._decoder = MultipartDecoder(self._content_type or "", limits)
             except Exception:
@@ -310,6 +315,7 @@ class RequestBody(Struct, eq=False):
         await close_stream(source)
 
     async def _parse(self, data: AsyncGenerator[Bytes, None], limits: Limits) -> None:
+        self.may_hold_files = True
         async with aclosing(data):
             self._form = await read_form(data, self._content_type, limits)
 

@@ -249,8 +249,8 @@ class Kit(Composition[B, V]):
             if c._execution_ctx is not None:
                 await c._run_tasks()
         finally:
-            req = c._req
-            if (req is not None and req._reader is not None) or c._execution_ctx is not None:
+            reader = None if c._req is None else c._req._reader
+            if c._execution_ctx is not None or (reader is not None and reader.may_hold_files):
                 c._close()
 
     def running(self) -> AbstractAsyncContextManager[None]:

@@ -244,7 +244,7 @@ class KitRequest:
             HTTPException: 400 if the body is no JSON, with the position, or doesn't fit `type`,
                 with the place of the field; 413 as `bytes` does.
         """
-        data = await self.bytes()
+        data = await self._body.bytes()
         try:
             return _json.decode(data) if type is None else _json.decode_as(data, type)
         except (ValueError, RecursionError) as error:

@@ -21,6 +21,12 @@ _BYTES = {(high + low).encode(): bytes.fromhex(high + low) for high in _DIGITS f
 """What the two digits of an escape stand for."""
 _BYTES_INSIDE = {digits: byte for digits, byte in _BYTES.items() if byte not in b"&="}
 """The same of those that can only stand inside of a name or a value."""
+_CHARACTERS = {
+    "%" + digits.decode(): byte.decode()
+    for digits, byte in _BYTES_INSIDE.items()
+    if byte.isascii() and byte not in b"%" + _DIGITS.encode()
+}
+"""What an escape stands for, where that can't be part of another one."""
 
 MULTIPART = "multipart/form-data"
 URLENCODED = "application/x-www-form-urlencoded"
@@ -117,20 +123,44 @@ def _decoded_at_once(data: bytes) -> str | None:
     """
     if _PLUS in data:
         data = data.replace(b"+", b" ")
-    if _PERCENT in data:
-        if len(data) > _PIECE_BYTES:
+    if _PERCENT not in data:
+        return _text(data)
+    if len(data) > _PIECE_BYTES:
+        return None
+    text = _without_few_escapes(data)
+    if text is not None:
+        return text
+    pieces = data.split(b"%")
+    place = 0
+    for piece in pieces:
+        if place:
+            byte = _BYTES_INSIDE.get(piece[:2])
+            if byte is None:
+                return None
+            pieces[place] = byte + piece[2:]
+        place += 1  # noqa: SIM113 - PERF: enumerate() makes a tuple for each
+    return _text(b"".join(pieces))
+
+
+def _without_few_escapes(data: bytes) -> str | None:
+    """Decodes what has no escapes but of ASCII punctuation, as most forms in English.
+
+    PERF: all escapes of a character are replaced at once, in half the time of one by one. As none
+    becomes what could be part of another, what looks like one always was.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    place = text.find("%")
+    while place >= 0:
+        escape = text[place : place + 3]
+        character = _CHARACTERS.get(escape)
+        if character is None:
             return None
-        pieces = data.split(b"%")
-        place = 0
-        for piece in pieces:
-            if place:
-                byte = _BYTES_INSIDE.get(piece[:2])
-                if byte is None:
-                    return None
-                pieces[place] = byte + piece[2:]
-            place += 1  # noqa: SIM113 - PERF: enumerate() makes a tuple for each
-        data = b"".join(pieces)
-    return _text(data)
+        text = text.replace(escape, character)
+        place = text.find("%", place)
+    return text
 
 
 def decoded(text: bytes) -> str:
