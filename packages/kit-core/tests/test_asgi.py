@@ -533,3 +533,43 @@ async def test_streamed_messages_stay_as_they_were_sent() -> None:
 
 async def _no_message() -> dict[str, Any]:
     raise AssertionError("nothing is to be received")
+
+
+def test_head_of_a_stream_receives_nothing(run: Any) -> None:
+    closed = []
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"a"
+
+    class Body:
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return chunks()
+
+        def close(self) -> None:
+            closed.append(True)
+
+    async def send(message: dict[str, Any]) -> None:
+        await anyio.sleep(0.01)
+        sent.append(message)
+
+    sent: list[dict[str, Any]] = []
+    app = Kit().get("/", lambda c: c.body(Body()))
+    run(app, http_scope(method="HEAD"), _no_message, send)
+    assert [message.get("body") for message in sent] == [None, b""]
+    assert closed == [True]
+
+
+class _Unfinished(Response):
+    """A response that has no body, headers or status, as its class forgot to make them."""
+
+    def __init__(self) -> None: ...
+
+
+async def test_what_setting_a_response_raises_is_a_500() -> None:
+    async def middleware(c: Context, next: Any) -> Response:
+        c.res.headers.set("x-seen", "1")
+        return _Unfinished()
+
+    app = Kit().use(middleware).get("/", lambda c: c.text("x"))
+    answer = await serve(app, http_scope())
+    assert (answer.status, answer.body) == (500, b"Internal Server Error")

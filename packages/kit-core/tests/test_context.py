@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kit import Context, Kit, Response
+from kit import Context, Headers, Kit, Response
 from kit.interface import Next
 
 TEXT = "text/plain; charset=UTF-8"
@@ -493,3 +493,25 @@ async def test_renderer_has_to_be_a_function() -> None:
     app.on_error(lambda e, c: c.text(f"{type(e).__name__}: {e}", 500))
     expected = "TypeError: c.set_renderer() takes a function, not 'page'"
     assert await (await app.request("/")).text() == expected
+
+
+async def test_headers_of_several_lines_as_an_argument() -> None:
+    headers = Headers([("set-cookie", "a=1"), ("set-cookie", "b=2"), ("x-n", "1"), ("x-n", "2")])
+    response = await run(lambda c: c.text("x", 200, headers))  # type: ignore[arg-type]
+    assert response.headers.get_set_cookie() == ["b=2"]
+    assert response.headers.get("x-n") == "1, 2"
+
+
+async def test_a_renderer_that_is_falsy() -> None:
+    class Renderer:
+        def __len__(self) -> int:
+            return 0
+
+        def __call__(self, content: str) -> Response:
+            return Response(f"rendered {content}")
+
+    def handler(c: Context) -> Any:
+        c.set_renderer(Renderer())
+        return c.render("x")
+
+    assert await (await run(handler)).text() == "rendered x"

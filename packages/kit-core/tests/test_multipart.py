@@ -89,6 +89,32 @@ async def test_a_file_cut_at_any_two_places(content: bytes, more: bytes) -> None
         assert await outcome(cut(data, [first, second])) == expected, (first, second)
 
 
+async def test_a_parser_that_keeps_content_back_is_given_all_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert _multipart._parser_class(_multipart._package()).gives_all
+
+    class Keeping(_multipart._package().PushMultipartParser):  # type: ignore[misc]
+        """Gives content later than it comes."""
+
+        def parse(self, chunk: bytes) -> Any:
+            self._late = getattr(self, "_late", b"") + chunk
+            given = self._late if self._late.endswith(END) else self._late[:-70]
+            self._late = self._late[len(given) :]
+            return super().parse(given) if given else ()
+
+    class package:  # noqa: N801 - stands for a module
+        PushMultipartParser = Keeping
+        ParserError = MultipartError = ParserLimitReached = ValueError
+
+    assert not _multipart._parser_class(package).gives_all
+    monkeypatch.setattr(_multipart, "_package", lambda: package)
+    content = bytes(range(256)) * 4
+    data = part(FILE, content) + END
+    form = await parse(cut(data, range(100, len(data), 100)))
+    assert await entries(form) == [("f", ("a", "text/plain", content))]
+
+
 async def test_a_file_that_is_shorter_than_it_says_is_refused_in_any_chunks() -> None:
     data = part(FILE, b"-" * 60, b"\r\nContent-Length: 61") + END
     for size in (1, 20, len(data)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from msgspec import Struct
@@ -61,6 +61,25 @@ async def test_they_say_what_they_are() -> None:
     app = Kit().get("/users/:id", lambda c: c.text(f"{c!r} {c.req!r}"))
     text = await (await app.request("/users/7", {"method": "GET"})).text()
     assert text == "<Context GET /users/7> <KitRequest GET /users/7>"
+
+
+async def test_what_they_say_has_no_line_breaks() -> None:
+    app = Kit().get("/*", lambda c: c.text(f"{c!r} {c.req!r}"))
+    text = await (await app.request("/a%0aERROR")).text()
+    assert text == "<Context GET /a\\nERROR> <KitRequest GET /a\\nERROR>"
+
+
+def test_annotations_can_be_read() -> None:
+    assert get_type_hints(Context)["_path"] is str
+    assert get_type_hints(KitRequest)["path"] is str
+
+
+def test_a_request_has_no_subclasses() -> None:
+    class Own(KitRequest):
+        pass
+
+    with pytest.raises(TypeError, match="Own can't be made: KitRequest has no subclasses"):
+        Own(Request("http://x/"))
 
 
 def test_a_request_takes_its_arguments_by_name() -> None:

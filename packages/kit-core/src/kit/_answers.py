@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from .context import Context
 
 _logger = logging.getLogger("kit")
-_NOT_FOUND = b"404 Not Found"
+_NOT_FOUND = "404 Not Found"
+_NOT_FOUND_BODY = _NOT_FOUND.encode()
 _NOT_FOUND_LINES = (
     (b"content-type", TEXT_TYPE.encode()),
-    (b"content-length", b"%d" % len(_NOT_FOUND)),
+    (b"content-length", b"%d" % len(_NOT_FOUND_BODY)),
 )
 
 
@@ -31,7 +32,7 @@ async def answer_not_found(c: Context[Any, Any]) -> Response:
     """Gives the answer of the app's `not_found`, by default a plain 404."""
     not_found = c._app._not_found
     if not_found is None:
-        return c.text(_NOT_FOUND.decode(), 404)
+        return c.text(_NOT_FOUND, 404)
     response = await settle(not_found(c), not_found)
     if response is None:
         raise HandlerError(describe(not_found), "returned nothing: return a Response")
@@ -45,7 +46,7 @@ def plain_not_found() -> tuple[dict[str, Any], ...]:
     """
     return (
         {"type": "http.response.start", "status": 404, "headers": [*_NOT_FOUND_LINES]},
-        {"type": "http.response.body", "body": _NOT_FOUND},
+        {"type": "http.response.body", "body": _NOT_FOUND_BODY},
     )
 
 

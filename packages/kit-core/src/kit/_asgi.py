@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._asgi_stream import send_stream
 from .web import Response
+from .web._body import USED, close_stream
 
 if TYPE_CHECKING:
     from .context import Context
@@ -82,14 +83,17 @@ def send_response(response: Response, c: Context[Any, Any], send: Send) -> Await
             so the server closes the connection.
     """
     is_head = c._scope["method"] == "HEAD"
-    body = response._body
-    if body is None or isinstance(body, bytes):
-        return _send_whole(response, body, send, is_head=is_head)
-    return send_stream(response, c, send, is_head=is_head)
+    if response._body is None or isinstance(response._body, bytes):
+        return _send_whole(response, send, is_head=is_head)
+    return _send_head_of_stream(response, send) if is_head else send_stream(response, c, send)
 
 
-async def _send_whole(response: Response, body: bytes | None, send: Send, *, is_head: bool) -> None:
-    """SPEC: RFC 9110 section 8.6 for Content-Length; section 9.3.2 for HEAD."""
+async def _send_whole(response: Response, send: Send, *, is_head: bool) -> None:
+    """Sends a response whose body is in memory.
+
+    SPEC: RFC 9110 section 8.6 for Content-Length; section 9.3.2 for HEAD.
+    """
+    body: Any = response._body
     lines = [*response._lines]
     content = body or b""
     if response._status in _WITHOUT_BODY:
@@ -101,3 +105,15 @@ async def _send_whole(response: Response, body: bytes | None, send: Send, *, is_
         lines.append((b"content-length", b"%d" % len(content)))
     await send({"type": "http.response.start", "status": response._status, "headers": lines})
     await send({"type": "http.response.body", "body": b"" if is_head else content})
+
+
+async def _send_head_of_stream(response: Response, send: Send) -> None:
+    """Sends the head of a streamed response, as HEAD asks for; its body is closed unread."""
+    body: Any = response._body
+    response._body = USED
+    lines = [*response._lines]
+    try:
+        await send({"type": "http.response.start", "status": response._status, "headers": lines})
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        await close_stream(body)

@@ -22,27 +22,25 @@ if TYPE_CHECKING:
 Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
 
 _logger = logging.getLogger("kit")
-# PERF: how long a stream that never waits may take before others have to run meanwhile, and how
-# many chunks are sent before the one after which the time is looked at.
+# PERF: a stream that never waits lets others run once it has taken so long. The time is looked at
+# after each sixteenth chunk: `left` counts from here to 0.
 _SHORT_S = 0.001
 _CHUNKS_IN_SHORT = 15
-# The same from then on. An asyncio transport logs a warning for each write from the sixth on after
-# its connection is lost, which neither it nor the server can tell before the event loop has run.
+# From then on they run after each fourth. An asyncio transport logs a warning for each write from
+# the sixth on after its connection is lost, which neither it nor the server can tell before the
+# event loop has run.
 _CHUNKS_BETWEEN_TURNS = 3
 # PERF: a copy of a message is made in two thirds of the time of a new one.
 _CHUNK_MESSAGE = {"type": "http.response.body", "body": b"", "more_body": True}
 
 
-def send_stream(
-    response: Response, c: Context[Any, Any], send: Send, *, is_head: bool
-) -> Awaitable[None]:
+def send_stream(response: Response, c: Context[Any, Any], send: Send) -> Awaitable[None]:
     """Sends a streamed response; when the client leaves, the body is cancelled where it waits.
 
     Args:
         response: The response; its body is closed at the end.
         c: The context of the request, which tells when the client goes away.
         send: Takes messages for the server.
-        is_head: Whether the body is not to be sent.
 
     Raises:
         Exception: When awaited, what the body raised.
@@ -52,9 +50,7 @@ def send_stream(
     status, lines = response._status, [*response._lines]
     head = {"type": "http.response.start", "status": status, "headers": lines}
     client = _Client(body, c)
-    if is_head:
-        work = _send_head(head, send)
-    elif body.__class__ is not AsyncGeneratorType and hasattr(body, "_write_to"):
+    if body.__class__ is not AsyncGeneratorType and hasattr(body, "_write_to"):
         work = _write(head, body, send)
     else:
         work = _pump(head, body, send, client)
@@ -89,11 +85,6 @@ class _Client(Struct, eq=False):
         if tell is not None:
             await tell()
         return not hasattr(self._body, "_write_to")  # else it ends its work itself
-
-
-async def _send_head(head: dict[str, Any], send: Send) -> None:
-    await send(head)
-    await send({"type": "http.response.body", "body": b""})
 
 
 async def _write(head: dict[str, Any], body: CallbackBody, send: Send) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
-from sys import modules
 from types import coroutine
 from typing import Any
 
@@ -29,7 +28,7 @@ def run_until(
         Exception: What the work or `over` raised.
     """
     try:
-        if "trio" in modules and running_trio() is not None:
+        if running_trio() is not None:
             yield from _run_on_trio(over, work).__await__()
         else:
             # PERF: work that never waits is done here, and nothing is made to watch over it.

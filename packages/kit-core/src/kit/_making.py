@@ -68,8 +68,7 @@ def make_response(
 
 
 def _set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> None:
-    for name in headers:
-        value = headers[name]
+    for name, value in headers.items():
         key = known_names.get(name) or encode_name(name)
         if isinstance(value, str):
             line = (key, encode_value(name, value))

@@ -218,10 +218,14 @@ class Kit(Composition[B, V]):
                 except Exception as error:
                     response = await handle_error(error, c, route)
             elif handlers:
-                # PERF: what _respond() does, but where all is well without a coroutine around it.
-                await dispatch(c)
-                if not c._failed:
-                    response = c._res if c._finalized else None
+                # PERF: as _respond() does, without a coroutine around it where all is well.
+                try:
+                    await dispatch(c)
+                except Exception as error:
+                    response = await handle_error(error, c)
+                else:
+                    if c._finalized and not c._failed:
+                        response = c._res
             if response is None:
                 response = await self._respond(c)
             body = response._body

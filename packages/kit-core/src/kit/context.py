@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic
 
 from msgspec import Struct
 
@@ -24,9 +24,6 @@ from .web._body import BodyInit
 from .web._headers import HeaderLine, encode_name, encode_value, known_names, set_line
 from .web._response import check_status
 
-if TYPE_CHECKING:
-    from .app import Kit
-
 # PERF: the header lines of most responses, made once.
 _TEXT_LINES = ((b"content-type", b"text/plain; charset=UTF-8"),)
 _JSON_LINES = ((b"content-type", b"application/json"),)
@@ -41,15 +38,15 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     Made by the app for each request; `B` is the type of `env`, `V` that of `var`.
     """
 
-    _app: Kit[B, V]
+    _app: Any  # a Kit, by a name that is known at runtime, where annotations may be read
     _scope: Any
     _receive: Any
     _path: str
     _match: Any
-    _handlers: Any
+    _handlers: Any  # PERF: those of the match, which the app has looked up already
     _env: Any
+    _index: int = -1  # of the handler that runs
     # What nobody asks for is not made: it is None until then.
-    _index: int = -1
     _req: KitRequest | None = None
     _res: Response | None = None
     _finalized: bool = False
@@ -296,7 +293,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             TypeError: If `data` can't be sent, or the status allows no body.
             ValueError: As `text` does.
         """
-        if self._res is None:
+        if self._res is None:  # PERF: what new_response() comes to
             status = self._status if status is None else status
             return make_response(data, None, status, headers, self._lines)
         return self._respond(data, None, status, headers)
@@ -336,7 +333,8 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         Returns:
             What the renderer gives: a response, or an awaitable of one. A handler can return both.
         """
-        return (self._renderer or self.html)(*args, **kwargs)
+        render = self.html if self._renderer is None else self._renderer
+        return render(*args, **kwargs)
 
     def set_renderer(self, renderer: Callable[..., Any], /) -> None:
         """Sets what `render` calls for this request; middleware puts pages into a layout with it.
@@ -353,7 +351,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         return await answer_not_found(self)
 
     def __repr__(self) -> str:
-        return f"<Context {self.req.method} {self.req.path}>"
+        return f"<Context {self.req.method} {ascii(self._path)[1:-1]}>"
 
     def _respond(
         self,

@@ -244,7 +244,7 @@ class KitRequest:
             HTTPException: 400 if the body is no JSON, with the position, or doesn't fit `type`,
                 with the place of the field; 413 as `bytes` does.
         """
-        data = await self._body.bytes()
+        data = await self._body.bytes()  # PERF: not by bytes(), another coroutine
         try:
             return _json.decode(data) if type is None else _json.decode_as(data, type)
         except (ValueError, RecursionError) as error:
@@ -339,7 +339,7 @@ class KitRequest:
         return body
 
     def __repr__(self) -> str:
-        return f"<KitRequest {self.method} {self.path}>"
+        return f"<KitRequest {self.method} {ascii(self.path)[1:-1]}>"
 
     def _close(self) -> None:
         """Removes the temporary files of the form that was read."""
@@ -374,6 +374,8 @@ def _new_request(
     path: str = "/",
     match_result: Result[Any] | None = None,
 ) -> KitRequest:
+    if cls is not KitRequest:
+        raise TypeError(f"{cls.__qualname__} can't be made: KitRequest has no subclasses")
     return ServedRequest(path, match_result or _NO_MATCH, request.scope, None, _raw=request)
 
 

@@ -16,6 +16,8 @@ _new = object.__new__
 _PLUS = ord("+")
 _PERCENT = ord("%")
 _PIECE_BYTES = 8 * 1024
+_FEW_ESCAPES = 6
+"""How many different ones are replaced one after the other, each in time by the whole length."""
 _DIGITS = "0123456789abcdefABCDEF"
 _BYTES = {(high + low).encode(): bytes.fromhex(high + low) for high in _DIGITS for low in _DIGITS}
 """What the two digits of an escape stand for."""
@@ -153,14 +155,16 @@ def _without_few_escapes(data: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     place = text.find("%")
-    while place >= 0:
+    for _ in range(_FEW_ESCAPES):
+        if place < 0:
+            return text
         escape = text[place : place + 3]
         character = _CHARACTERS.get(escape)
         if character is None:
             return None
         text = text.replace(escape, character)
         place = text.find("%", place)
-    return text
+    return text if place < 0 else None
 
 
 def decoded(text: bytes) -> str:

@@ -23,6 +23,7 @@ from . import _parameters
 from ._form_data import FormData
 from ._multipart_parts import Collector, Head
 
+_SAMPLE = b"-" * 200
 _MAX_HEADERS = 8
 _MAX_HEADER_BYTES = 4096
 # Each writing is a way to another thread and back.
@@ -53,6 +54,10 @@ def _parser_class(package: Any) -> Any:
     """Gives the parser of the package, made to refuse a header name with a line feed in it.
 
     By itself it does so only where the body is cut within the line, and else drops it.
+
+    Attributes:
+        gives_all: Whether it gives content as it comes, and keeps nothing back that can't be the
+            beginning of a delimiter.
     """
 
     class Parser(package.PushMultipartParser):  # type: ignore[misc]  # the package is Any
@@ -61,6 +66,8 @@ def _parser_class(package: Any) -> Any:
                 raise package.ParserError("Invalid line break in segment header")
             super()._on_segment_headerline(line)
 
+    head = b"--x\r\nContent-Disposition: form-data; name=x\r\n\r\n"
+    Parser.gives_all = [*Parser("x").parse(head + _SAMPLE)][-1] == _SAMPLE
     return Parser
 
 
@@ -162,7 +169,7 @@ class MultipartDecoder:
             self._collector.data(data)
         elif data:  # an empty one would mean the end to the parser
             self._parse(data)
-            self._has_parsed_all = self._ends_apart(data)
+            self._has_parsed_all = self._parser.gives_all and self._ends_apart(data)
         if self._collector.unwritten_bytes >= _WRITE_BYTES:
             await self._collector.write()
 
@@ -180,9 +187,10 @@ class MultipartDecoder:
         )
 
     def _ends_apart(self, data: bytes) -> bool:
-        """Whether it is long enough to tell that no delimiter can begin near its end.
+        """Whether no delimiter can begin near its end, and it is long enough to tell.
 
-        The parser keeps back what may be the beginning of one, or all but the two bytes after it.
+        The parser keeps back what may become one; and one that is complete, until it has seen the
+        two bytes that follow.
         """
         most = len(self._delimiter) + 1
         end = data[-most:]
