@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextvars import copy_context
+from sys import modules
 from typing import Any
 
 
@@ -67,9 +67,9 @@ def threadsafe_call() -> Callable[[Callable[[], object]], object]:
 
 def running_trio() -> Any:
     """Gives the module trio, if the running event loop is one of it; else None."""
-    trio = sys.modules.get("trio")
-    if trio is None:
+    if "trio" not in modules:
         return None
+    trio: Any = modules["trio"]
     try:
         trio.lowlevel.current_task()
     except RuntimeError:  # imported, but it does not run here
