@@ -21,7 +21,7 @@ from kit._path import (
     query_pairs,
     query_value,
 )
-from kit.request import ServedRequest
+from kit._served_request import ServedRequest
 
 RESERVED = frozenset(";/?:@&=+$,#")
 Decoder = Callable[[str], str]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit import URL, FormData, Headers, Request
-from kit.request import ServedRequest
+from kit._served_request import ServedRequest
 from kit.web._request import url_of_scope
 
 TOKEN = st.text("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCXYZ", min_size=1, max_size=9)

@@ -16,9 +16,10 @@ from ._answers import answer_not_found
 from ._json import encode
 from ._making import OWN_NAMES, HeaderArgument, make_response, own, response_of, take_over
 from ._path import encode_location
+from ._served_request import ServedRequest
 from ._struct import with_plain_stores
 from ._types import B, V
-from .request import KitRequest, ServedRequest
+from .request import KitRequest
 from .web import Response
 from .web._body import BodyInit
 from .web._headers import HeaderLine, encode_name, encode_value, known_names, set_line

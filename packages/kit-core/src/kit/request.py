@@ -6,8 +6,6 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
-from msgspec import Struct
-
 from kit.interface import HTTPException, ValidationTarget
 
 from . import _json
@@ -15,7 +13,6 @@ from ._form_values import form_values
 from ._limits import Limits
 from ._path import decode_component, query_pairs, query_value
 from ._request_body import RequestBody
-from ._struct import with_plain_stores
 from .web import Blob, FormData, Request
 from .web._body import Bytes, decode_text
 from .web._headers import encode_name, find_value, known_names, values_by_name
@@ -28,9 +25,6 @@ __all__ = ("KitRequest", "clone_raw_request")
 T = TypeVar("T")
 
 _TARGETS = get_args(ValidationTarget)
-
-_NO_MATCH: Any = ([],)
-_DEFAULT_LIMITS = Limits()
 
 
 class KitRequest:
@@ -67,7 +61,7 @@ class KitRequest:
         ) -> None: ...
 
     else:
-        __slots__ = ()  # PERF: every instance is a ServedRequest, see there.
+        __slots__ = ()  # Those of ServedRequest, which every instance is.
 
     @property
     def raw(self) -> Request:
@@ -345,41 +339,6 @@ class KitRequest:
         """Removes the temporary files of the form that was read."""
         if self._reader is not None:
             self._reader.close()
-
-
-@with_plain_stores
-class ServedRequest(KitRequest, Struct, eq=False):
-    """What every KitRequest is.
-
-    PERF: two classes, since a Struct can have no `__new__` with other parameters than its fields,
-    and takes no base that has one while it is made. A request that is read costs 3 % less so.
-    """
-
-    path: str
-    _match: Any
-    _scope: Any
-    _receive: Any
-    _limits: Limits = _DEFAULT_LIMITS
-    route_index: int = 0
-    _raw: Request | None = None
-    _query: str | None = None
-    _pairs: list[tuple[str, str]] | None = None
-    _reader: RequestBody | None = None
-    _validated: dict[str, Any] | None = None
-
-
-def _new_request(
-    cls: type[KitRequest],
-    request: Request,
-    path: str = "/",
-    match_result: Result[Any] | None = None,
-) -> KitRequest:
-    if cls is not KitRequest:
-        raise TypeError(f"{cls.__qualname__} can't be made: KitRequest has no subclasses")
-    return ServedRequest(path, match_result or _NO_MATCH, request.scope, None, _raw=request)
-
-
-KitRequest.__new__ = _new_request  # type: ignore[method-assign,assignment]
 
 
 async def clone_raw_request(req: KitRequest, /) -> Request:
