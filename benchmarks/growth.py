@@ -16,7 +16,8 @@ from .tables import Table
 ROUTES = (10, 100, 1000, 10_000)
 MIDDLEWARE = (0, 1, 2, 5, 10, 20)
 BODY_BYTES = (1000, 10_000, 100_000, 1_000_000, 10_000_000)
-# Kit and others write a file beyond a size to disk, which is a step; the last two are beyond it.
+# Kit and others write a file beyond a size to disk, which is a step. The last two are beyond it, so
+# that what is judged between them is the growth without the step.
 UPLOAD_BYTES = (1000, 10_000, 100_000, 1_000_000, 4_000_000, 10_000_000)
 _BUILD_LIMIT_S = 20
 

@@ -124,10 +124,11 @@ def of_growth(figures: growth.Figures) -> Iterator[Criterion]:
         found, raw = (growth.of(figures, series, name) for name in (KIT, RAW))
         if len(found) > 1 and found.keys() <= raw.keys():
             # The copies of a large body miss the caches of the processor, whoever makes them.
-            sizes = sorted(found)[-2:]
-            name = f"{series}: growth from {sizes[0]:,} to {sizes[1]:,}, Kit's / raw's"
-            seen = growth.grown(found, *sizes) / growth.grown(raw, *sizes)
-            yield at_most(name, MOST_OF_RAW_GROWTH, seen)
+            most = max(found)
+            for size in sorted(size for size in found if most / 10 <= size < most):
+                name = f"{series}: growth from {size:,} to {most:,}, Kit's / raw's"
+                seen = growth.grown(found, size, most) / growth.grown(raw, size, most)
+                yield at_most(name, MOST_OF_RAW_GROWTH, seen)
 
 
 def of_memory(figures: memory.Figures) -> Iterator[Criterion]:

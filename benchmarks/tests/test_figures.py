@@ -119,6 +119,17 @@ def test_growth(series, seconds, met):
     assert [each.is_met for each in verdict.of_growth(made)] == [met]
 
 
+def test_growth_is_judged_from_each_size_up_to_a_tenth_of_the_largest():
+    times = {1000: [0.1], 1_000_000: [1.0], 4_000_000: [20.0], 10_000_000: [50.0]}
+    raw = {1000: [0.1], 1_000_000: [1.0], 4_000_000: [4.0], 10_000_000: [10.0]}
+    made = growth.Figures(1, {"bytes of an upload": {"kit": times, "raw": raw}})
+    name = "bytes of an upload: growth from {} to 10,000,000, Kit's / raw's".format
+    assert [(each.name, each.is_met) for each in verdict.of_growth(made)] == [
+        (name("1,000,000"), False),
+        (name("4,000,000"), True),
+    ]
+
+
 @pytest.mark.parametrize(("grown", "met"), [(900_000, True), (1_000_000, False)])
 def test_the_growth_of_memory_is_that_of_all_kinds_together(grown, met):
     made = memory.Figures(100_000, {"text": {"kit": 1_000_000}, "json": {"kit": grown}})

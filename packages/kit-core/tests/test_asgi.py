@@ -573,3 +573,13 @@ async def test_what_setting_a_response_raises_is_a_500() -> None:
     app = Kit().use(middleware).get("/", lambda c: c.text("x"))
     answer = await serve(app, http_scope())
     assert (answer.status, answer.body) == (500, b"Internal Server Error")
+
+
+async def test_what_setting_a_response_raises_is_for_the_part_it_came_from() -> None:
+    async def middleware(c: Context, next: Any) -> Response:
+        c.res.headers.set("x-seen", "1")
+        return _Unfinished()
+
+    part = Kit().use(middleware).on_error(lambda error, c: c.text("of the part", 500))
+    answer = await serve(Kit().route("/part", part), http_scope("/part"))
+    assert (answer.status, answer.body) == (500, b"of the part")

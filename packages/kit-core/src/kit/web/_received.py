@@ -37,7 +37,7 @@ class ReceivedBody(Struct, eq=False):
     """
 
     _receive: Callable[[], Awaitable[dict[str, Any]]]
-    _kept: list[bytes] = []
+    _kept: list[bytes] = []  # a new one for each: msgspec copies an empty default
     _kept_bytes: int = 0
     _changed: Any = None
     _busy: bool = False
