@@ -59,7 +59,12 @@ class ReceivedBody(Struct, eq=False):
         size = 0
         try:
             while self._kept or not self.complete:
-                chunk = await self._next()
+                if self._kept or self._busy or self._gone:
+                    chunk = await self._next()
+                else:
+                    chunk = await self._receive_chunk()
+                    if not chunk:
+                        continue
                 chunks.append(chunk)
                 size += len(chunk)
                 if most is not None and size > most:
@@ -101,20 +106,9 @@ class ReceivedBody(Struct, eq=False):
             if self._kept or self._busy or self._gone:
                 chunk = await self._next()
             else:
-                # PERF: nobody else receives, so what comes need not be kept for anyone.
-                self._busy = True
-                try:
-                    message = await self._receive()
-                finally:
-                    self._busy = False
-                    self._tell()
-                if message["type"] == "http.disconnect":
-                    self._gone = True
-                    continue
-                self.complete = not message.get("more_body", False)
-                chunk = message.get("body", b"")
+                chunk = await self._receive_chunk()
             if chunk:
-                yield chunk if chunk.__class__ is bytes else bytes(chunk)
+                yield chunk
 
     async def wait_for_disconnect(self) -> bool:
         """Waits until the client goes away.
@@ -132,6 +126,25 @@ class ReceivedBody(Struct, eq=False):
             if await self._receive_one() and was_complete and not self._gone:
                 return False
         return True
+
+    async def _receive_chunk(self) -> bytes:
+        """Receives a chunk for the caller, where nobody else does; an empty one when none came.
+
+        PERF: so that what comes need not be kept for anyone.
+        """
+        self._busy = True
+        try:
+            message = await self._receive()
+        finally:
+            self._busy = False
+            if self._changed is not None:
+                self._tell()
+        if message["type"] == "http.disconnect":
+            self._gone = True
+            return b""
+        self.complete = not message.get("more_body", False)
+        chunk: bytes = message.get("body", b"")
+        return chunk if chunk.__class__ is bytes else bytes(chunk)
 
     async def _next(self) -> bytes:
         while not self._kept:
@@ -161,7 +174,7 @@ class ReceivedBody(Struct, eq=False):
             self._gone = True
         elif not self.complete:
             self.complete = not message.get("more_body", False)
-            self._keep(len(self._kept), message.get("body", b""))
+            self._keep(len(self._kept), bytes(message.get("body", b"")))
 
     def _keep(self, place: int, chunk: bytes) -> None:
         self._kept.insert(place, chunk)
