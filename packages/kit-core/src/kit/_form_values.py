@@ -13,20 +13,15 @@ _MOST_STEPS = 100
 """How deep names with dots nest; what a name has beyond is one step."""
 
 
-def form_values(form: FormData, *, all: bool, dot: bool) -> dict[str, Any]:
-    """Turns a form into a dict; see `KitRequest.parse_body`."""
+def collect(form: FormData, *, all: bool) -> dict[str, Any]:
+    """Turns a form into a dict in which names that end in `[]`, or all, may have a list."""
     values: dict[str, Any] = {}
-    if not all:
-        values = dict(form._entries)
-        if "[]" not in "".join(values):  # PERF: as in most forms
-            return _nest(values) if dot else values
-        values = {}
     for name, value in form._entries:
         if all or name.endswith("[]"):
             _collect(values, name, value)
         else:
             values[name] = value
-    return _nest(values) if dot else values
+    return values
 
 
 def _collect(values: dict[str, Any], name: str, value: FormValue) -> None:
@@ -39,7 +34,7 @@ def _collect(values: dict[str, Any], name: str, value: FormValue) -> None:
         values[name] = [value] if name.endswith("[]") else value
 
 
-def _nest(values: Mapping[str, Any]) -> dict[str, Any]:
+def nest(values: Mapping[str, Any]) -> dict[str, Any]:
     """Turns names with dots into nested dicts; a plain value in the way gives way."""
     nested = {name: value for name, value in values.items() if "." not in name}
     for name, value in values.items():

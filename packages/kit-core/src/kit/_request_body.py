@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
@@ -19,7 +19,14 @@ from ._tasks import Signal
 from .web import FormData, Request
 from .web._body import USED, Bytes, Stream, close_stream, iterate
 from .web._field_sizes import FieldSizes
-from .web._forms import MULTIPART, URLENCODED, decode_urlencoded, media_type, read_form
+from .web._forms import (
+    MULTIPART,
+    URLENCODED,
+    decode_urlencoded,
+    last_values,
+    media_type,
+    read_form,
+)
 from .web._headers import find_value
 from .web._received import ReceivedBody, See
 from .web._tee import Branch
@@ -55,6 +62,7 @@ class RequestBody(Struct, eq=False):
     _kind: str | None = None
     _data: Bytes | None = None
     _form: FormData | None = None
+    _form_limits: Limits | None = None  # of a reading that made no `_form`
     _failure: Exception | None = None
     _is_whole: bool | None = None
     _changed: Signal | None = None
@@ -83,8 +91,7 @@ class RequestBody(Struct, eq=False):
                 a stream or a form was cancelled.
             Exception: What the stream raised that is the body of a request made in process.
         """
-        if not (self._has_taken or self._busy or self._failure):
-            await self._receive_whole(self._limits)
+        await self._receive_whole(self._limits)
         while self._data is None:
             await self._once(self._read_bytes, self._limits, apart=self._loses_bytes())
         return self._data
@@ -100,15 +107,40 @@ class RequestBody(Struct, eq=False):
             TypeError: As `bytes` does.
             Exception: As `bytes` does.
         """
-        if self._form is None and self.is_form and self._kind == URLENCODED:
-            if not (self._has_taken or self._busy or self._failure):
-                await self._receive_whole(limits or self._limits)
-            if self._data is not None:
-                self._form = decode_urlencoded(self._data, limits or self._limits)
+        limits = self._form_limits or limits or self._limits
+        if self._form is None and (self._kind in _FORMS or self.is_form):
+            await self._receive_whole(limits)
+            data = self._data
+            if data is not None and self._kind == URLENCODED:
+                self._form = decode_urlencoded(data, limits)
+            elif data is not None and len(data) <= limits.spool_size_bytes:
+                from .web._multipart import decode_in_memory
+
+                self._form = decode_in_memory(data, self._content_type or "", limits)
         while self._form is None:
             read, apart = self._next_for_form()
-            await self._once(read, limits or self._limits, apart=apart)
+            await self._once(read, limits, apart=apart)
         return self._form
+
+    async def form_values(self, limits: Limits | None = None) -> dict[str, Any]:
+        """Gives the last value of each name of the form.
+
+        Args:
+            limits: As for `form_data`.
+
+        Raises:
+            HTTPException: As `form_data` does.
+            TypeError: As `bytes` does.
+            Exception: As `bytes` does.
+        """
+        if self._form is None and self.is_form and self._kind == URLENCODED:
+            limits = self._form_limits or limits or self._limits
+            await self._receive_whole(limits)
+            values = None if self._data is None else last_values(self._data, limits)
+            if values is not None:
+                self._form_limits = limits
+                return values
+        return dict((await self.form_data(limits))._entries)
 
     async def clone(self) -> Request:
         """Gives a request with the same content, whether the body was read or not.
@@ -153,7 +185,12 @@ class RequestBody(Struct, eq=False):
         PERF: which is nearly every one; it needs nothing of what larger ones do.
         """
         body = self._raw._body
-        if body.__class__ is not ReceivedBody:
+        if (
+            body.__class__ is not ReceivedBody
+            or self._has_taken
+            or self._busy
+            or self._failure is not None
+        ):
             return
         self._busy = True
         try:

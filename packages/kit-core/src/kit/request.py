@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 from kit.interface import HTTPException, ValidationTarget
 
 from . import _json
-from ._form_values import form_values
+from ._form_values import collect, nest
 from ._limits import Limits
 from ._path import decode_component, query_pairs, query_value
 from ._request_body import RequestBody
@@ -279,8 +279,14 @@ class KitRequest:
         body = self._body
         if not body.is_form:
             return {}
-        form = await body.form_data(self._limits._replace(**limits) if limits else None)
-        return form_values(form, all=all, dot=dot)
+        own_limits = self._limits._replace(**limits) if limits else None
+        if not all:
+            values = await body.form_values(own_limits)
+            if "[]" not in "".join(values):
+                return nest(values) if dot else values
+        form = await body.form_data(own_limits)
+        values = collect(form, all=all)
+        return nest(values) if dot else values
 
     def valid(self, target: ValidationTarget, /) -> Any:
         """Gives what a validator made of a part of the request.

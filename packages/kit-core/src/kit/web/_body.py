@@ -230,6 +230,11 @@ class Body:
         return Blob([await self.bytes()], type=self.headers.get("content-type") or "")
 
 
+def as_blob_type(type: str) -> str:
+    """Gives the media type of a blob, empty if it holds what it must not."""
+    return type.lower() if type.isascii() and type.isprintable() else ""
+
+
 class Blob:
     """Bytes with a media type (W3C File API, section 3).
 
@@ -246,7 +251,7 @@ class Blob:
         self._data: Bytes = b"".join(
             p._content() if isinstance(p, Blob) else encode_chunk(p) for p in parts
         )
-        self._type = type.lower() if type.isascii() and type.isprintable() else ""
+        self._type = as_blob_type(type)
 
     @property
     def size(self) -> int:

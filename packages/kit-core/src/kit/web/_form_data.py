@@ -7,12 +7,13 @@ import time
 from collections.abc import AsyncGenerator, Iterable
 from typing import Any, TypeAlias
 
-from ._body import Blob, Bytes, Chunk, Stream
+from ._body import Blob, Bytes, Chunk, Stream, as_blob_type
 from ._entries import Entries
 from ._spool import Spool
 
 FormValue: TypeAlias = "str | File"
 _CHUNK_BYTES = 64 * 1024
+_new = object.__new__
 
 
 class File(Blob):
@@ -46,12 +47,13 @@ class File(Blob):
         self._start = 0
 
     @classmethod
-    def _in_spool(cls, spool: Spool, start: int, size: int, name: str, type: str) -> File:
-        """A file whose content is a part of a temporary file."""
-        file = cls((), name, type=type)
-        file._spooled = spool
-        file._start = start
-        file._size = size
+    def _named(cls, name: str, type: str) -> File:
+        """An empty file. PERF: made in a third of the time that the constructor takes."""
+        file: File = _new(cls)
+        file._data, file._size = b"", 0
+        file._spooled, file._start = None, 0
+        file._name, file._type = name, as_blob_type(type)
+        file._last_modified = int(time.time() * 1000)
         return file
 
     @property
@@ -114,7 +116,8 @@ class File(Blob):
 
     def _renamed(self, name: str) -> File:
         """The same content under another name."""
-        file = File((), name, type=self.type, last_modified=self._last_modified)
+        file = File._named(name, self.type)
+        file._last_modified = self._last_modified
         file._data, file._size = self._data, self._size
         file._spooled, file._start = self._spooled, self._start
         return file
@@ -141,6 +144,14 @@ class FormData(Entries[FormValue]):
         self._entries: list[tuple[str, FormValue]] = []
         for name, value in pairs:
             self.append(name, value)
+
+    @classmethod
+    def _of(cls, entries: list[tuple[str, FormValue]]) -> FormData:
+        """A form with these entries, unchecked."""
+        form: FormData = _new(cls)
+        form._spool = None
+        form._entries = entries
+        return form
 
     def append(self, name: str, value: FormValue | Blob, filename: str | None = None) -> None:
         """Adds an entry.

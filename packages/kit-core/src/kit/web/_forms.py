@@ -12,7 +12,6 @@ from kit.interface import HTTPException
 from ._field_sizes import FieldSizes
 from ._form_data import FormData
 
-_new = object.__new__
 _PLUS = ord("+")
 _PERCENT = ord("%")
 _PIECE_BYTES = 8 * 1024
@@ -78,13 +77,10 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
     Raises:
         HTTPException: 413 if it is beyond a limit.
     """
-    form: FormData = _new(FormData)
-    form._spool = None
     most = limits.max_field_size_bytes
     if len(data) <= most and data.count(b"&") < limits.max_fields:
-        form._entries = parse_urlencoded(data)  # type: ignore[assignment]  # a text is a FormValue
-        return form
-    form._entries = []
+        return FormData._of(parse_urlencoded(data))  # type: ignore[arg-type]  # texts are FormValues
+    form = FormData()
     for count, part in enumerate(re.finditer(rb"[^&]+", data), 1):
         if count > limits.max_fields:
             raise form_too_large("fields", limits.max_fields)
@@ -96,6 +92,24 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
             raise field_too_large(decoded(name), most)
         form._entries.append((decoded(name), decoded(value)))
     return form
+
+
+def last_values(data: bytes, limits: Limits) -> dict[str, str] | None:
+    """Gives the last value of each name of an urlencoded form; None where that is not so simple.
+
+    PERF: it is what most handlers ask for, and takes two thirds of the time of a form first.
+    """
+    if len(data) > limits.max_field_size_bytes or data.count(b"&") >= limits.max_fields:
+        return None
+    text = _decoded_at_once(data)
+    if text is None:
+        return None
+    values = {}
+    for field in text.split("&"):
+        if field:
+            name, _, value = field.partition("=")
+            values[name] = value
+    return values
 
 
 def parse_urlencoded(data: bytes) -> list[tuple[str, str]]:

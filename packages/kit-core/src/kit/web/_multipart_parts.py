@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from kit._limits import Limits, field_too_large, form_too_large
 
 from ._form_data import File, FormData, FormValue
@@ -12,20 +10,6 @@ from ._spool import Spool
 
 # A list of smaller pieces would take many times their size.
 _LEAST_PIECE_BYTES = 4096
-
-
-class Head(NamedTuple):
-    """What the headers of a part say.
-
-    Attributes:
-        name: Name of the field.
-        filename: Name of the file; None if it is no file.
-        type: Media type of a file.
-    """
-
-    name: str
-    filename: str | None
-    type: str
 
 
 class _Pieces:
@@ -67,12 +51,14 @@ class Collector:
     """
 
     def __init__(self, limits: Limits) -> None:
-        self.form = FormData()
+        self.form = FormData._of([])
         self.limits = limits
         self._fields = 0
         self._files = 0
-        self._head = Head("", None, "")
-        self._content = _Pieces()
+        self._name = self._type = ""
+        self._filename: str | None = None
+        # PERF: nearly every part is small and comes in one piece, which is all that is kept then.
+        self._content: bytes | bytearray | _Pieces = b""
         self._size_bytes = 0
         self._kept_bytes = 0
         self._spool: Spool | None = None
@@ -86,13 +72,18 @@ class Collector:
         """How much is waiting for `write`."""
         return self._unwritten.size_bytes
 
-    def start(self, head: Head) -> None:
+    def start(self, name: str, filename: str | None, type: str) -> None:
         """Begins a part.
+
+        Args:
+            name: Name of the field.
+            filename: Name of the file; None if it is no file.
+            type: Media type of a file.
 
         Raises:
             HTTPException: 413 if there are too many.
         """
-        if head.filename is None:
+        if filename is None:
             self._fields += 1
             if self._fields > self.limits.max_fields:
                 raise form_too_large("fields", self.limits.max_fields)
@@ -100,8 +91,8 @@ class Collector:
             self._files += 1
             if self._files > self.limits.max_files:
                 raise form_too_large("files", self.limits.max_files)
-        self._head = head
-        self._content = _Pieces()
+        self._name, self._filename, self._type = name, filename, type
+        self._content = b""
         self._size_bytes = 0
         self._start = None
 
@@ -115,28 +106,44 @@ class Collector:
         if self._start is not None:
             self._unwritten.add(piece)
             return
-        self._content.add(piece)
-        if self._head.filename is None:
+        if self._size_bytes == len(piece):
+            self._content = piece
+        else:
+            self._pieces().add(piece)
+        if self._filename is None:
             if self._size_bytes > self.limits.max_field_size_bytes:
-                raise field_too_large(self._head.name, self.limits.max_field_size_bytes)
+                raise field_too_large(self._name, self.limits.max_field_size_bytes)
         elif self._kept_bytes + self._size_bytes > self.limits.spool_size_bytes:
             self._spool = self.form._spool = self._spool or Spool()
             self._start = self._spool.size + self._unwritten.size_bytes
-            self._unwritten.extend(self._content)
-            self._content = _Pieces()
+            self._unwritten.extend(self._pieces())
+            self._content = b""
 
     def end(self) -> None:
         """Ends the part: its entry is in the form."""
-        name, filename, media_type = self._head
+        content = self._content
+        data = content.join() if isinstance(content, _Pieces) else bytes(content)
         value: FormValue
-        if filename is None:
-            value = self._content.join().decode("utf-8", "replace")
-        elif self._start is not None and self._spool is not None:
-            value = File._in_spool(self._spool, self._start, self._size_bytes, filename, media_type)
+        if self._filename is None:
+            value = data.decode("utf-8", "replace")
         else:
-            self._kept_bytes += self._size_bytes
-            value = File([self._content.join()], filename, type=media_type)
-        self.form.append(name, value)
+            value = File._named(self._filename, self._type.strip())
+            value._size = self._size_bytes
+            if self._start is None:
+                value._data = data
+                self._kept_bytes += self._size_bytes
+            else:
+                value._spooled, value._start = self._spool, self._start
+        self.form._entries.append((self._name, value))
+
+    def _pieces(self) -> _Pieces:
+        """The content so far, to be added to."""
+        content = self._content
+        if not isinstance(content, _Pieces):
+            self._content = _Pieces()
+            self._content.add(content)
+            content = self._content
+        return content
 
     async def write(self) -> None:
         """Writes to the temporary file what belongs there; who is cancelled may do it again."""

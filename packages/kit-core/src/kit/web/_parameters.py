@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 _MAX_BOUNDARY = 70
+_AS_CLIENTS_WRITE = re.compile(
+    rf"multipart/form-data; boundary=([0-9A-Za-z'()+_,\-./:=?]{{1,{_MAX_BOUNDARY}}})"
+)
 _BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,\-./:=? ]*[0-9A-Za-z'()+_,\-./:=?]")
 
 # A name, then a value in quotes or one that goes on to the next semicolon; or neither.
@@ -24,18 +26,6 @@ _ESCAPES = {"%0A": "\n", "%0D": "\r", "%22": '"'}
 _ESCAPE = re.compile("|".join(_ESCAPES))
 
 
-class Disposition(NamedTuple):
-    """What the Content-Disposition of a part says.
-
-    Attributes:
-        name: Name of the field; None if there is none.
-        filename: Name of the file; None if the part is no file.
-    """
-
-    name: str | None
-    filename: str | None
-
-
 def boundary_of(content_type: str) -> str:
     """Gives the boundary parameter of a Content-Type.
 
@@ -46,6 +36,9 @@ def boundary_of(content_type: str) -> str:
         ValueError: If there is none, none that the RFC allows, or more than one, of which
             whoever checks the body on its way may take another.
     """
+    match = _AS_CLIENTS_WRITE.fullmatch(content_type)
+    if match is not None:
+        return match[1]
     found = [
         # Only a value in quotes has escapes, and no boundary needs one.
         (quoted or plain.rstrip("\t\r\n "))
@@ -67,7 +60,7 @@ def boundary_of(content_type: str) -> str:
     return boundary
 
 
-def parse_disposition(value: str) -> Disposition:
+def parse_disposition(value: str) -> tuple[str | None, str | None]:
     """Reads the Content-Disposition of a part of a form.
 
     Names are taken as HTML section 4.10.21.8 has them written: `%0A`, `%0D` and `%22` are escapes,
@@ -77,13 +70,18 @@ def parse_disposition(value: str) -> Disposition:
     Args:
         value: The value of the header, each byte a character.
 
+    Returns:
+        Name of the field, None if there is none; name of the file, None if the part is no file.
+
     Raises:
         ValueError: If it can't be read, or has a parameter twice.
     """
     match = _AS_BROWSERS_WRITE.fullmatch(value)
     if match is not None:
         name, filename = match.groups()
-        return Disposition(_unescaped(name), None if filename is None else _unescaped(filename))
+        if "%" not in value and value.isascii():
+            return name, filename
+        return _unescaped(name), None if filename is None else _unescaped(filename)
     parameters: dict[str, str] = {}
     place = value.find(";") % (len(value) + 1)
     while place < len(value):
@@ -105,7 +103,7 @@ def parse_disposition(value: str) -> Disposition:
         else:
             given = next(each for each in (quoted, raw, plain) if each is not None)
             parameters[key] = _unescaped(given if plain is None else given.rstrip())
-    return Disposition(parameters.get("name"), parameters.get("filename"))
+    return parameters.get("name"), parameters.get("filename")
 
 
 def _unescaped(value: str) -> str:

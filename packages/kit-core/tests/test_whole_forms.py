@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""A form that comes in one message is read as one that comes in pieces, however it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from kit import File, HTTPException, KitRequest, Limits, Request
+
+MULTIPART = "multipart/form-data; boundary=XX"
+URLENCODED = "application/x-www-form-urlencoded"
+SMALL = Limits(max_fields=3, max_files=1, max_field_size_bytes=8, spool_size_bytes=300)
+PART = b'--XX\r\nContent-Disposition: form-data; name="a"'
+LIMITS = st.sampled_from([Limits(), SMALL, SMALL._replace(spool_size_bytes=5)])
+FIELDS = st.lists(
+    st.sampled_from([b"a=1", b"a=%C3%A9", b"b[]=+", b"c.d=%zz", b"=", b"", b"long=" + b"x" * 9]),
+    max_size=6,
+).map(b"&".join)
+PARTS = st.lists(
+    st.sampled_from(
+        [
+            PART + b"\r\n\r\n1\r\n",
+            PART + b"\r\n\r\n\xc3\xa9\xff\r\n",
+            PART + b"\r\n\r\n" + b"x" * 9 + b"\r\n",
+            PART + b'; filename="f"\r\nContent-Type: text/A \r\n\r\n' + b"--X\r\n" * 4 + b"\r\n",
+            PART + b'; filename="%22"\r\nContent-Length: 2\r\n\r\n12\r\n',
+            PART + b"\r\nX: \0\r\n\r\n\r\n",
+            b"preamble\r\n",
+            b"--XX--\r\n",
+        ]
+    ),
+    max_size=6,
+).map(b"".join)
+
+
+def served(body: bytes, kind: str, size: int, limits: Limits) -> KitRequest:
+    """A request that a server gives, its body in pieces of a size."""
+    pieces = [body[start : start + size] for start in range(0, len(body), size)] or [b""]
+    messages = [
+        {"type": "http.request", "body": piece, "more_body": number < len(pieces)}
+        for number, piece in enumerate(pieces, 1)
+    ]
+
+    async def receive() -> dict[str, Any]:
+        return messages.pop(0)
+
+    scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/", "raw_path": b"/"}
+    scope |= {"query_string": b"", "headers": [(b"content-type", kind.encode())]}
+    req = KitRequest(Request._from_scope(scope, receive))
+    req._limits = limits
+    return req
+
+
+async def parse_body(req: KitRequest) -> Any:
+    return await req.parse_body()
+
+
+async def parse_all(req: KitRequest) -> Any:
+    return await req.parse_body(all=True, dot=True)
+
+
+async def form_data(req: KitRequest) -> Any:
+    return dict(enumerate(await req.form_data()))
+
+
+async def twice(req: KitRequest) -> Any:
+    await req.parse_body()
+    return await form_data(req)
+
+
+async def after_bytes(req: KitRequest) -> Any:
+    await req.bytes()
+    return await req.parse_body()
+
+
+async def plain(value: Any) -> Any:
+    """What was read, with files as name, type, size and content."""
+    if isinstance(value, File):
+        return value.name, value.type, value.size, await value.bytes()
+    if isinstance(value, dict):
+        return [(name, await plain(each)) for name, each in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [await plain(each) for each in value]
+    return value
+
+
+async def outcome(read: Callable[[KitRequest], Awaitable[Any]], req: KitRequest) -> Any:
+    try:
+        return await plain(await read(req))
+    except HTTPException as error:
+        # Of two limits, the one that is seen first depends on the pieces.
+        return error.status if error.status == 413 else str(error)
+    finally:
+        req._close()
+
+
+@settings(deadline=None)
+@given(
+    st.one_of(
+        st.tuples(FIELDS, st.just(URLENCODED)),
+        st.tuples(PARTS, st.sampled_from([MULTIPART, MULTIPART + "; boundary=Y"])),
+    ),
+    LIMITS,
+    st.sampled_from([parse_body, parse_all, form_data, twice, after_bytes]),
+)
+@example((PART + b'; filename="f"\r\n\r\n12345678\r\n--XX--', MULTIPART), SMALL, parse_body)
+@example((b"b[]=1&a=2&b[]=3", URLENCODED), Limits(), twice)
+async def test_in_one_message_or_in_pieces(form: Any, limits: Limits, read: Any) -> None:
+    body, kind = form
+    at_once = await outcome(read, served(body, kind, max(len(body), 1), limits))
+    in_pieces = await outcome(read, served(body, kind, 7, limits))
+    assert at_once == in_pieces
+
+
+@pytest.mark.parametrize("size", [100, 2])
+async def test_the_limits_of_who_read_first_count(size: int) -> None:
+    req = served(b"a=1&b=2&c=3", URLENCODED, size, Limits(max_fields=2))
+    assert await req.parse_body(max_fields=3) == {"a": "1", "b": "2", "c": "3"}
+    assert await req.parse_body() == {"a": "1", "b": "2", "c": "3"}
+    assert list(await req.form_data()) == [("a", "1"), ("b", "2"), ("c", "3")]
+
+
+async def test_each_reading_gives_a_dict_of_its_own() -> None:
+    req = served(b"a=1", URLENCODED, 100, Limits())
+    first = await req.parse_body()
+    first["a"] = "changed"
+    assert await req.parse_body() == {"a": "1"}
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [(b"a=1", URLENCODED), (PART + b"\r\n\r\n1\r\n--XX--", MULTIPART)],
+)
+async def test_several_tasks_read_one_message(body: bytes, kind: str) -> None:
+    req = served(body, kind, 1000, Limits())
+    found: list[Any] = []
+
+    async def read() -> None:
+        found.append(await req.parse_body())
+
+    async with anyio.create_task_group() as group:
+        for _ in range(3):
+            group.start_soon(read)
+    assert found == [{"a": "1"}] * 3
