@@ -38,7 +38,7 @@ class Effort(NamedTuple):
     requests: int
 
 
-FULL = Effort({"in-process": 15, "served": 15, "start": 15, "growth": 7}, 0.05, memory.REQUESTS)
+FULL = Effort({"in-process": 15, "served": 21, "start": 15, "growth": 7}, 0.05, memory.REQUESTS)
 QUICK = Effort({"in-process": 5, "served": 1, "start": 3, "growth": 3}, 0.01, 2000)
 
 

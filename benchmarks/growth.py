@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +16,9 @@ from .tables import Table
 ROUTES = (10, 100, 1000, 10_000)
 MIDDLEWARE = (0, 1, 2, 5, 10, 20)
 BODY_BYTES = (1000, 10_000, 100_000, 1_000_000, 10_000_000)
-# Kit and others write a file beyond a size to disk, which is a step. The last two are beyond it, so
-# that what is judged between them is the growth without the step.
 UPLOAD_BYTES = (1000, 10_000, 100_000, 1_000_000, 4_000_000, 10_000_000)
+MEMORY_BYTES = 1024 * 1024
+"""What Kit, Starlette and Litestar keep of a file in memory; a larger one goes to disk."""
 _BUILD_LIMIT_S = 20
 
 
@@ -29,6 +29,8 @@ class Series:
     Attributes:
         name: What grows, and what is asked for.
         sizes: How large, smallest first.
+        step: Beyond which size the work is of another kind, which the raw callable does not do;
+            what grows is judged on either side. None if there is no such step.
         request: Gives for a size which request: the arguments `kind`, `app`, `count` and
             `argument` of a worker's `time_special`.
     """
@@ -36,6 +38,20 @@ class Series:
     name: str
     sizes: tuple[int, ...]
     request: Callable[[int], dict[str, Any]]
+    step: int | None = None
+
+    def spans(self, measured: Collection[int]) -> list[tuple[int, int]]:
+        """Between which sizes growth is judged: the largest of each side, and about a tenth."""
+        step = self.step or max(measured, default=0)
+        sides = [
+            [size for size in measured if (size <= step) is is_below] for is_below in (True, False)
+        ]
+        spans = []
+        for side in sides:
+            near = [size for size in side if max(side) / 10 <= size]
+            if len(near) > 1:
+                spans.append((min(near), max(near)))
+        return spans
 
 
 def _in_table(count: int, with_parameter: bool) -> dict[str, Any]:
@@ -49,7 +65,9 @@ def _in_app(kind: str, size: int) -> dict[str, Any]:
 
 SERIES: tuple[Series, ...] = (
     Series("bytes of a body", BODY_BYTES, lambda size: _in_app("body", size)),
-    Series("bytes of an upload", UPLOAD_BYTES, lambda size: _in_app("multipart", size)),
+    Series(
+        "bytes of an upload", UPLOAD_BYTES, lambda size: _in_app("multipart", size), MEMORY_BYTES
+    ),
     Series(
         "middleware",
         MIDDLEWARE,

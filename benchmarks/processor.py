@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The processor time of another process, as Linux counts it."""
+"""The processor time of other processes, and where they run, as Linux has it."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -23,3 +25,23 @@ def processor_seconds(pid: int) -> float:
         return 0.0
     own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     return own + sum(map(processor_seconds, children))
+
+
+@contextmanager
+def apart() -> Iterator[set[int] | None]:
+    """Keeps this process, and those that it starts meanwhile, from a processor.
+
+    Gives the other one, for processes that are to have one to themselves; None where there are no
+    two, or a process can't choose.
+    """
+    choose = getattr(os, "sched_setaffinity", None)
+    own = os.sched_getaffinity(0) if choose else set()
+    if choose is None or len(own) < 2:
+        yield None
+        return
+    theirs = max(own)
+    choose(0, own - {theirs})
+    try:
+        yield {theirs}
+    finally:
+        choose(0, own)

@@ -8,10 +8,12 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 CHUNK = b"0123456789abcdef" * 16
 CHUNKS = 100
 UPLOAD_BYTES = 1 << 20
+SMALL_UPLOAD_BYTES = 1000
 EVENT_BYTES = 64 << 10
 MIDDLEWARE = 5
 TABLE_ROUTES = 180
@@ -77,7 +79,7 @@ class Request:
         """What its scope has besides `SCOPE`; the path is a new string, as a server makes it."""
         return {
             "method": self.method,
-            "path": self.path.decode(),
+            "path": unquote(self.path.decode()),
             "raw_path": self.path,
             "query_string": self.query,
             "headers": self.lines,
@@ -139,6 +141,11 @@ def param(value: int) -> Request:
     return Request(b"/users/%d" % value, Answer(text=b"%d" % value), lines=lines())
 
 
+def escaped_param(value: int) -> Request:
+    path = b"/users/caf%%C3%%A9%%20%d" % value
+    return Request(path, Answer(text=f"café {value}".encode()), lines=lines())
+
+
 def query(value: int) -> Request:
     query = b"q=hello+w%d&page=%d&sort=name" % (value, value)
     return Request(
@@ -187,6 +194,10 @@ def upload(value: int) -> Request:
     return upload_of(UPLOAD_BYTES)
 
 
+def small_upload(value: int) -> Request:
+    return upload_of(SMALL_UPLOAD_BYTES)
+
+
 def body_of(size: int) -> Request:
     """A body of so many bytes, which is read whole."""
     answer = Answer(text=b"%d" % size)
@@ -227,6 +238,7 @@ ROWS: dict[str, Row] = {
         Row("json", as_json),
         Row("param", param),
         Row("param, new values", param, has_new_values=True),
+        Row("escaped param", escaped_param, has_new_values=True),
         Row("query", query),
         Row("query, new values", query, has_new_values=True),
         Row("headers", headers),
@@ -236,6 +248,7 @@ ROWS: dict[str, Row] = {
         Row("form", form),
         Row("form, new values", form, has_new_values=True),
         Row("upload", upload),
+        Row("small upload", small_upload),
         Row("stream", stream, is_streamed=True),
         Row("404", not_found),
         Row("404, new values", not_found, has_new_values=True),

@@ -4,20 +4,20 @@
 All peers are served at the same time, each from a process and port of its own, and only one of
 them has load at a time. Each turn of a peer follows one of the raw callable, which it is compared
 with. The load comes from wrk where it is installed, else from `load.py`.
+
+The servers have one processor and the load another: where both share two, the same callable in
+three processes differed by 7 %. What is left of that is luck of a process, so they are started
+several times.
 """
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -26,25 +26,13 @@ from . import rows
 from .crew import ROOT
 from .in_process import median_ratio
 from .peers import RAW
-from .processor import processor_seconds
+from .processor import apart, processor_seconds
+from .server import SERVERS, Served, ServedError
 from .tables import Table
 
 SERVED_ROWS = ("text", "json")
 CONNECTIONS = 32
-_START_LIMIT_S = 30
-_END_LIMIT_S = 10
-
-SERVERS = {
-    "uvicorn": (
-        "uvicorn {app} --factory --host 127.0.0.1 --port {port} --workers 1 --http httptools"
-        " --loop uvloop --interface asgi3 --no-access-log --log-level warning"
-    ),
-    "granian": (
-        "granian {app} --factory --host 127.0.0.1 --port {port} --workers 1 --interface asgi"
-        " --loop uvloop --no-access-log --log-level warning"
-    ),
-}
-"""Arguments of `python -m`; those of uvicorn are what it takes by itself where it can."""
+STARTS = 3
 
 
 @dataclass
@@ -91,95 +79,6 @@ class Figures:
     rounds: int
     turns: dict[str, dict[str, dict[str, Turns]]] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
-
-
-class ServedError(Exception):
-    """A server does not start, or answers something else than it should."""
-
-
-class Served:
-    """A server process with the app of one peer.
-
-    Args:
-        server: A name of `SERVERS`.
-        peer: The peer.
-    """
-
-    def __init__(self, server: str, peer: str) -> None:
-        self.peer = peer
-        self.port = free_port()
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
-        target = f"benchmarks.peers.{peer}:rows_app"
-        arguments = SERVERS[server].format(app=target, port=self.port).split()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", *arguments],
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-        )
-
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        return self._process.pid
-
-    def wait_until_up(self) -> None:
-        """Waits for the port to open.
-
-        Raises:
-            ServedError: If it does not in time.
-        """
-        until = time.monotonic() + _START_LIMIT_S
-        while time.monotonic() < until and self._process.poll() is None:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.05)
-        raise ServedError(f"it does not start: {self._last_words()}")
-
-    def verify(self, row: str) -> None:
-        """Checks the answer to a row.
-
-        Raises:
-            ServedError: If it is wrong.
-        """
-        request = rows.ROWS[row].make(42)
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        try:
-            connection.request(request.method, request.path.decode())
-            response = connection.getresponse()
-            lines = [(k.lower().encode(), v.encode()) for k, v in response.getheaders()]
-            start = {"type": "http.response.start", "status": response.status, "headers": lines}
-            rows.check(request, [start, {"type": "http.response.body", "body": response.read()}])
-        except (OSError, http.client.HTTPException, rows.WrongAnswerError) as error:
-            raise ServedError(f"{error}; {self._last_words()}") from error
-        finally:
-            connection.close()
-
-    def end(self) -> None:
-        """Ends the process; granian ends its worker then."""
-        self._process.terminate()
-        try:
-            self._process.wait(_END_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._log.close()
-
-    def _last_words(self) -> str:
-        self._log.seek(0)
-        said = self._log.read().decode(errors="replace").strip().splitlines()
-        return said[-1] if said else "it said nothing"
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def load_name() -> str:
@@ -250,14 +149,30 @@ def measure(names: Sequence[str], row_names: Sequence[str], rounds: int, slot_s:
         except PackageNotFoundError:
             figures.left_out.append(f"{server} is not installed")
             continue
-        served = [Served(server, name) for name in dict.fromkeys([RAW, *names])]
+        figures.turns[server] = {}
+        for number in range(STARTS):
+            own_rounds = rounds // STARTS + (number < rounds % STARTS)
+            if own_rounds:
+                _start_and_measure(server, names, wanted, own_rounds, slot_s, figures)
+    return figures
+
+
+def _start_and_measure(
+    server: str,
+    names: Sequence[str],
+    wanted: list[str],
+    rounds: int,
+    slot_s: float,
+    figures: Figures,
+) -> None:
+    with apart() as processors:
+        served = [Served(server, name, processors) for name in dict.fromkeys([RAW, *names])]
         try:
             working = _verified(server, served, wanted, figures.left_out)
-            figures.turns[server] = _measure(working, wanted, rounds, slot_s)
+            _measure(working, wanted, rounds, slot_s, figures.turns[server])
         finally:
             for each in served:
                 each.end()
-    return figures
 
 
 def _verified(
@@ -270,32 +185,36 @@ def _verified(
             for row in wanted:
                 each.verify(row)
         except ServedError as error:
-            left_out.append(f"{each.peer} on {server}: {error}")
+            problem = f"{each.peer} on {server}: {error}"
+            left_out += [problem] if problem not in left_out else []
         else:
             working.append(each)
     return working
 
 
 def _measure(
-    working: list[Served], wanted: list[str], rounds: int, slot_s: float
-) -> dict[str, dict[str, Turns]]:
+    working: list[Served],
+    wanted: list[str],
+    rounds: int,
+    slot_s: float,
+    turns: dict[str, dict[str, Turns]],
+) -> None:
+    """Adds the turns of so many rounds, by row and peer."""
     raw = next((each for each in working if each.peer == RAW), None)
     others = [each for each in working if each is not raw]
     if raw is None or not others:
-        return {}
-    turns = {row: {each.peer: Turns() for each in others} for row in wanted}
+        return
     for number in range(rounds):
         first = number % len(others)
         for row in wanted:
             for each in others[first:] + others[:first]:
-                turn = turns[row][each.peer]
+                turn = turns.setdefault(row, {}).setdefault(each.peer, Turns())
                 wall_s, processor_s = load(raw, row, slot_s)
                 turn.raw.append(wall_s)
                 turn.raw_processor.append(processor_s)
                 wall_s, processor_s = load(each, row, slot_s)
                 turn.own.append(wall_s)
                 turn.own_processor.append(processor_s)
-    return turns
 
 
 def tables(figures: Figures) -> list[Table]:

@@ -120,15 +120,15 @@ def of_growth(figures: growth.Figures) -> Iterator[Criterion]:
         first, middle, last = (statistics.median(found[count]) for count in (0, 10, 20))
         name = "middleware: time of 11th to 20th / of 1st to 10th"
         yield at_most(name, MOST_OF_FIRST_MIDDLEWARE, (last - middle) / (middle - first))
-    for series in ("bytes of a body", "bytes of an upload"):
-        found, raw = (growth.of(figures, series, name) for name in (KIT, RAW))
-        if len(found) > 1 and found.keys() <= raw.keys():
-            # The copies of a large body miss the caches of the processor, whoever makes them.
-            most = max(found)
-            for size in sorted(size for size in found if most / 10 <= size < most):
-                name = f"{series}: growth from {size:,} to {most:,}, Kit's / raw's"
-                seen = growth.grown(found, size, most) / growth.grown(raw, size, most)
-                yield at_most(name, MOST_OF_RAW_GROWTH, seen)
+    for series in growth.SERIES:
+        if not series.name.startswith("bytes"):
+            continue
+        found, raw = (growth.of(figures, series.name, name) for name in (KIT, RAW))
+        # The copies of a large body miss the caches of the processor, whoever makes them.
+        for smaller, larger in series.spans(found.keys() & raw.keys()):
+            name = f"{series.name}: growth from {smaller:,} to {larger:,}, Kit's / raw's"
+            seen = growth.grown(found, smaller, larger) / growth.grown(raw, smaller, larger)
+            yield at_most(name, MOST_OF_RAW_GROWTH, seen)
 
 
 def of_memory(figures: memory.Figures) -> Iterator[Criterion]:

@@ -92,7 +92,7 @@ def rows_app(_: int = 0) -> Any:
     app = empty_app()
     app.add_route(hello, "/")
     app.add_route(as_json, "/json")
-    app.add_route(user, "/users/<id:str>")
+    app.add_route(user, "/users/<id:str>", unquote=True)
     app.add_route(search, "/search")
     app.add_route(headers, "/headers")
     app.add_route(echo, "/echo", methods=["POST"])

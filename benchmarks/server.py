@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""A server process with the app of one peer."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from . import rows
+from .crew import ROOT
+
+_START_LIMIT_S = 30
+_END_LIMIT_S = 10
+
+SERVERS = {
+    "uvicorn": (
+        "uvicorn {app} --factory --host 127.0.0.1 --port {port} --workers 1 --http httptools"
+        " --loop uvloop --interface asgi3 --no-access-log --log-level warning"
+    ),
+    "granian": (
+        "granian {app} --factory --host 127.0.0.1 --port {port} --workers 1 --interface asgi"
+        " --loop uvloop --no-access-log --log-level warning"
+    ),
+}
+"""Arguments of `python -m`; those of uvicorn are what it takes by itself where it can."""
+
+
+class ServedError(Exception):
+    """A server does not start, or answers something else than it should."""
+
+
+class Served:
+    """A server process with the app of one peer.
+
+    Args:
+        server: A name of `SERVERS`.
+        peer: The peer.
+        processors: Where it may run; None for anywhere.
+    """
+
+    def __init__(self, server: str, peer: str, processors: set[int] | None = None) -> None:
+        self.peer = peer
+        self.port = free_port()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
+        target = f"benchmarks.peers.{peer}:rows_app"
+        arguments = SERVERS[server].format(app=target, port=self.port).split()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", *arguments],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+        )
+        if processors is not None:  # before it has threads or children, which do as it does
+            os.sched_setaffinity(self._process.pid, processors)
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    def wait_until_up(self) -> None:
+        """Waits for the port to open.
+
+        Raises:
+            ServedError: If it does not in time.
+        """
+        until = time.monotonic() + _START_LIMIT_S
+        while time.monotonic() < until and self._process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise ServedError(f"it does not start: {self._last_words()}")
+
+    def verify(self, row: str) -> None:
+        """Checks the answer to a row.
+
+        Raises:
+            ServedError: If it is wrong.
+        """
+        request = rows.ROWS[row].make(42)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request(request.method, request.path.decode())
+            response = connection.getresponse()
+            lines = [(k.lower().encode(), v.encode()) for k, v in response.getheaders()]
+            start = {"type": "http.response.start", "status": response.status, "headers": lines}
+            rows.check(request, [start, {"type": "http.response.body", "body": response.read()}])
+        except (OSError, http.client.HTTPException, rows.WrongAnswerError) as error:
+            raise ServedError(f"{error}; {self._last_words()}") from error
+        finally:
+            connection.close()
+
+    def end(self) -> None:
+        """Ends the process; granian ends its worker then."""
+        self._process.terminate()
+        try:
+            self._process.wait(_END_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+    def _last_words(self) -> str:
+        self._log.seek(0)
+        said = self._log.read().decode(errors="replace").strip().splitlines()
+        return said[-1] if said else "it said nothing"
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
