@@ -18,7 +18,8 @@ MIDDLEWARE = (0, 1, 2, 5, 10, 20)
 BODY_BYTES = (1000, 10_000, 100_000, 1_000_000, 10_000_000)
 UPLOAD_BYTES = (1000, 10_000, 100_000, 1_000_000, 4_000_000, 10_000_000)
 MEMORY_BYTES = 1024 * 1024
-"""What Kit, Starlette and Litestar keep of a file in memory; a larger one goes to disk."""
+"""What Kit and `SPOOLING` keep of a file in memory; a larger one goes to a temporary file."""
+SPOOLING = ("starlette", "fastapi", "litestar")
 _BUILD_LIMIT_S = 20
 
 
@@ -41,7 +42,7 @@ class Series:
     step: int | None = None
 
     def spans(self, measured: Collection[int]) -> list[tuple[int, int]]:
-        """Between which sizes growth is judged: the largest of each side, and about a tenth."""
+        """Between which sizes growth is judged: the largest of each side, and a tenth or more."""
         step = self.step or max(measured, default=0)
         sides = [
             [size for size in measured if (size <= step) is is_below] for is_below in (True, False)

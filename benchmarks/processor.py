@@ -29,19 +29,18 @@ def processor_seconds(pid: int) -> float:
 
 @contextmanager
 def apart() -> Iterator[set[int] | None]:
-    """Keeps this process, and those that it starts meanwhile, from a processor.
+    """Keeps this process, and those that it starts meanwhile, on one processor.
 
-    Gives the other one, for processes that are to have one to themselves; None where there are no
-    two, or a process can't choose.
+    Gives the others, for processes that this one is not to disturb; None where there are none, or
+    a process can't choose.
     """
-    choose = getattr(os, "sched_setaffinity", None)
-    own = os.sched_getaffinity(0) if choose else set()
-    if choose is None or len(own) < 2:
+    try:
+        own = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(own)} if len(own) > 1 else own)
+    except (AttributeError, OSError):  # not Linux, or not allowed
         yield None
         return
-    theirs = max(own)
-    choose(0, own - {theirs})
     try:
-        yield {theirs}
+        yield own - {min(own)} or None
     finally:
-        choose(0, own)
+        os.sched_setaffinity(0, own)

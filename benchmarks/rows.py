@@ -238,7 +238,7 @@ ROWS: dict[str, Row] = {
         Row("json", as_json),
         Row("param", param),
         Row("param, new values", param, has_new_values=True),
-        Row("escaped param", escaped_param, has_new_values=True),
+        Row("escaped param, new values", escaped_param, has_new_values=True),
         Row("query", query),
         Row("query, new values", query, has_new_values=True),
         Row("headers", headers),

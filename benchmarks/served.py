@@ -5,9 +5,9 @@ All peers are served at the same time, each from a process and port of its own, 
 them has load at a time. Each turn of a peer follows one of the raw callable, which it is compared
 with. The load comes from wrk where it is installed, else from `load.py`.
 
-The servers have one processor and the load another: where both share two, the same callable in
-three processes differed by 7 %. What is left of that is luck of a process, so they are started
-several times.
+The load has a processor to itself, where there are two, and the servers have the others: where
+both share two, the same callable in three processes differed by 7 %. What is left of that is luck
+of a process, so they are started several times.
 """
 
 from __future__ import annotations
@@ -166,8 +166,10 @@ def _start_and_measure(
     figures: Figures,
 ) -> None:
     with apart() as processors:
-        served = [Served(server, name, processors) for name in dict.fromkeys([RAW, *names])]
+        served: list[Served] = []
         try:
+            for name in dict.fromkeys([RAW, *names]):
+                served.append(Served(server, name, processors))  # noqa: PERF401 - those to end
             working = _verified(server, served, wanted, figures.left_out)
             _measure(working, wanted, rounds, slot_s, figures.turns[server])
         finally:
@@ -200,11 +202,14 @@ def _measure(
     turns: dict[str, dict[str, Turns]],
 ) -> None:
     """Adds the turns of so many rounds, by row and peer."""
+    done = max(
+        (len(turn.own) for by_name in turns.values() for turn in by_name.values()), default=0
+    )
     raw = next((each for each in working if each.peer == RAW), None)
     others = [each for each in working if each is not raw]
     if raw is None or not others:
         return
-    for number in range(rounds):
+    for number in range(done, done + rounds):
         first = number % len(others)
         for row in wanted:
             for each in others[first:] + others[:first]:

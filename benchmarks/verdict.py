@@ -72,25 +72,19 @@ def of_in_process(figures: in_process.Figures) -> Iterator[Criterion]:
 
 
 def of_served(figures: served.Figures) -> Iterator[Criterion]:
-    """Requests per second near the raw callable's, and ahead of all peers; by both clocks."""
+    """Requests per second near the raw callable's, and ahead of all peers."""
     for server, by_row in figures.turns.items():
         for row, by_name in by_row.items():
             if KIT not in by_name:
                 continue
             shares = {name: turns.share for name, turns in by_name.items()}
-            yield from _of_shares(server, f"{server}, {row}", shares)
-            shares = {name: turns.processor_share for name, turns in by_name.items()}
-            if all(shares.values()):
-                yield from _of_shares(server, f"{server}, {row}, processor time", shares)
-
-
-def _of_shares(server: str, label: str, shares: dict[str, float]) -> Iterator[Criterion]:
-    own = shares.pop(KIT)
-    yield at_least(f"{label}: Kit / raw", LEAST_SHARES[server], own)
-    if shares:
-        best = max(shares, key=lambda name: shares[name])
-        seen = f"{own:.2f}, {best} {shares[best]:.2f}"
-        yield Criterion(f"{label}: ahead", "above all peers", seen, own > shares[best])
+            own = shares.pop(KIT)
+            yield at_least(f"{server}, {row}: Kit / raw", LEAST_SHARES[server], own)
+            if shares:
+                best = max(shares, key=lambda name: shares[name])
+                seen = f"{own:.3f}, {best} {shares[best]:.3f}"
+                is_ahead = own > shares[best]
+                yield Criterion(f"{server}, {row}: ahead", "above all peers", seen, is_ahead)
 
 
 def of_start(figures: start.Figures) -> Iterator[Criterion]:
@@ -129,6 +123,19 @@ def of_growth(figures: growth.Figures) -> Iterator[Criterion]:
             name = f"{series.name}: growth from {smaller:,} to {larger:,}, Kit's / raw's"
             seen = growth.grown(found, smaller, larger) / growth.grown(raw, smaller, larger)
             yield at_most(name, MOST_OF_RAW_GROWTH, seen)
+        if series.step is not None:
+            yield from _of_step(figures, series.name, series.step)
+
+
+def _of_step(figures: growth.Figures, series: str, step: int) -> Iterator[Criterion]:
+    """No slower on disk than whoever writes there as well; the raw callable does not."""
+    found = growth.of(figures, series, KIT)
+    for size in sorted(size for size in found if size > step):
+        others = [growth.of(figures, series, name).get(size) for name in growth.SPOOLING]
+        ratios = [median_ratio(found[size], other) for other in others if other]
+        if ratios:
+            name = f"{series}, {size:,}: Kit / the fastest that writes to disk as well"
+            yield at_most(name, 1, max(ratios))
 
 
 def of_memory(figures: memory.Figures) -> Iterator[Criterion]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """No framework: an ASGI callable written by hand, with the libraries that Kit uses.
 
-What it leaves out is what a framework is for: errors, limits, other methods, encoded paths.
+What it leaves out is what a framework is for: errors, limits, other methods, encoded slashes; it
+takes the path as the server decoded it.
 """
 
 from __future__ import annotations

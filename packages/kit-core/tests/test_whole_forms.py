@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -48,6 +50,8 @@ def served(body: bytes, kind: str, size: int, limits: Limits) -> KitRequest:
     ]
 
     async def receive() -> dict[str, Any]:
+        for _ in range(5):  # so that other tasks come between
+            await checkpoint()
         return messages.pop(0)
 
     scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/", "raw_path": b"/"}
@@ -133,18 +137,75 @@ async def test_each_reading_gives_a_dict_of_its_own() -> None:
     assert await req.parse_body() == {"a": "1"}
 
 
-@pytest.mark.parametrize(
+TWO_FIELDS = pytest.mark.parametrize(
     ("body", "kind"),
-    [(b"a=1", URLENCODED), (PART + b"\r\n\r\n1\r\n--XX--", MULTIPART)],
+    [
+        pytest.param(b"a=1&a=2", URLENCODED, id="urlencoded"),
+        pytest.param((PART + b"\r\n\r\n2\r\n") * 2 + b"--XX--", MULTIPART, id="multipart"),
+    ],
 )
-async def test_several_tasks_read_one_message(body: bytes, kind: str) -> None:
-    req = served(body, kind, 1000, Limits())
+
+
+@TWO_FIELDS
+@pytest.mark.parametrize("size", [1000, 5])
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_tasks_that_read_at_once(body: bytes, kind: str, size: int, backend: str) -> None:
     found: list[Any] = []
 
-    async def read() -> None:
-        found.append(await req.parse_body())
+    async def run() -> None:
+        req = served(body, kind, size, Limits(max_fields=1))
 
+        async def read(reader: Any, **limits: int) -> None:
+            found.append(await reader(**limits))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(partial(read, req.parse_body, max_fields=2))
+            with anyio.fail_after(5):
+                await checkpoint()  # the first one has begun, and its limits count for all
+            group.start_soon(read, req.parse_body)
+            group.start_soon(read, req.form_data)
+
+    anyio.run(run, backend=backend)
+    forms = [each for each in found if not isinstance(each, dict)]
+    assert [each for each in found if isinstance(each, dict)] == [{"a": "2"}] * 2
+    assert [len(list(form)) for form in forms] == [2]
+
+
+@TWO_FIELDS
+async def test_a_task_that_is_cancelled_while_it_receives(body: bytes, kind: str) -> None:
+    req = served(body, kind, 1000, Limits())
     async with anyio.create_task_group() as group:
-        for _ in range(3):
-            group.start_soon(read)
-    assert found == [{"a": "1"}] * 3
+        group.start_soon(req.parse_body)
+        await checkpoint()
+        group.cancel_scope.cancel()
+    assert await req.parse_body() == {"a": "2"}
+
+
+@pytest.mark.parametrize("more", [0, 1])
+async def test_a_form_as_large_as_what_is_kept_in_memory(more: int) -> None:
+    head = PART + b'; filename="f"\r\n\r\n'
+    tail = b"\r\n--XX--"
+    content = b"x" * (200 - len(head) - len(tail) + more)
+    req = served(head + content + tail, MULTIPART, 1000, Limits(spool_size_bytes=200))
+    (file,) = (await req.parse_body()).values()
+    assert await file.bytes() == content
+    assert req._body.may_hold_files is bool(more)
+    req._close()
+
+
+@pytest.mark.parametrize("kind", [bytearray, memoryview])
+@pytest.mark.parametrize("size", [1, 100])
+async def test_a_server_that_gives_other_bytes(kind: Any, size: int) -> None:
+    body = b"a=1&b=2"
+    pieces = [body[start : start + size] for start in range(0, len(body), size)]
+    messages: Any = [
+        {"type": "http.request", "body": kind(piece), "more_body": piece is not pieces[-1]}
+        for piece in pieces
+    ]
+
+    async def receive() -> Any:
+        return messages.pop(0)
+
+    scope: Any = {"type": "http", "method": "POST", "headers": []}
+    data = await KitRequest(Request._from_scope(scope, receive)).bytes()
+    assert (type(data), data) == (bytes, body)

@@ -61,23 +61,35 @@ def path_of_scope(scope: Any) -> str:
     """Gives the routing path of an ASGI http scope.
 
     It is the percent-encoded `raw_path`, decoded as `decode_path` does, without `root_path`.
-    Where the server gives no `raw_path`, what can't stand unencoded in a path is encoded again.
+    Where there is none, or a host has changed `path` alone, what can't stand unencoded in a path
+    is encoded again.
 
     PERF: what the server decoded is the same, unless there is an escape that `decode_path` keeps
     or bytes that are no UTF-8; then it takes half the time.
     """
     raw = scope.get("raw_path")
+    path: str = scope["path"]
     if raw is None:
-        path = scope["path"].replace("%", "%25").replace("?", "%3F").replace("#", "%23")
-    else:
-        path = scope["path"]
-        if "%" in path or "\ufffd" in path or _KEPT_IN_PATH.search(raw):
-            path = decode_path(raw.decode("utf-8", "replace"))
+        path = _encoded(path)
+    elif "%" in path or "\ufffd" in path or _KEPT_IN_PATH.search(raw):
+        text = raw.decode("utf-8", "replace")
+        path = decode_path(text) if _is_decoded(path, text) else _encoded(path)
     root = (scope.get("root_path") or "").rstrip("/")
     if root and (scope["path"] + "/").startswith(root + "/"):
         # By segments: the root is decoded, and what is encoded in the path may differ from it.
         path = "/" + "/".join(path.split("/")[root.count("/") + 1 :])
     return path or "/"
+
+
+def _encoded(path: str) -> str:
+    return path.replace("%", "%25").replace("?", "%3F").replace("#", "%23")
+
+
+def _is_decoded(path: str, raw: str) -> bool:
+    """Whether a path is what a server makes of the encoded one."""
+    from urllib.parse import unquote
+
+    return unquote(raw) == path
 
 
 def encode_location(location: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from ._struct import with_plain_stores
 from ._tasks import Signal
 from .web import FormData, Request
 from .web._body import USED, Bytes, Stream, close_stream, iterate
+from .web._body_chunks import bounded_chunks_of, chunks_of
 from .web._field_sizes import FieldSizes
 from .web._forms import (
     MULTIPART,
@@ -119,28 +120,33 @@ class RequestBody(Struct, eq=False):
                 self._form = decode_in_memory(data, self._content_type or "", limits)
         while self._form is None:
             read, apart = self._next_for_form()
-            await self._once(read, limits, apart=apart)
+            await self._once(read, self._form_limits or limits, apart=apart)
         return self._form
 
-    async def form_values(self, limits: Limits | None = None) -> dict[str, Any]:
-        """Gives the last value of each name of the form.
+    async def last_values(self, limits: Limits | None = None) -> dict[str, str] | None:
+        """Gives the last value of each name of the form, if it is a simple one.
+
+        PERF: who asks for a form first, and asks for no more, needs no FormData.
 
         Args:
             limits: As for `form_data`.
 
+        Returns:
+            The values; None if `form_data` is to be asked.
+
         Raises:
-            HTTPException: As `form_data` does.
-            TypeError: As `bytes` does.
-            Exception: As `bytes` does.
+            ClientDisconnectedError: If the client goes away before the end.
         """
-        if self._form is None and self.is_form and self._kind == URLENCODED:
-            limits = self._form_limits or limits or self._limits
-            await self._receive_whole(limits)
-            values = None if self._data is None else last_values(self._data, limits)
-            if values is not None:
-                self._form_limits = limits
-                return values
-        return dict((await self.form_data(limits))._entries)
+        if self._kind != URLENCODED or self._form is not None or self._form_limits is not None:
+            return None
+        limits = limits or self._limits
+        await self._receive_whole(limits)
+        if self._data is None or self._form_limits is not None:
+            return None
+        values = last_values(self._data, limits)
+        if values is not None:
+            self._form_limits = limits
+        return values
 
     async def clone(self) -> Request:
         """Gives a request with the same content, whether the body was read or not.
@@ -298,7 +304,7 @@ class RequestBody(Struct, eq=False):
         if self._decoder is not None and self._form is None:
             await self._read_streamed_form(limits)
         if self._form is not None:
-            async with aclosing(_chunks(self._write(self._form))) as chunks:
+            async with aclosing(chunks_of(self._write(self._form))) as chunks:
                 self._data = b"".join([chunk async for chunk in chunks])
             return
         body = self._take()
@@ -313,7 +319,7 @@ class RequestBody(Struct, eq=False):
                 self._has_taken = False
                 raise
         else:
-            async with aclosing(_bounded(body, most, see)) as chunks:
+            async with aclosing(bounded_chunks_of(body, most, see)) as chunks:
                 self._data = b"".join([chunk async for chunk in chunks])
 
     async def _read_form(self, limits: Limits) -> None:
@@ -340,7 +346,7 @@ class RequestBody(Struct, eq=False):
                 raise
         decoder, source = self._decoder, self._source
         try:
-            async with aclosing(_chunks(source)) as chunks:
+            async with aclosing(chunks_of(source)) as chunks:
                 async for chunk in chunks:
                     await decoder.feed(chunk)
             self._form = await decoder.finish()
@@ -367,31 +373,3 @@ class RequestBody(Struct, eq=False):
             # What the parser took for content is no content of such a body (RFC 2046, 5.1.1).
             raise HTTPException(400, f"Malformed multipart body: {error}") from error
         return content
-
-
-def _chunks(body: Bytes | Stream | None) -> AsyncGenerator[Bytes, None]:
-    if isinstance(body, ReceivedBody):
-        return body.__aiter__()
-    return iterate([body] if isinstance(body, Bytes) else body or ())
-
-
-async def _bounded(
-    body: Bytes | Stream | None, most: int | None, see: See | None = None
-) -> AsyncGenerator[Bytes, None]:
-    """The chunks of a body, up to a size in bytes.
-
-    Raises:
-        HTTPException: 413 beyond it, and what `see` raises.
-    """
-    size = 0
-    try:
-        async with aclosing(_chunks(body)) as chunks:
-            async for chunk in chunks:
-                size += len(chunk)
-                if most is not None and size > most:
-                    raise body_too_large(most)
-                if see is not None:
-                    see(chunk)
-                yield chunk
-    finally:
-        await close_stream(body)

@@ -184,7 +184,7 @@ class Kit(Composition[B, V]):
             return
         method = scope["method"]
         path = scope["path"]
-        # PERF: the path as the server decoded it will do, unless something in it was encoded.
+        # PERF: the path of the scope will do, unless something in it was encoded.
         try:
             as_it_is = not (scope["root_path"] or _PERCENT in scope["raw_path"]) and path
         except (KeyError, TypeError):  # both keys are optional, and raw_path may be None
@@ -337,7 +337,7 @@ class Kit(Composition[B, V]):
         return path, self._match("GET" if method == "HEAD" else method, path)
 
     def _context_by_own_path(self, scope: Scope, receive: Receive) -> Context[B, V]:
-        """Makes the context where the routing path is not simply the one of the scope."""
+        """Makes the context of an app that has `get_path`, or takes `/a/` for `/a`."""
         request = Request._from_scope(scope, receive)
         path, match = self._match_request(request, path_of_scope(scope))
         bindings = self._life.bindings

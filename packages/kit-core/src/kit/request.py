@@ -280,12 +280,9 @@ class KitRequest:
         if not body.is_form:
             return {}
         own_limits = self._limits._replace(**limits) if limits else None
-        if not all:
-            values = await body.form_values(own_limits)
-            if "[]" not in "".join(values):
-                return nest(values) if dot else values
-        form = await body.form_data(own_limits)
-        values = collect(form, all=all)
+        values: dict[str, Any] | None = None if all else await body.last_values(own_limits)
+        if values is None:
+            values = collect(await body.form_data(own_limits), all=all)
         return nest(values) if dot else values
 
     def valid(self, target: ValidationTarget, /) -> Any:

@@ -78,7 +78,7 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
         HTTPException: 413 if it is beyond a limit.
     """
     most = limits.max_field_size_bytes
-    if len(data) <= most and data.count(b"&") < limits.max_fields:
+    if _is_within(data, limits):
         return FormData._of(parse_urlencoded(data))  # type: ignore[arg-type]  # texts are FormValues
     form = FormData()
     for count, part in enumerate(re.finditer(rb"[^&]+", data), 1):
@@ -94,15 +94,20 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
     return form
 
 
+def _is_within(data: bytes, limits: Limits) -> bool:
+    """Whether a form is within its limits, as a look at its size and its `&` shows."""
+    return len(data) <= limits.max_field_size_bytes and data.count(b"&") < limits.max_fields
+
+
 def last_values(data: bytes, limits: Limits) -> dict[str, str] | None:
-    """Gives the last value of each name of an urlencoded form; None where that is not so simple.
+    """Gives the last value of each name of an urlencoded form.
+
+    None where more than that is needed: where it may be beyond a limit, or a name ends in `[]`.
 
     PERF: it is what most handlers ask for, and takes two thirds of the time of a form first.
     """
-    if len(data) > limits.max_field_size_bytes or data.count(b"&") >= limits.max_fields:
-        return None
-    text = _decoded_at_once(data)
-    if text is None:
+    text = _decoded_at_once(data) if _is_within(data, limits) else None
+    if text is None or "[]" in text:
         return None
     values = {}
     for field in text.split("&"):

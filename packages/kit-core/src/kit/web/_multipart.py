@@ -165,7 +165,7 @@ class MultipartDecoder:
             self._boundary,
             max_header_count=_MAX_HEADERS,
             max_header_size=_MAX_HEADER_BYTES,
-            header_charset="latin-1",  # keeps each byte; see _read_head
+            header_charset="latin-1",  # keeps each byte; see _parameters._text
         )
         self._size_bytes = 0
         # Whether the parser is within a part whose length it does not check, and whether it keeps
