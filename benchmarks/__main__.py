@@ -2,7 +2,7 @@
 """Kit beside its peers: in process, served, at the start, as things grow, and in memory.
 
     uv run --group bench python -m benchmarks [SECTION ...] [--rows ...] [--peers ...]
-        [--rounds N] [--quick] [--json FILE]
+        [--rounds N] [--apart] [--quick] [--json FILE]
 
 Each section prints its tables; the last table says what the figures must show and whether they do.
 Peers that are not installed are named and left out.
@@ -49,6 +49,7 @@ class Run(NamedTuple):
     rows: list[str]
     rounds: int
     effort: Effort
+    is_apart: bool
 
 
 class Section(NamedTuple):
@@ -67,7 +68,7 @@ SECTIONS: dict[str, Section] = {
         verdict.of_in_process,
     ),
     "served": Section(
-        lambda run: served.measure(run.names, run.rows, run.rounds, 1),
+        lambda run: served.measure(run.names, run.rows, run.rounds, 1, run.is_apart),
         served.tables,
         verdict.of_served,
     ),
@@ -101,6 +102,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--peers", nargs="+", choices=peers.NEEDED, metavar="PEER")
     parser.add_argument("--rounds", type=int, help="of every section")
     parser.add_argument("--requests", type=int, help="of each kind, for the section memory")
+    parser.add_argument(
+        "--apart", action="store_true", help="served: the load has a processor to itself"
+    )
     parser.add_argument("--quick", action="store_true", help="few and short rounds, to try")
     parser.add_argument("--check", action="store_true", help="only check every answer")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
@@ -147,7 +151,7 @@ def main(arguments: list[str]) -> int:
         section = SECTIONS[name]
         own = names if section.has_all_peers or options.peers else [peers.KIT]
         rounds = options.rounds or effort.rounds.get(name, 1)
-        figures = section.measure(Run(own, row_names, rounds, effort))
+        figures = section.measure(Run(own, row_names, rounds, effort, options.apart))
         print(f"## {name}\n")
         print("\n".join(map(str, section.tables(figures))))
         for line in figures.left_out:

@@ -31,7 +31,7 @@ class Series:
         name: What grows, and what is asked for.
         sizes: How large, smallest first.
         step: Beyond which size the work is of another kind, which the raw callable does not do;
-            what grows is judged on either side. None if there is no such step.
+            growth is judged below it as well. None if there is no such step.
         request: Gives for a size which request: the arguments `kind`, `app`, `count` and
             `argument` of a worker's `time_special`.
     """
@@ -42,17 +42,12 @@ class Series:
     step: int | None = None
 
     def spans(self, measured: Collection[int]) -> list[tuple[int, int]]:
-        """Between which sizes growth is judged: the largest of each side, and a tenth or more."""
-        step = self.step or max(measured, default=0)
-        sides = [
-            [size for size in measured if (size <= step) is is_below] for is_below in (True, False)
-        ]
-        spans = []
-        for side in sides:
-            near = [size for size in side if max(side) / 10 <= size]
-            if len(near) > 1:
-                spans.append((min(near), max(near)))
-        return spans
+        """Between which sizes growth is judged: from each of a tenth or more up to the largest."""
+        sides = [sorted(measured)]
+        if self.step is not None:
+            sides.append([size for size in sides[0] if size <= self.step])
+        spans = [(size, side[-1]) for side in sides for size in side[:-1] if side[-1] <= size * 10]
+        return list(dict.fromkeys(spans))
 
 
 def _in_table(count: int, with_parameter: bool) -> dict[str, Any]:

@@ -5,9 +5,9 @@ All peers are served at the same time, each from a process and port of its own, 
 them has load at a time. Each turn of a peer follows one of the raw callable, which it is compared
 with. The load comes from wrk where it is installed, else from `load.py`.
 
-The load has a processor to itself, where there are two, and the servers have the others: where
-both share two, the same callable in three processes differed by 7 %. What is left of that is luck
-of a process, so they are started several times.
+The same callable in three processes differed by 7 %, so the servers are started several times.
+Where the load has a processor to itself (`--apart`), it is 2 %; on two processors that also puts
+all threads of a server on one.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
@@ -73,12 +74,14 @@ class Figures:
         rounds: How many.
         turns: By server, row and peer.
         left_out: What was left out, and why.
+        is_apart: Whether the load had a processor to itself.
     """
 
     load: str
     rounds: int
     turns: dict[str, dict[str, dict[str, Turns]]] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
+    is_apart: bool = False
 
 
 def load_name() -> str:
@@ -132,7 +135,9 @@ def _output(command: list[str], seconds: float) -> str:
     return done.stdout
 
 
-def measure(names: Sequence[str], row_names: Sequence[str], rounds: int, slot_s: float) -> Figures:
+def measure(
+    names: Sequence[str], row_names: Sequence[str], rounds: int, slot_s: float, is_apart: bool
+) -> Figures:
     """Serves, verifies, and puts load on one after the other, round by round.
 
     Args:
@@ -140,8 +145,9 @@ def measure(names: Sequence[str], row_names: Sequence[str], rounds: int, slot_s:
         row_names: Which rows; those that are not served are passed over.
         rounds: How many times each peer has its turn, on each server and row.
         slot_s: How long a turn is, in seconds; wrk takes whole ones.
+        is_apart: Whether the load has a processor to itself.
     """
-    figures = Figures(load_name(), rounds)
+    figures = Figures(load_name(), rounds, is_apart=is_apart)
     wanted = [row for row in SERVED_ROWS if row in row_names]
     for server in SERVERS:
         try:
@@ -165,7 +171,7 @@ def _start_and_measure(
     slot_s: float,
     figures: Figures,
 ) -> None:
-    with apart() as processors:
+    with apart() if figures.is_apart else nullcontext() as processors:
         served: list[Served] = []
         try:
             for name in dict.fromkeys([RAW, *names]):
@@ -229,7 +235,8 @@ def tables(figures: Figures) -> list[Table]:
         names = list(dict.fromkeys(name for by_name in by_row.values() for name in by_name))
         wall = Table(
             f"{server}: requests per second as a share of the raw callable's, "
-            f"median of {figures.rounds} rounds, load from {figures.load}",
+            f"median of {figures.rounds} rounds, load from {figures.load}"
+            + (" on a processor of its own" if figures.is_apart else ""),
             ["raw, 1/s", *names],
         )
         processor = Table(

@@ -72,19 +72,25 @@ def of_in_process(figures: in_process.Figures) -> Iterator[Criterion]:
 
 
 def of_served(figures: served.Figures) -> Iterator[Criterion]:
-    """Requests per second near the raw callable's, and ahead of all peers."""
+    """Requests per second near the raw callable's, and ahead of all peers; by both clocks."""
     for server, by_row in figures.turns.items():
         for row, by_name in by_row.items():
             if KIT not in by_name:
                 continue
             shares = {name: turns.share for name, turns in by_name.items()}
-            own = shares.pop(KIT)
-            yield at_least(f"{server}, {row}: Kit / raw", LEAST_SHARES[server], own)
-            if shares:
-                best = max(shares, key=lambda name: shares[name])
-                seen = f"{own:.3f}, {best} {shares[best]:.3f}"
-                is_ahead = own > shares[best]
-                yield Criterion(f"{server}, {row}: ahead", "above all peers", seen, is_ahead)
+            yield from _of_shares(server, f"{server}, {row}", shares)
+            shares = {name: turns.processor_share for name, turns in by_name.items()}
+            if all(shares.values()):
+                yield from _of_shares(server, f"{server}, {row}, processor time", shares)
+
+
+def _of_shares(server: str, label: str, shares: dict[str, float]) -> Iterator[Criterion]:
+    own = shares.pop(KIT)
+    yield at_least(f"{label}: Kit / raw", LEAST_SHARES[server], own)
+    if shares:
+        best = max(shares, key=lambda name: shares[name])
+        seen = f"{own:.3f}, {best} {shares[best]:.3f}"
+        yield Criterion(f"{label}: ahead", "above all peers", seen, own > shares[best])
 
 
 def of_start(figures: start.Figures) -> Iterator[Criterion]:

@@ -88,6 +88,8 @@ def test_shares_of_the_raw_callable_are_taken_turn_by_turn():
     assert not found["granian, text: Kit / raw"].is_met
     assert found["granian, text: ahead"].seen == "0.800, peer 0.500"
     assert found["granian, text: ahead"].is_met
+    assert found["granian, text, processor time: Kit / raw"].is_met
+    assert not found["granian, text, processor time: ahead"].is_met
     _, by_processor_time = served.tables(made)
     assert str(by_processor_time).endswith("| text |        1 | 1.00 | 2.00 |\n")
 
@@ -120,15 +122,16 @@ def test_growth(series, seconds, met):
 
 
 @pytest.mark.parametrize(("largest_s", "met"), [(50.0, True), (80.0, False)])
-def test_growth_of_uploads_is_judged_in_memory_and_on_disk(largest_s, met):
+def test_growth_is_judged_from_each_size_up_to_a_tenth_of_the_largest(largest_s, met):
     times = {1000: [0.1], 100_000: [0.2], 1_000_000: [1.0]}
     times |= {4_000_000: [20.0], 10_000_000: [largest_s]}
     raw = {1000: [0.1], 100_000: [0.1], 1_000_000: [1.0], 4_000_000: [4.0], 10_000_000: [10.0]}
     made = growth.Figures(1, {"bytes of an upload": {"kit": times, "raw": raw}})
     name = "bytes of an upload: growth from {} to {}, Kit's / raw's".format
     assert [(each.name, each.is_met) for each in verdict.of_growth(made)] == [
-        (name("100,000", "1,000,000"), True),
+        (name("1,000,000", "10,000,000"), False),
         (name("4,000,000", "10,000,000"), met),
+        (name("100,000", "1,000,000"), True),
     ]
 
 
