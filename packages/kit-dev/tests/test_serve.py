@@ -205,6 +205,39 @@ def test_startup_that_hangs_is_ended(kit: Callable[..., Any], app_file: Path, no
 
 
 @pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param("get_loop_factory", id="before uvicorn handles signals"),
+        pytest.param("load", id="before the app starts"),
+    ],
+)
+def test_early_signal_is_not_lost(
+    step: str, kit: Callable[..., Any], app_file: Path, notes: Path
+) -> None:
+    """What a handler raises in a weak reference's callback is printed, and then forgotten."""
+    app_file.write_text(
+        APP
+        + f"""
+import signal, uvicorn, weakref
+
+class Config(uvicorn.Config):
+    def {step}(self):
+        gone = set()
+        watched = weakref.ref(gone, lambda _: print(signal.raise_signal(signal.SIGTERM)))
+        del gone
+        note("signal")
+        return super().{step}()
+
+uvicorn.Config = Config
+"""
+    )
+    process = kit("serve", "app:app", "--port", "0")
+    assert process.end() == 0
+    assert process.said == ""
+    assert notes.read_text() == "signal\n"
+
+
+@pytest.mark.parametrize(
     ("number", "code"),
     [pytest.param(signal.SIGINT, 130, id="Ctrl-C"), pytest.param(signal.SIGTERM, 143, id="TERM")],
 )

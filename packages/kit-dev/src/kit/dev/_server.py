@@ -9,10 +9,9 @@ import logging
 import signal
 import socket
 import sys
-import warnings
 from collections.abc import Callable, Coroutine
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import uvicorn
 
@@ -56,11 +55,10 @@ def run(
     )
     server = _Server(config, on_start, is_worker and sys.platform != "win32")
     logging.getLogger("uvicorn.error").addFilter(_is_news)
-    # uvicorn shuts down on the signal, and then raises it again, for whoever handled it before.
-    signal.signal(signal.SIGTERM, _exit)
+    signal.signal(signal.SIGTERM, server.handle_exit_outside)
     if not is_worker:
-        signal.signal(signal.SIGINT, _exit)
-    # The SystemExit is that of `_exit`, or uvicorn's after a failed startup.
+        signal.signal(signal.SIGINT, server.handle_exit_outside)
+    # The SystemExit is that of the handler, or uvicorn's after a failed startup.
     with listener, contextlib.suppress(SystemExit):
         server.run(sockets=[listener])
     return server.exit_code()
@@ -84,12 +82,24 @@ class _Server(uvicorn.Server):
         self._signals: list[int] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._step: asyncio.Task[None] | None = None
-        self._cut_short = False
+        self._cut_short_by: int | None = None
+        self._is_over = False
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            await super().serve(sockets)
+        finally:
+            self._is_over = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await self._run_step(super().startup(sockets))
+        await self._run_step(self._start_up(sockets))
         if self._on_start is not None and self.started and not self.should_exit:
             self._on_start()
+
+    async def _start_up(self, sockets: list[socket.socket] | None) -> None:
+        # Asked here, as a signal that comes from now on finds a step to cancel.
+        if not self.should_exit:
+            await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await self._run_step(super().shutdown(sockets))
@@ -102,7 +112,7 @@ class _Server(uvicorn.Server):
         except asyncio.CancelledError:
             if not self._signals:
                 raise
-            self._cut_short = True
+            self._cut_short_by = self._signals[-1]
         finally:
             self._step = None
 
@@ -119,23 +129,27 @@ class _Server(uvicorn.Server):
             # Not `cancel` itself: a loop that waits for I/O would not wake up for it.
             self._loop.call_soon_threadsafe(self._step.cancel)
 
+    def handle_exit_outside(self, sig: int, frame: FrameType | None) -> None:
+        """Handles a signal that comes before uvicorn handles them, or afterwards.
+
+        Before, it is noted only: what a handler raises is lost, and the server would go on, if it
+        interrupts a weak reference's callback or a finalizer. uvicorn also hands on here, at the
+        end, the signals that it has handled.
+        """
+        if self._is_over:
+            raise SystemExit(0)
+        self.should_exit = True
+        if not self.started:
+            self._signals.append(sig)
+
     def exit_code(self) -> int:
         """The exit code that says how it went."""
-        lifespan = getattr(self, "lifespan", None)
-        if lifespan is None:  # a signal came before uvicorn was ready for one
-            return 0
-        if self.started and self._cut_short:
-            return 128 + self._signals[-1]
-        failed = lifespan.should_exit or not (self.started or self._signals)
+        if self.started and self._cut_short_by is not None:
+            return 128 + self._cut_short_by
+        failed = self.lifespan.should_exit or not (self.started or self._signals)
         return LIFESPAN_FAILED if failed else 0
 
 
 def _is_news(record: logging.LogRecord) -> bool:
     """Whether a record is no traceback of what was cancelled because the server ends."""
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
-
-
-def _exit(number: int, frame: FrameType | None) -> NoReturn:
-    # The signal may come when uvicorn has made its coroutine, and not begun with it.
-    warnings.filterwarnings("ignore", r"coroutine '\S+' was never awaited", RuntimeWarning)
-    raise SystemExit(0)
