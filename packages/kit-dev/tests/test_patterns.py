@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from kit.dev._pattern_index import PatternIndex
 from kit.dev._patterns import covers
 from kit.router.trie_router import TrieRouter
 
@@ -117,17 +118,22 @@ def matches(pattern: str) -> set[str]:
     return {path for path in PATHS if router.match("GET", path)[0]}
 
 
-@pytest.mark.filterwarnings("ignore:The (route|optional parameter)")
-def test_true_is_what_the_router_does() -> None:
-    """Whatever the patterns are, True means that no path of the one is missed by the other."""
+def make_patterns() -> list[str]:
     choice = random.Random(7)
     made = {
         "/" + "/".join(choice.choice(SEGMENTS) for _ in range(choice.randint(1, 3)))
         for _ in range(400)
     }
-    taken = {pattern: matches(pattern) for pattern in sorted(made)}
+    return sorted(made)
+
+
+@pytest.mark.filterwarnings("ignore:The (route|optional parameter)")
+def test_true_is_what_the_router_does() -> None:
+    """Whatever the patterns are, True means that no path of the one is missed by the other."""
+    made = make_patterns()
+    taken = {pattern: matches(pattern) for pattern in made}
     count = 0
-    for general, special in itertools.permutations(sorted(made), 2):
+    for general, special in itertools.permutations(made, 2):
         if covers(general, special):
             count += 1
             missed = taken[special] - taken[general]
@@ -145,3 +151,31 @@ def test_most_of_what_is_true_is_found() -> None:
     for general, special in itertools.permutations(patterns, 2):
         if taken[special] and taken[special] <= taken[general] and not covers(general, special):
             assert "*" in special or "" in special.split("/")[1:], (general, special)
+
+
+def test_index_misses_no_pattern_that_covers() -> None:
+    made = ["*", *make_patterns()]
+    index: PatternIndex[str] = PatternIndex()
+    for pattern in made:
+        index.add(pattern, pattern)
+    looked_at = 0
+    for special in made:
+        candidates = list(index.candidates(special))
+        looked_at += len(candidates)
+        assert [each for each in candidates if covers(each, special)] == [
+            each for each in made if covers(each, special)
+        ]
+    assert looked_at < len(made) ** 2 / 2
+
+
+def test_index_looks_at_few_of_many_routes() -> None:
+    index: PatternIndex[str] = PatternIndex()
+    for pattern in ("/*", "/api/*", "/api/:kind/:id", "/api/things*"):
+        index.add(pattern, pattern)
+    for number in range(1000):
+        for pattern in (f"/api/things{number}", f"/api/things{number}/:id"):
+            index.add(pattern, pattern)
+    assert list(index.candidates("/api/things7/:id")) == [
+        *("/*", "/api/*", "/api/:kind/:id", "/api/things*"),
+        *("/api/things7", "/api/things7/:id"),
+    ]

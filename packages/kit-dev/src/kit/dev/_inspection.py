@@ -11,6 +11,7 @@ from kit.interface import METHOD_NAME_ALL, RouterRoute
 
 from ._app import App
 from ._names import Place, layers, name_of, place_of
+from ._pattern_index import PatternIndex
 from ._patterns import covers
 
 _FROM_MOUNT = "kit._mount"
@@ -72,13 +73,11 @@ def inspect_routes(app: App) -> list[RouteData]:
 def inspect_app(app: App) -> list[Inspection]:
     """Does what `inspect_routes` does, and tells more."""
     found: list[Inspection] = []
+    middleware: PatternIndex[RouteData] = PatternIndex()
+    answering: PatternIndex[RouteData] = PatternIndex()
     for route in app.routes:
         is_middleware = takes_next(route)
-        before = [
-            each.data.name
-            for each in found
-            if each.data.is_middleware and _runs_before(each.data, route)
-        ]
+        before = [each.name for each in middleware.candidates(route.path) if _covers(each, route)]
         data = RouteData(
             route.path,
             route.method,
@@ -86,13 +85,12 @@ def inspect_app(app: App) -> list[Inspection]:
             is_middleware,
             before,
         )
-        answering = (each.data for each in found if not each.data.is_middleware)
-        shadow = next((each for each in answering if _runs_before(each, route)), None)
-        found.append(
-            Inspection(
-                data, place_of(route.handler), is_mounted(route), None if is_middleware else shadow
-            )
-        )
+        shadow = None
+        if not is_middleware:
+            earlier = answering.candidates(route.path)
+            shadow = next((each for each in earlier if _covers(each, route)), None)
+        (middleware if is_middleware else answering).add(route.path, data)
+        found.append(Inspection(data, place_of(route.handler), is_mounted(route), shadow))
     return found
 
 
@@ -154,5 +152,5 @@ def takes_next(route: RouterRoute) -> bool:
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def _runs_before(earlier: RouteData, route: RouterRoute) -> bool:
+def _covers(earlier: RouteData, route: RouterRoute) -> bool:
     return earlier.method in (METHOD_NAME_ALL, route.method) and covers(earlier.path, route.path)

@@ -24,8 +24,8 @@ _ITEMS = re.compile(
 )
 
 
-class _Segment(NamedTuple):
-    """A literal (`expression` and `name` are None), `:name`, `:name{expression}`, or `*`."""
+class Segment(NamedTuple):
+    """One of a pattern: literal (`expression` and `name` are None), `:name{expression}`, or `*`."""
 
     text: str
     name: str | None
@@ -38,12 +38,15 @@ class _Segment(NamedTuple):
 
 def covers(general: str, special: str) -> bool:
     """Whether every path that the pattern `special` takes is one that `general` takes too."""
-    return all(any(_covers(one, other) for one in _parse(general)) for other in _parse(special))
+    return all(
+        any(_covers(one, other) for one in read_variants(general))
+        for other in read_variants(special)
+    )
 
 
-@lru_cache(maxsize=1024)  # all patterns of an app are compared with one another
-def _parse(pattern: str) -> list[list[_Segment]]:
-    """The segments of a pattern, or of each of those that it stands for."""
+@lru_cache(maxsize=1024)  # those of middleware are compared with all others
+def read_variants(pattern: str) -> list[list[Segment]]:
+    """Gives the segments of a pattern, or of each of those that it stands for."""
     return [_segments(variant) for variant in _variants(pattern)]
 
 
@@ -62,9 +65,9 @@ def _variants(pattern: str) -> list[str]:
     return variants or [pattern]
 
 
-def _segments(pattern: str) -> list[_Segment]:
+def _segments(pattern: str) -> list[Segment]:
     matches = [(text, _PARAMETER.fullmatch(text)) for text in _split(pattern)]
-    return [_Segment(text, m and m[1], m and m[2]) for text, m in matches]
+    return [Segment(text, m and m[1], m and m[2]) for text, m in matches]
 
 
 def _split(pattern: str) -> list[str]:
@@ -78,7 +81,7 @@ def _split(pattern: str) -> list[str]:
     return texts
 
 
-def _covers(general: list[_Segment], special: list[_Segment]) -> bool:
+def _covers(general: list[Segment], special: list[Segment]) -> bool:
     for index, one in enumerate(general):
         is_last = index + 1 == len(general)
         rest = special[index:]
@@ -103,7 +106,7 @@ def _covers(general: list[_Segment], special: list[_Segment]) -> bool:
     return len(special) == len(general)
 
 
-def _takes(one: _Segment, other: _Segment) -> bool:
+def _takes(one: Segment, other: Segment) -> bool:
     """Whether a segment of a pattern takes whatever another one does, and no more than that."""
     if one.is_star:
         return other.is_star or _is_filled(other)
@@ -119,15 +122,15 @@ def _takes(one: _Segment, other: _Segment) -> bool:
     )
 
 
-def _is_prefix(segment: _Segment) -> bool:
+def _is_prefix(segment: Segment) -> bool:
     return segment.name is None and segment.text.endswith("*")
 
 
-def _may_be_absent(rest: list[_Segment]) -> bool:
+def _may_be_absent(rest: list[Segment]) -> bool:
     return len(rest) == 1 and rest[0].is_star
 
 
-def _is_filled(segment: _Segment) -> bool:
+def _is_filled(segment: Segment) -> bool:
     """Whether it takes exactly one segment of a path, and never an empty one."""
     if segment.name is None:
         return bool(segment.text) and not segment.is_star
