@@ -154,7 +154,7 @@ def test_most_of_what_is_true_is_found() -> None:
 
 
 def test_index_misses_no_pattern_that_covers() -> None:
-    made = ["*", *make_patterns()]
+    made = ["*", "a/:x", "/:n{a/b}", "/:n{.*/b}/a", *make_patterns()]
     index: PatternIndex[str] = PatternIndex()
     for pattern in made:
         index.add(pattern, pattern)

@@ -214,7 +214,7 @@ def test_startup_that_hangs_is_ended(kit: Callable[..., Any], app_file: Path, no
 def test_early_signal_is_not_lost(
     step: str, kit: Callable[..., Any], app_file: Path, notes: Path
 ) -> None:
-    """What a handler raises in a weak reference's callback is printed, and then forgotten."""
+    """It comes in a weak reference's callback: what is raised there is printed and forgotten."""
     app_file.write_text(
         APP
         + f"""
@@ -223,10 +223,14 @@ import signal, uvicorn, weakref
 class Config(uvicorn.Config):
     def {step}(self):
         gone = set()
-        watched = weakref.ref(gone, lambda _: print(signal.raise_signal(signal.SIGTERM)))
+        kept = weakref.ref(gone, self._send)  # calls back only as long as it is there itself
         del gone
         note("signal")
         return super().{step}()
+
+    def _send(self, reference):
+        signal.raise_signal(signal.SIGTERM)
+        self.sent = True  # so that the signal is handled within this function
 
 uvicorn.Config = Config
 """
@@ -235,6 +239,56 @@ uvicorn.Config = Config
     assert process.end() == 0
     assert process.said == ""
     assert notes.read_text() == "signal\n"
+
+
+def test_signals_at_once_are_one(kit: Callable[..., Any], app_file: Path, notes: Path) -> None:
+    app_file.write_text(
+        APP
+        + """
+import signal
+
+@app.post("/end")
+def end(c):
+    signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
+    return c.text("ending")
+"""
+    )
+    process = kit("serve", "app:app", "--port", "0")
+    assert process.ask("/end", "POST") == (200, "ending")
+    assert process.end() == 0
+    assert notes.read_text() == "up\ndown\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("fails", [False, True])
+def test_signal_ends_what_goes_on_after_the_server(
+    fails: bool, number: signal.Signals, kit: Callable[..., Any], app_file: Path, notes: Path
+) -> None:
+    """A task that does not let itself be cancelled."""
+    task = """
+    import asyncio
+
+    async def stay():
+        try:
+            await asyncio.sleep(1000)
+        except asyncio.CancelledError:
+            note("asked to end")
+            await asyncio.sleep(1000)
+
+    app.task = asyncio.create_task(stay())
+    await asyncio.sleep(0)
+"""
+    failure = "    raise OSError('no database')\n" if fails else ""
+    app_file.write_text(APP.replace('\n    note("up")\n', task + failure))
+    process = kit("serve", "app:app", "--port", "0")
+    if not fails:
+        process.address()
+        process.process.send_signal(number)
+    process.wait_until(lambda: "asked to end" in (notes.read_text() if notes.exists() else ""))
+    assert process.end(number) == -number
+    assert process.said.count("OSError: no database") == fails
+    assert "Exception ignored" not in process.said
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,9 @@ def inspect_app(app: App) -> list[Inspection]:
     answering: PatternIndex[RouteData] = PatternIndex()
     for route in app.routes:
         is_middleware = takes_next(route)
-        before = [each.name for each in middleware.candidates(route.path) if _covers(each, route)]
+        before = [
+            each.name for each in middleware.candidates(route.path) if _runs_before(each, route)
+        ]
         data = RouteData(
             route.path,
             route.method,
@@ -88,7 +90,7 @@ def inspect_app(app: App) -> list[Inspection]:
         shadow = None
         if not is_middleware:
             earlier = answering.candidates(route.path)
-            shadow = next((each for each in earlier if _covers(each, route)), None)
+            shadow = next((each for each in earlier if _runs_before(each, route)), None)
         (middleware if is_middleware else answering).add(route.path, data)
         found.append(Inspection(data, place_of(route.handler), is_mounted(route), shadow))
     return found
@@ -152,5 +154,5 @@ def takes_next(route: RouterRoute) -> bool:
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def _covers(earlier: RouteData, route: RouterRoute) -> bool:
+def _runs_before(earlier: RouteData, route: RouterRoute) -> bool:
     return earlier.method in (METHOD_NAME_ALL, route.method) and covers(earlier.path, route.path)

@@ -14,7 +14,12 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Node(Generic[T]):
-    """Where patterns go on alike: by the text of a literal segment, or by None for any other."""
+    """What patterns that begin alike lead to.
+
+    Attributes:
+        children: The next segment of those that go on: its text if it is literal, else None.
+        items: Those whose patterns end here, with their number in the order of addition.
+    """
 
     children: dict[str | None, _Node[T]] = field(default_factory=dict)
     items: list[tuple[int, T]] = field(default_factory=list)
@@ -48,7 +53,7 @@ class PatternIndex(Generic[T]):
         Returns:
             The items in the order in which they were added.
         """
-        # One that covers the pattern covers each of its variants.
+        # One that covers the pattern covers each of its variants, so the first one will do.
         segments = read_variants(pattern)[0]
         nodes = [self._root]
         found: dict[int, T] = {}
@@ -59,9 +64,9 @@ class PatternIndex(Generic[T]):
                 for key in (segment.text, None)
                 if (child := node.children.get(key)) is not None
             ]
-            for node in nodes:  # a `*` at the end takes all that follows
+            for node in nodes:  # also what ends here, as `*` or `{.+}` takes all that follows
                 found.update(node.items)
-        for node in nodes:  # and none as well: `/a/*` takes `/a`
+        for node in nodes:  # `*` takes nothing as well: `/a/*` covers `/a`
             rest = node.children.get(None)
             if rest is not None:
                 found.update(rest.items)

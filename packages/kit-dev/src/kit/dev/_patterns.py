@@ -8,7 +8,7 @@ the answer is False. The routers themselves can't be asked: a match would close 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 _SLASH = re.compile(r"\{[^}]+\}|(/)", re.DOTALL)
@@ -25,7 +25,7 @@ _ITEMS = re.compile(
 
 
 class Segment(NamedTuple):
-    """One of a pattern: literal (`expression` and `name` are None), `:name{expression}`, or `*`."""
+    """Part of a pattern: literal (`expression` and `name` are None), `:name{expression}`, `*`."""
 
     text: str
     name: str | None
@@ -44,7 +44,7 @@ def covers(general: str, special: str) -> bool:
     )
 
 
-@lru_cache(maxsize=1024)  # those of middleware are compared with all others
+@cache  # each is compared with several others
 def read_variants(pattern: str) -> list[list[Segment]]:
     """Gives the segments of a pattern, or of each of those that it stands for."""
     return [_segments(variant) for variant in _variants(pattern)]

@@ -41,7 +41,8 @@ def run(
 
     Returns:
         The exit code of the process: 0, 3 if the app failed to start or to shut down, 128 and
-        the number of the signal if a second one ended the shutdown.
+        the number of the signal if a second one ended the shutdown. A third one, or one that comes
+        when the server has ended, ends the process by itself.
     """
     config = uvicorn.Config(
         app,
@@ -53,12 +54,10 @@ def run(
         access_log=False,
         timeout_graceful_shutdown=shutdown_s,
     )
-    server = _Server(config, on_start, is_worker and sys.platform != "win32")
+    server = _Server(config, on_start, is_worker)
     logging.getLogger("uvicorn.error").addFilter(_is_news)
-    signal.signal(signal.SIGTERM, server.handle_exit_outside)
-    if not is_worker:
-        signal.signal(signal.SIGINT, server.handle_exit_outside)
-    # The SystemExit is that of the handler, or uvicorn's after a failed startup.
+    server.handle_signals()
+    # The SystemExit is uvicorn's, after a failed startup.
     with listener, contextlib.suppress(SystemExit):
         server.run(sockets=[listener])
     return server.exit_code()
@@ -74,22 +73,29 @@ class _Server(uvicorn.Server):
         self,
         config: uvicorn.Config,
         on_start: Callable[[], object] | None,
-        without_interrupt: bool,
+        is_worker: bool,
     ) -> None:
         super().__init__(config)
         self._on_start = on_start
-        self._without_interrupt = without_interrupt
+        self._handled = (signal.SIGTERM,) if is_worker else (signal.SIGTERM, signal.SIGINT)
+        self._without_interrupt = is_worker and sys.platform != "win32"
         self._signals: list[int] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._step: asyncio.Task[None] | None = None
         self._cut_short_by: int | None = None
-        self._is_over = False
+
+    def handle_signals(self) -> None:
+        """Handles signals from here on; uvicorn would do so only when it begins to serve."""
+        for number in self._handled:
+            signal.signal(number, self._handle_outside)
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         try:
             await super().serve(sockets)
         finally:
-            self._is_over = True
+            # What is left, tasks and threads of the app, may take without end.
+            for number in self._handled:
+                signal.signal(number, signal.SIG_DFL)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await self._run_step(self._start_up(sockets))
@@ -119,28 +125,30 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if sig == signal.SIGINT and self._without_interrupt:
             return
-        self._signals.append(sig)
-        if len(self._signals) > _MOST_SIGNALS:  # the loop itself is blocked
-            signal.signal(sig, signal.SIG_DFL)
-            signal.raise_signal(sig)
+        self._note(sig)
         again = self.should_exit
-        super().handle_exit(sig, frame)
+        if not again:  # at a second SIGINT uvicorn would leave out the shutdown of the app
+            super().handle_exit(sig, frame)
         if self._loop is not None and self._step is not None and (again or not self.started):
             # Not `cancel` itself: a loop that waits for I/O would not wake up for it.
             self._loop.call_soon_threadsafe(self._step.cancel)
 
-    def handle_exit_outside(self, sig: int, frame: FrameType | None) -> None:
-        """Handles a signal that comes before uvicorn handles them, or afterwards.
+    def _handle_outside(self, sig: int, frame: FrameType | None) -> None:
+        """Handles a signal that comes before uvicorn handles them.
 
-        Before, it is noted only: what a handler raises is lost, and the server would go on, if it
-        interrupts a weak reference's callback or a finalizer. uvicorn also hands on here, at the
-        end, the signals that it has handled.
+        Nothing is raised: if a weak reference's callback or a finalizer were just running, Python
+        would print what is raised, forget it, and go on.
         """
-        if self._is_over:
-            raise SystemExit(0)
-        self.should_exit = True
-        if not self.started:
-            self._signals.append(sig)
+        # uvicorn calls this as well, when it ends, for the signal that it has handled.
+        if self._loop is None:
+            self._note(sig)
+            self.should_exit = True
+
+    def _note(self, sig: int) -> None:
+        self._signals.append(sig)
+        if len(self._signals) > _MOST_SIGNALS:  # the loop itself is blocked
+            signal.signal(sig, signal.SIG_DFL)
+            signal.raise_signal(sig)
 
     def exit_code(self) -> int:
         """The exit code that says how it went."""
