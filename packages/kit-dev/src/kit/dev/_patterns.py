@@ -25,7 +25,11 @@ _ITEMS = re.compile(
 
 
 class Segment(NamedTuple):
-    """Part of a pattern: literal (`expression` and `name` are None), `:name{expression}`, `*`."""
+    """What stands between two slashes of a pattern.
+
+    A literal or `*` (`name` and `expression` are None), `:name` (`expression` is None), or
+    `:name{expression}`.
+    """
 
     text: str
     name: str | None

@@ -93,7 +93,8 @@ class _Server(uvicorn.Server):
         try:
             await super().serve(sockets)
         finally:
-            # What is left, tasks and threads of the app, may take without end.
+            # Tasks and threads of the app may go on without end; uvicorn no longer waits for them,
+            # but the event loop does.
             for number in self._handled:
                 signal.signal(number, signal.SIG_DFL)
 
