@@ -14,12 +14,12 @@ except ImportError as error:
         "is installed in this environment, uninstall it first."
     ) from error
 
-from ._limits import Limits
-from ._threads import in_thread
-from .app import Kit
-from .context import Context
-from .request import KitRequest
-from .web import (
+from kit._app.in_thread import in_thread
+from kit._support.limits import Limits
+from kit.app import Kit
+from kit.context import Context
+from kit.request import KitRequest
+from kit.web import (
     URL,
     Blob,
     File,

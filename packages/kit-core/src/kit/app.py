@@ -8,31 +8,30 @@ from contextlib import AbstractAsyncContextManager
 from types import CoroutineType
 from typing import Any, Self
 
-from kit.interface import METHOD_NAME_ALL, ExecutionContext, Router, RouterRoute, plugins
-from kit.router import default_router
-
-from ._answers import (
+from kit._app.answers import (
     answer_no_route,
     answer_used_body,
     handle_error,
     outcome,
     plain_not_found,
 )
-from ._asgi import Receive, Scope, Send, send_response, serve_other
-from ._composition import Composition, RouteTable
-from ._errors import HandlerError, describe
-from ._lifespan import Life
-from ._limits import Limits
-from ._path import merge_path, path_of_scope, path_of_url
-from ._result import settle
-from ._route import Route
-from ._types import B, GetPath, Lifespan, V
-from .compose import dispatch
-from .context import Context
-from .request import KitRequest
-from .web import Request, RequestInit, Response
-from .web._body import USED, close_stream
-from .web._headers import length_line, length_lines
+from kit._app.composition import Composition, RouteTable
+from kit._app.results import settle
+from kit._app.types import B, GetPath, Lifespan, V
+from kit._serving.response import Receive, Scope, Send, send_response, serve_other
+from kit._state.lifespan import Life
+from kit._state.route import Route
+from kit._support.errors import HandlerError, describe
+from kit._support.limits import Limits
+from kit._support.paths import merge_path, path_of_scope, path_of_url
+from kit.compose import dispatch
+from kit.context import Context
+from kit.interface import METHOD_NAME_ALL, ExecutionContext, Router, RouterRoute, plugins
+from kit.request import KitRequest
+from kit.router import default_router
+from kit.web import Request, RequestInit, Response
+from kit.web._body import USED, close_stream
+from kit.web._headers import length_line, length_lines
 
 # PERF: looked for in bytes as a number, which is four times as fast as b"%".
 _PERCENT = ord("%")

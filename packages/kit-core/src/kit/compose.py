@@ -7,11 +7,11 @@ from collections.abc import Callable, Coroutine
 from types import CoroutineType, MethodType
 from typing import Any, TypeAlias
 
-from ._answers import answer_no_route, handle_error
-from ._errors import HandlerError, describe
-from ._result import settle
-from .context import Context
-from .web import Response
+from kit._app.answers import answer_no_route, handle_error
+from kit._app.results import settle
+from kit._support.errors import HandlerError, describe
+from kit.context import Context
+from kit.web import Response
 
 Dispatch: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, None]]
 

@@ -9,21 +9,27 @@ from typing import Any, Generic
 
 from msgspec import Struct
 
+from kit._app.answers import answer_not_found
+from kit._app.types import B, V
+from kit._request.served import ServedRequest
+from kit._response.building import (
+    OWN_NAMES,
+    HeaderArgument,
+    make_response,
+    own,
+    response_of,
+    take_over,
+)
+from kit._support.json import encode
+from kit._support.paths import encode_location
+from kit._support.struct import with_plain_stores
 from kit.interface import ExecutionContext
 from kit.interface import Response as AnyResponse
-
-from ._answers import answer_not_found
-from ._json import encode
-from ._making import OWN_NAMES, HeaderArgument, make_response, own, response_of, take_over
-from ._path import encode_location
-from ._served_request import ServedRequest
-from ._struct import with_plain_stores
-from ._types import B, V
-from .request import KitRequest
-from .web import Response
-from .web._body import BodyInit
-from .web._headers import HeaderLine, encode_name, encode_value, known_names, set_line
-from .web._response import check_status
+from kit.request import KitRequest
+from kit.web import Response
+from kit.web._body import BodyInit
+from kit.web._headers import HeaderLine, encode_name, encode_value, known_names, set_line
+from kit.web._response import check_status
 
 # PERF: the header lines of most responses, made once.
 _TEXT_LINES = ((b"content-type", b"text/plain; charset=UTF-8"),)
@@ -122,7 +128,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                     "This request has no execution context: give fetch() or request() one as "
                     "execution_ctx, or serve the app"
                 )
-            from ._execution import BackgroundTasks
+            from kit._concurrency.background import BackgroundTasks
 
             self._execution_ctx = BackgroundTasks()
         return self._execution_ctx

@@ -6,16 +6,15 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
+from kit._request.body import RequestBody
+from kit._request.parse_body import collect, nest
+from kit._support import json as _json
+from kit._support.limits import Limits
+from kit._support.paths import decode_component, query_pairs, query_value
 from kit.interface import HTTPException, ValidationTarget
-
-from . import _json
-from ._form_values import collect, nest
-from ._limits import Limits
-from ._path import decode_component, query_pairs, query_value
-from ._request_body import RequestBody
-from .web import Blob, FormData, Request
-from .web._body import Bytes, decode_text
-from .web._headers import encode_name, find_value, known_names, values_by_name
+from kit.web import Blob, FormData, Request
+from kit.web._body import Bytes, decode_text
+from kit.web._headers import encode_name, find_value, known_names, values_by_name
 
 if TYPE_CHECKING:
     from kit.interface import Result, RouterRoute

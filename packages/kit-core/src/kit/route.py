@@ -6,10 +6,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from kit.context import Context
 from kit.interface import RouterRoute
 from kit.router._pattern import compile_expression, parse_parameter, split_pattern
-
-from .context import Context
 
 __all__ = ("base_path", "base_route_path", "matched_routes", "route_path")
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The Web-standard objects: Headers, Request, Response, FormData, File, Blob, URL and its query."""
 
-from ._body import Blob, BodyInit
-from ._form_data import File, FormData
-from ._headers import Headers, HeadersInit
-from ._received import ClientDisconnectedError
-from ._request import Request, RequestInit
-from ._response import Response
-from ._url import URL
-from ._url_search_params import URLSearchParams
+from kit.web._body import Blob, BodyInit
+from kit.web._forms.form_data import File, FormData
+from kit.web._headers import Headers, HeadersInit
+from kit.web._received import ClientDisconnectedError
+from kit.web._request import Request, RequestInit
+from kit.web._response import Response
+from kit.web._url import URL
+from kit.web._url_search_params import URLSearchParams
 
 __all__ = (
     "URL",

@@ -7,15 +7,14 @@ from collections.abc import AsyncGenerator, AsyncIterable, Iterable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit import _json
-from kit._limits import Limits
-
-from ._received import ReceivedBody
+from kit._support import json as _json
+from kit._support.limits import Limits
+from kit.web._received import ReceivedBody
 
 if TYPE_CHECKING:
-    from ._form_data import FormData
-    from ._headers import Headers
-    from ._url_search_params import URLSearchParams
+    from kit.web._forms.form_data import FormData
+    from kit.web._headers import Headers
+    from kit.web._url_search_params import URLSearchParams
 
 Bytes: TypeAlias = bytes
 """The type, where a method of the same name hides it."""
@@ -172,7 +171,7 @@ class Body:
             )
         if body is None or isinstance(body, bytes):
             return body
-        from ._tee import tee
+        from kit.web._tee import tee
 
         self._body, other = tee(body)
         return other
@@ -218,7 +217,7 @@ class Body:
             HTTPException: 400 if it is no form, 413 if it is beyond a limit.
             TypeError: If the body was read before.
         """
-        from ._forms import read_form
+        from kit.web._forms.reading import read_form
 
         if self.body_used:
             self._take()

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from kit._limits import body_too_large
-
-from ._body import Stream, close_stream, iterate
-from ._received import ReceivedBody, See
+from kit._support.limits import body_too_large
+from kit.web._body import Stream, close_stream, iterate
+from kit.web._received import ReceivedBody, See
 
 
 def chunks_of(body: bytes | Stream | None) -> AsyncGenerator[bytes, None]:

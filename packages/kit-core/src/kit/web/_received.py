@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from kit._limits import body_too_large
-from kit._struct import with_plain_stores
+from kit._support.limits import body_too_large
+from kit._support.struct import with_plain_stores
 
 See: TypeAlias = Callable[[bytes], object]
 

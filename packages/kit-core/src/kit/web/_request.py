@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from typing import Any, TypedDict
 
-from ._body import Body, BodyInit, Stream, extract
-from ._headers import Headers, HeadersInit, encode_value
-from ._received import ReceivedBody
-from ._url import URL
+from kit.web._body import Body, BodyInit, Stream, extract
+from kit.web._headers import Headers, HeadersInit, encode_value
+from kit.web._received import ReceivedBody
+from kit.web._url import URL
 
 _METHOD = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _NORMALIZED_METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"))

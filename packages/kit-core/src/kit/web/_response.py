@@ -7,10 +7,9 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any, overload
 
-from kit import _json
-
-from ._body import Body, BodyInit, extract
-from ._headers import HeaderLine, Headers, HeadersInit, encode_value
+from kit._support import json as _json
+from kit.web._body import Body, BodyInit, extract
+from kit.web._headers import HeaderLine, Headers, HeadersInit, encode_value
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 # SPEC: RFC 9112 section 4, reason-phrase.

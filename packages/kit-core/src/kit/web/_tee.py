@@ -9,11 +9,10 @@ from contextlib import aclosing, suppress
 from functools import partial
 from typing import Any
 
-from kit._limits import body_too_large
-from kit._tasks import Signal, start_task, threadsafe_call
-
-from ._body import Stream, close_stream, iterate
-from ._received import See
+from kit._concurrency.tasks import Signal, start_task, threadsafe_call
+from kit._support.limits import body_too_large
+from kit.web._body import Stream, close_stream, iterate
+from kit.web._received import See
 
 
 def tee(stream: Stream) -> tuple[Branch, Branch]:

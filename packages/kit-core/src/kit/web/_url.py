@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._url_search_params import URLSearchParams
+    from kit.web._url_search_params import URLSearchParams
 
 
 class URL:
@@ -78,7 +78,7 @@ class URL:
     @property
     def search_params(self) -> URLSearchParams:
         """The parameters of the query; a new object each time, which does not change the URL."""
-        from ._url_search_params import URLSearchParams
+        from kit.web._url_search_params import URLSearchParams
 
         return URLSearchParams(self.search)
 

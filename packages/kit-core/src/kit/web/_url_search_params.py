@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ._entries import Entries
+from kit.web._entries import Entries
 
 
 class URLSearchParams(Entries[str]):
@@ -27,7 +27,7 @@ class URLSearchParams(Entries[str]):
     def __init__(self, init: str | Iterable[tuple[str, str]] | Mapping[str, str] = "") -> None:
         self._entries: list[tuple[str, str]] = []
         if isinstance(init, str):
-            from ._forms import parse_urlencoded
+            from kit.web._forms.reading import parse_urlencoded
 
             self._entries += parse_urlencoded(init.removeprefix("?").encode())
             return

@@ -14,7 +14,7 @@ from ._names import Place, layers, name_of, place_of
 from ._pattern_index import PatternIndex
 from ._patterns import covers
 
-_FROM_MOUNT = "kit._mount"
+_FROM_MOUNT = "kit._app.mount"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""The lifespan of a mounted ASGI application."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from kit._concurrency.tasks import Signal, start_task
+from kit._serving.response import Message, Scope
+from kit._support.errors import HandlerError
+from kit.asgi._exchange import call_app
+
+_logger = logging.getLogger("kit")
+
+
+@asynccontextmanager
+async def run_lifespan(app: Callable[..., Any], name: str) -> AsyncIterator[dict[str, Any]]:
+    """Starts an ASGI application, gives the state it made, and stops it in the end.
+
+    One that raises on a lifespan scope, or returns, has no lifespan, which is no error.
+
+    SPEC: ASGI Lifespan Protocol, version 2.0, "Lifespan State" among it.
+
+    Args:
+        app: The application.
+        name: What it is called in errors.
+
+    Raises:
+        HandlerError: If it says that its startup, or its shutdown, failed.
+    """
+    run = _Run(app, name)
+    await run.say("startup")
+    try:
+        yield run.state
+    finally:
+        await run.say("shutdown")
+        await run.end()
+
+
+class _Run:
+    """The task in which an application runs its lifespan.
+
+    No task group: who starts a lifespan and who stops it may be two tasks, as in a test fixture,
+    and a cancel scope must not be open from the one to the other.
+    """
+
+    def __init__(self, app: Callable[..., Any], name: str) -> None:
+        from anyio import CancelScope
+
+        self.state: dict[str, Any] = {}
+        self._app = app
+        self._name = name
+        self._to_app = Signal()
+        self._to_us = Signal()
+        self._said: list[str] = []
+        self._heard = 0
+        self._answers: dict[str, Message] = {}
+        self._has_begun = False
+        self._over = False
+        self._failure: Exception | None = None
+        self._cancel_scope = CancelScope()
+        self._task: object = None
+
+    async def say(self, event: str) -> None:
+        """Sends an event, and waits for the answer; there is none if the application has ended.
+
+        Raises:
+            HandlerError: If the answer is that it failed.
+        """
+        self._said.append(event)
+        if self._task is None:
+            self._task = start_task(self._run)
+        self._to_app.tell()
+        try:
+            while event not in self._answers and not self._over:
+                await self._to_us.wait()
+        except BaseException:
+            await self.end()
+            raise
+        answer = self._answers.get(event)
+        if answer is not None and answer["type"].endswith(".failed"):
+            await self.end()
+            message = answer.get("message") or "it gives no reason"
+            raise HandlerError(self._name, f"failed at {event}: {message}") from self._failure
+
+    async def end(self) -> None:
+        """Ends the task; an application has nothing to do there after its last answer."""
+        from anyio import CancelScope
+
+        self._cancel_scope.cancel()
+        # A task may be cancelled together with this one before it has begun, and never does then.
+        with CancelScope(shield=True):
+            while self._has_begun and not self._over:
+                await self._to_us.wait()
+
+    async def _run(self) -> None:
+        if self._cancel_scope.cancel_called:
+            return
+        self._has_begun = True
+        scope: Scope = {
+            "type": "lifespan",
+            "asgi": {"version": "3.0", "spec_version": "2.0"},
+            "state": self.state,
+        }
+        try:
+            with self._cancel_scope:
+                await call_app(self._app, self._name, scope, self._receive, self._send)
+        except Exception as error:
+            self._failure = error
+            self._log(error)
+        finally:
+            self._over = True
+            self._to_us.tell()
+
+    def _log(self, error: Exception) -> None:
+        if any(answer["type"].endswith(".failed") for answer in self._answers.values()):
+            return  # raised by `say`
+        if "startup" in self._answers:
+            _logger.error("Exception in the lifespan of %s", self._name, exc_info=error)
+        elif self._heard:
+            # The specification takes even this for an application without a lifespan.
+            _logger.warning("%s has no lifespan, or it broke: %r", self._name, error)
+        else:
+            _logger.debug("%s has no lifespan: %r", self._name, error)
+
+    async def _receive(self) -> Message:
+        while self._heard == len(self._said):
+            await self._to_app.wait()
+        self._heard += 1
+        return {"type": f"lifespan.{self._said[self._heard - 1]}"}
+
+    async def _send(self, message: Message) -> None:
+        kind: str = message["type"]
+        _, _, event = kind.rpartition(".")[0].rpartition(".")
+        if event not in self._said or not kind.endswith((".complete", ".failed")):
+            raise RuntimeError(
+                f"{self._name} sent {kind!r}, which is no answer to a lifespan event"
+            )
+        self._answers.setdefault(event, message)
+        self._to_us.tell()

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Registering routes and answering by them."""

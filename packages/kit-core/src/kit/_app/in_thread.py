@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Handlers that block, run in worker threads."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from kit._app.types import B, V
+from kit._state.route import describe_signature, takes_next
+from kit._support.errors import describe
+
+if TYPE_CHECKING:
+    from kit.context import Context
+
+T = TypeVar("T")
+
+_DEFAULT_THREADS = 40
+_numbers = itertools.count()
+
+
+@overload
+def in_thread(
+    handler: Callable[[Context[B, V]], T], /, *, limiter: int | None = None
+) -> Callable[[Context[B, V]], Coroutine[Any, Any, T]]: ...
+@overload
+def in_thread(
+    *, limiter: int | None = None
+) -> Callable[
+    [Callable[[Context[B, V]], T]], Callable[[Context[B, V]], Coroutine[Any, Any, T]]
+]: ...
+def in_thread(handler: Any = None, /, *, limiter: int | None = None) -> Any:
+    """Makes a handler of a plain function that blocks; it runs in a worker thread.
+
+        @app.get("/report")
+        @in_thread
+        def report(c):
+            return c.json(slow_query(c.req.query("month")))
+
+    The rest of the request waits meanwhile, so what the function sets on `c` is there for all that
+    comes after it. It sees the context variables of the request; those that it sets itself are
+    gone with it. To await something, such as `c.req.json()`, it calls
+    `anyio.from_thread.run(c.req.json)`. A generator that it returns as a body is not moved to a
+    thread. A request that is cancelled waits until the function has returned.
+
+    Args:
+        handler: A plain function `(c)`. Left out, a decorator is given back.
+        limiter: In how many threads of an event loop the function may run at once; further
+            requests wait. None: the 40 threads that all functions without a limit of their own
+            share, apart from those that anyio gives to others.
+
+    Returns:
+        An async handler with the name and attributes of the function.
+
+    Raises:
+        TypeError: If `handler` is async, is no function, or takes `next`, which a thread can't
+            await.
+        ValueError: If `limiter` is below 1.
+    """
+    if limiter is not None:
+        if not isinstance(limiter, int) or isinstance(limiter, bool):
+            raise TypeError(f"in_thread(limiter=...) takes a number of threads, not {limiter!r}")
+        if limiter < 1:
+            raise ValueError(f"Invalid limiter {limiter!r} of in_thread(): expected 1 or more")
+    threads = _shared if limiter is None else _Threads(limiter)
+    return _wrap(handler, threads) if handler is not None else lambda each: _wrap(each, threads)
+
+
+class _Threads:
+    """How many threads there may be, for each event loop that asks."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        # The oldest anyio that will do tells such variables apart by their names.
+        self._name = f"kit.in_thread-{next(_numbers)}"
+        self._variable: Any = None
+
+    def limiter(self) -> Any:
+        """Gives the limiter of the running event loop."""
+        from anyio import CapacityLimiter
+        from anyio.lowlevel import RunVar
+
+        if self._variable is None:
+            self._variable = RunVar(self._name, None)
+        limiter = self._variable.get()
+        if limiter is None:
+            limiter = CapacityLimiter(self._count)
+            self._variable.set(limiter)
+        return limiter
+
+
+_shared = _Threads(_DEFAULT_THREADS)
+
+
+def _wrap(handler: Any, threads: _Threads) -> Any:
+    _check(handler)
+
+    async def run(c: Any) -> Any:
+        from anyio.to_thread import run_sync
+
+        # In a tuple: trio refuses a coroutine, such as that of `return c.not_found()`.
+        (result,) = await run_sync(lambda: (handler(c),), limiter=threads.limiter())
+        return result
+
+    return functools.wraps(handler)(run)
+
+
+def _check(handler: Any) -> None:
+    if not callable(handler):
+        raise TypeError(f"in_thread() takes a plain function (c), not {handler!r:.100}")
+    if _is_async(handler):
+        raise TypeError(
+            f"in_thread() takes a plain function: {describe(handler)} is async, so it runs on the "
+            "event loop; move what blocks in it with anyio.to_thread.run_sync()"
+        )
+    if takes_next(handler, "in_thread()"):
+        raise TypeError(
+            f"in_thread() takes a handler (c): {describe_signature(handler)} takes next, which can "
+            "be awaited on the event loop alone; write an async middleware and move what blocks in "
+            "it with anyio.to_thread.run_sync()"
+        )
+
+
+def _is_async(handler: Any) -> bool:
+    import inspect
+
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    return any(
+        inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each)
+        for each in (handler, type(handler).__call__)
+    )

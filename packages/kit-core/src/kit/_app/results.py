@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""What a handler may return."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kit._support.errors import HandlerError, describe
+from kit.web import Response
+
+
+async def settle(result: Any, handler: Any) -> Response | None:
+    """Awaits what a handler returned, and checks that a response or nothing comes of it.
+
+    Raises:
+        HandlerError: If it is anything else; the text names the handler.
+    """
+    # A handler may return the awaitable of another one, e.g. `return c.not_found()`.
+    while hasattr(result, "__await__"):
+        result = await result
+    if result is None or isinstance(result, Response):
+        return result
+    hint = "c.json(...)" if isinstance(result, (dict, list)) else "c.text(...) or c.body(...)"
+    raise HandlerError(
+        describe(handler),
+        f"returned {type(result).__name__}, expected a Response: use {hint}",
+    )

@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: MIT
+"""The body of one request: read once, whoever asks first, and kept for all who ask later."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+
+from kit._concurrency.shared_task import SharedTask
+from kit._concurrency.tasks import Signal
+from kit._support.limits import Limits, body_too_large
+from kit._support.struct import with_plain_stores
+from kit.interface import HTTPException
+from kit.web import FormData, Request
+from kit.web._body import USED, Bytes, Stream, close_stream, iterate
+from kit.web._body_chunks import bounded_chunks_of, chunks_of
+from kit.web._forms.field_sizes import FieldSizes
+from kit.web._forms.reading import (
+    MULTIPART,
+    URLENCODED,
+    decode_urlencoded,
+    last_values,
+    media_type,
+    read_form,
+)
+from kit.web._headers import find_value
+from kit.web._received import ReceivedBody, See
+from kit.web._tee import Branch
+
+if TYPE_CHECKING:
+    from kit.web._forms.multipart import MultipartDecoder
+
+_FORMS = frozenset((MULTIPART, URLENCODED))
+Read: TypeAlias = Callable[[Limits], Awaitable[None]]
+
+
+@with_plain_stores
+class RequestBody(Struct, eq=False):
+    """Reads a body as bytes or as a form, whichever is asked for first.
+
+    Several tasks may ask at once: one reads, and the others wait for it. When the one that reads is
+    cancelled, another reads on. A body that was refused stays refused.
+
+    Args:
+        raw: The request.
+        limits: How much of it is taken.
+
+    Attributes:
+        may_hold_files: Whether there may be something to `close`.
+    """
+
+    _raw: Request
+    _limits: Limits
+    may_hold_files: bool = False
+    _has_taken: bool = False
+    _busy: bool = False
+    _content_type: str | None = None
+    _kind: str | None = None
+    _data: Bytes | None = None
+    _form: FormData | None = None
+    _form_limits: Limits | None = None  # of a reading that made no `_form`
+    _failure: Exception | None = None
+    _is_whole: bool | None = None
+    _changed: Signal | None = None
+    _shared: SharedTask | None = None
+    _decoder: MultipartDecoder | None = None
+    _source: Bytes | Stream | None = None
+
+    @property
+    def is_form(self) -> bool:
+        """Whether the Content-Type is one of a form's."""
+        if self._kind is None:
+            raw = self._raw
+            # PERF: no Headers that nobody else asks for.
+            scope, headers = raw.scope, raw._headers
+            lines = scope["headers"] if scope and headers is None else raw.headers._lines
+            self._content_type = find_value(lines, "content-type")
+            self._kind = media_type(self._content_type)
+        return self._kind in _FORMS
+
+    async def bytes(self) -> Bytes:
+        """Gives the whole body.
+
+        Raises:
+            HTTPException: 413 if it is too large, and what reading it as a form raised.
+            TypeError: If the body of the raw request was read directly, or the only task that read
+                a stream or a form was cancelled.
+            Exception: What the stream raised that is the body of a request made in process.
+        """
+        await self._receive_whole(self._limits)
+        while self._data is None:
+            await self._once(self._read_bytes, self._limits, apart=self._loses_bytes())
+        return self._data
+
+    async def form_data(self, limits: Limits | None = None) -> FormData:
+        """Gives the body as a form.
+
+        Args:
+            limits: Limits of this reading; those of the request if None.
+
+        Raises:
+            HTTPException: 400 if it is no form, 413 if it is beyond a limit.
+            TypeError: As `bytes` does.
+            Exception: As `bytes` does.
+        """
+        limits = self._form_limits or limits or self._limits
+        if self._form is None and (self._kind in _FORMS or self.is_form):
+            await self._receive_whole(limits)
+            data = self._data
+            if data is not None and self._kind == URLENCODED:
+                self._form = decode_urlencoded(data, limits)
+            elif data is not None and len(data) <= limits.spool_size_bytes:
+                from kit.web._forms.multipart import decode_in_memory
+
+                self._form = decode_in_memory(data, self._content_type or "", limits)
+        while self._form is None:
+            read, apart = self._next_for_form()
+            await self._once(read, self._form_limits or limits, apart=apart)
+        return self._form
+
+    async def last_values(self, limits: Limits | None = None) -> dict[str, str] | None:
+        """Gives the last value of each name of the form, if it is a simple one.
+
+        PERF: who asks for a form first, and asks for no more, needs no FormData.
+
+        Args:
+            limits: As for `form_data`.
+
+        Returns:
+            The values; None if `form_data` is to be asked.
+
+        Raises:
+            ClientDisconnectedError: If the client goes away before the end.
+        """
+        if self._kind != URLENCODED or self._form is not None or self._form_limits is not None:
+            return None
+        limits = limits or self._limits
+        await self._receive_whole(limits)
+        if self._data is None or self._form_limits is not None:
+            return None
+        values = last_values(self._data, limits)
+        if values is not None:
+            self._form_limits = limits
+        return values
+
+    async def clone(self) -> Request:
+        """Gives a request with the same content, whether the body was read or not.
+
+        Raises:
+            TypeError: If the body of the raw request was read directly.
+            Exception: What reading the body raised.
+        """
+        while await self._wait():
+            continue
+        if self._decoder is not None and self._failure is None:
+            await self.form_data()  # who read it was cancelled
+        raw = self._raw
+        if not raw.body_used:
+            return raw.clone()
+        if self._data is not None:
+            return raw._with_body(self._data)
+        if self._form is None:
+            raise self._failure or TypeError(
+                "Can't clone the request: its body was read directly from `raw`, which keeps "
+                "nothing of it; read it with text(), json() or another reader of KitRequest"
+            )
+        content = self._write(self._form)
+        clone = raw._with_body(content)
+        if clone.headers.has("content-length"):
+            # The same entries, but other part headers than those that the client wrote.
+            clone.headers.delete("content-length")
+            if isinstance(content, Bytes):
+                clone.headers.set("content-length", str(len(content)))
+        return clone
+
+    def close(self) -> None:
+        """Removes the temporary files of the form."""
+        if self._form is not None:
+            self._form._close()
+        elif self._decoder is not None:
+            self._decoder.close()
+
+    async def _receive_whole(self, limits: Limits) -> None:
+        """Takes a body that nobody has touched, if it is one that a server gives in one message.
+
+        PERF: which is nearly every one; it needs nothing of what larger ones do.
+        """
+        body = self._raw._body
+        if (
+            body.__class__ is not ReceivedBody
+            or self._has_taken
+            or self._busy
+            or self._failure is not None
+        ):
+            return
+        self._busy = True
+        try:
+            data = await body.whole()
+        finally:
+            self._busy = False
+            if self._changed is not None:
+                self._changed.tell()
+        if data is not None:
+            self._raw._body = USED
+            self._has_taken = True
+            most = limits.max_body_size_bytes
+            if most is not None and len(data) > most:
+                self._failure = body_too_large(most)
+            else:
+                self._data = data
+
+    async def _once(self, read: Read, limits: Limits, *, apart: bool) -> None:
+        """Reads, or waits for who does.
+
+        Args:
+            read: Reads.
+            limits: Its argument.
+            apart: Whether what was read is lost when the task that reads is cancelled; then it has
+                a task of its own.
+        """
+        if (self._busy or self._shared is not None) and await self._wait():
+            return
+        if self._failure is not None and self._data is None:
+            raise self._failure
+        if apart:
+            self._shared = SharedTask(partial(self._run, read, limits))
+            await self._shared.wait()
+        else:
+            await self._run(read, limits)
+
+    async def _wait(self) -> bool:
+        """Waits for who reads; gives False if nobody does.
+
+        Raises:
+            Exception: What reading raised, where it has a task of its own.
+        """
+        if self._shared is not None and not self._shared.over:
+            await self._shared.wait()
+        elif self._busy:
+            if self._changed is None:
+                self._changed = Signal()
+            await self._changed.wait()
+        else:
+            return False
+        return True
+
+    def _loses_bytes(self) -> bool:
+        """Whether bytes that were read are lost when the task that reads is cancelled."""
+        body = self._raw._body if self._decoder is None else self._source
+        keeps = isinstance(body, (ReceivedBody, Bytes, Branch)) or body is None
+        return not keeps and self._form is None
+
+    def _next_for_form(self) -> tuple[Read, bool]:
+        """What is to be done next to get the form, and whether in a task of its own."""
+        body = self._raw._body
+        if self._data is not None or not self.is_form:
+            return self._read_form, False
+        if self._decoder is not None:
+            return self._read_streamed_form, False
+        if self._kind == MULTIPART and not (self._is_whole or isinstance(body, Bytes)):
+            if self._is_whole is None and isinstance(body, ReceivedBody):
+                return self._look, False
+            return self._read_streamed_form, self._loses_bytes()
+        return self._read_form, self._loses_bytes()
+
+    async def _run(self, read: Read, limits: Limits) -> None:
+        self._busy = True
+        try:
+            await read(limits)
+        except BaseException as error:
+            if self._has_taken and self._form is None and not self._may_go_on(error):
+                self._failure = (
+                    error
+                    if isinstance(error, Exception)
+                    else TypeError("The body is lost: the task that read it was cancelled")
+                )
+            raise
+        finally:
+            self._busy = False
+            if self._changed is not None:
+                self._changed.tell()
+
+    def _may_go_on(self, error: BaseException) -> bool:
+        """Whether another task can read on after this error: a cancellation that lost nothing."""
+        is_kept = isinstance(self._source, (ReceivedBody, Branch))
+        return self._decoder is not None and is_kept and not isinstance(error, Exception)
+
+    def _take(self) -> Bytes | Stream | None:
+        body = self._raw._take()
+        self._has_taken = True
+        return body
+
+    async def _look(self, limits: Limits) -> None:
+        """Sees whether the body came in one piece: a form that is in memory needs no task."""
+        body = self._raw._body
+        self._is_whole = isinstance(body, ReceivedBody) and await body.comes_whole()
+
+    async def _read_bytes(self, limits: Limits, see: See | None = None) -> None:
+        if self._decoder is not None and self._form is None:
+            await self._read_streamed_form(limits)
+        if self._form is not None:
+            async with aclosing(chunks_of(self._write(self._form))) as chunks:
+                self._data = b"".join([chunk async for chunk in chunks])
+            return
+        body = self._take()
+        most = limits.max_body_size_bytes
+        if isinstance(body, (ReceivedBody, Branch)):
+            try:
+                self._data = await body.read(most, see)
+            except HTTPException:
+                raise
+            except BaseException:  # what was read is kept there for who reads on
+                self._raw._body = body
+                self._has_taken = False
+                raise
+        else:
+            async with aclosing(bounded_chunks_of(body, most, see)) as chunks:
+                self._data = b"".join([chunk async for chunk in chunks])
+
+    async def _read_form(self, limits: Limits) -> None:
+        if self._data is None and self.is_form:
+            sees = self._kind == URLENCODED
+            await self._read_bytes(limits, FieldSizes(limits).add if sees else None)
+        data = self._data or b""
+        if self._kind == URLENCODED:
+            self._form = decode_urlencoded(data, limits)
+        else:
+            await self._parse(iterate([data]), limits)
+
+    async def _read_streamed_form(self, limits: Limits) -> None:
+        """Reads a multipart body while it comes, or what is left of it after a cancellation."""
+        if self._decoder is None:
+            from kit.web._forms.multipart import MultipartDecoder
+
+            self._source = self._take()
+            self.may_hold_files = True
+            try:
+                self._decoder = MultipartDecoder(self._content_type or "", limits)
+            except Exception:
+                await close_stream(self._source)
+                raise
+        decoder, source = self._decoder, self._source
+        try:
+            async with aclosing(chunks_of(source)) as chunks:
+                async for chunk in chunks:
+                    await decoder.feed(chunk)
+            self._form = await decoder.finish()
+        except BaseException as error:
+            if not self._may_go_on(error):
+                decoder.close()
+                await close_stream(source)
+            raise
+        await close_stream(source)
+
+    async def _parse(self, data: AsyncGenerator[Bytes, None], limits: Limits) -> None:
+        self.may_hold_files = True
+        async with aclosing(data):
+            self._form = await read_form(data, self._content_type, limits)
+
+    def _write(self, form: FormData) -> Bytes | Stream:
+        """The form as a body again, which fits the content type of the request."""
+        from kit.web._forms.encode import encode
+        from kit.web._forms.multipart import boundary_of
+
+        try:
+            content, _ = encode(form, boundary_of(self._content_type or ""))
+        except ValueError as error:
+            # What the parser took for content is no content of such a body (RFC 2046, 5.1.1).
+            raise HTTPException(400, f"Malformed multipart body: {error}") from error
+        return content

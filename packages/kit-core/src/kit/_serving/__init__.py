@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Runs the app under an ASGI server."""

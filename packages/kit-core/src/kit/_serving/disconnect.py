@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Ends work that waits, when nobody is left to do it for; on asyncio and trio."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from types import coroutine
+from typing import Any
+
+from kit._concurrency.tasks import running_trio
+from kit.web._body import close_stream
+
+
+@coroutine
+def run_until(
+    over: Callable[[], Awaitable[bool]], work: Coroutine[Any, Any, None], stream: Any = None
+) -> Generator[Any, Any, None]:
+    """Runs work, and cancels it where it waits as soon as `over` gives True.
+
+    On asyncio `over` is asked only once the work waits for the first time.
+
+    Args:
+        over: Waits until the work has lost its purpose; False where it can't tell any more.
+        work: What is to be done.
+        stream: What the work reads from. It is closed at the end, when `over` can't cancel that.
+
+    Raises:
+        Exception: What the work or `over` raised.
+    """
+    try:
+        if running_trio() is not None:
+            yield from _run_on_trio(over, work).__await__()
+        else:
+            # PERF: work that never waits is done here, and nothing is made to watch over it.
+            # (Where it cancels its own task meanwhile, that counts as one from before.)
+            for waits_for in work.__await__():
+                yield from _watch(over, _resumed(work, waits_for)).__await__()
+                break
+    finally:
+        if getattr(stream, "ag_frame", stream) is not None:  # PERF: a generator that has ended
+            yield from close_stream(stream).__await__()
+
+
+@coroutine
+def _resumed(work: Coroutine[Any, Any, None], waits_for: Any) -> Generator[Any, Any, None]:
+    """Goes on with work that has begun.
+
+    Args:
+        work: The work.
+        waits_for: What it gave the event loop to wait for.
+    """
+    try:
+        while True:
+            thrown: BaseException | None = None
+            try:
+                value = yield waits_for
+            except BaseException as error:  # a cancellation above all
+                thrown = error
+            # Not within `except`: what the work raises next did not come of it.
+            try:
+                waits_for = work.send(value) if thrown is None else work.throw(thrown)
+            finally:
+                del thrown
+    except StopIteration:
+        return
+
+
+async def _watch(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> None:
+    """Runs work that waits, and asks `over` meanwhile."""
+    # PERF: a task group of anyio costs more than a short stream. How the cancellation is told from
+    # others is as in asyncio.timeout().
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    task: Any = asyncio.current_task(loop)
+    cancellations = task.cancelling()
+    has_cancelled = False
+    failure: Exception | None = None
+
+    async def watch() -> None:
+        nonlocal has_cancelled, failure
+        try:
+            if not await over():
+                return
+        except Exception as error:
+            failure = error
+        has_cancelled = True
+        task.cancel()
+
+    watcher = loop.create_task(watch())
+    try:
+        await work
+    except asyncio.CancelledError:
+        if not has_cancelled:
+            raise
+        has_cancelled = False
+        if task.uncancel() > cancellations:  # someone else has cancelled it as well
+            raise
+    finally:
+        if has_cancelled:
+            task.uncancel()
+        if not watcher.done():
+            watcher.cancel()
+            await asyncio.wait([watcher])
+    if failure is not None:
+        raise failure
+
+
+async def _run_on_trio(
+    over: Callable[[], Awaitable[bool]], work: Coroutine[Any, Any, None]
+) -> None:
+    from anyio import create_task_group
+
+    failure: Exception | None = None
+
+    async def watch() -> None:
+        if await over():
+            group.cancel_scope.cancel()
+
+    async with create_task_group() as group:
+        group.start_soon(watch)
+        try:
+            await work
+        except Exception as error:  # raised below: a task group would wrap it
+            failure = error
+        group.cancel_scope.cancel()
+    if failure is not None:
+        raise failure

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What all rooms stand on: JSON, limits, paths, fast Structs."""

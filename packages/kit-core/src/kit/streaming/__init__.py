@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT
+"""Responses that a callback writes bit by bit: `stream`, `stream_text` and `stream_sse`.
+
+    @app.get("/clock")
+    def clock(c: Context) -> Response:
+        async def tick(stream: SSEStreamingApi) -> None:
+            while True:
+                await stream.write_sse(data=time.ctime(), event="tick")
+                await stream.sleep(1)
+
+        return stream_sse(c, tick)
+
+The response is returned at once; the callback runs while its body is sent, in the task of the
+request. Where a middleware or a test reads the body, it runs in a task of its own, which ends with
+the reading. It sees the context variables of the handler. A write waits until the server, or who
+else reads, takes more.
+
+A client that goes away cancels the callback where it waits, as anyio does: `finally` runs, and a
+clean-up that has to wait itself needs `with anyio.CancelScope(shield=True):`. What the callback
+raises goes to `on_error`, or to the log; then the connection is cut, so that the client can't
+take the answer for a complete one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kit._support.errors import describe
+from kit.streaming._api import SSEStreamingApi, StreamingApi
+from kit.streaming._body import CallbackBody, StreamAbortedError, StreamClosedError
+from kit.web import Response
+from kit.web._body import TEXT_TYPE
+
+if TYPE_CHECKING:
+    from kit.context import Context
+
+__all__ = (
+    "SSEStreamingApi",
+    "StreamAbortedError",
+    "StreamClosedError",
+    "StreamingApi",
+    "stream",
+    "stream_sse",
+    "stream_text",
+)
+
+# Names are shown as they are imported.
+for _class in (SSEStreamingApi, StreamAbortedError, StreamClosedError, StreamingApi):
+    _class.__module__ = __name__
+
+_Api = TypeVar("_Api", bound=StreamingApi)
+_KEEP_ALIVE = b": keep-alive\n"
+
+
+class _KeepAlive:
+    """Writes a comment to an event stream whenever nothing else was sent for a while.
+
+    SPEC: WHATWG HTML section 9.2.7: proxies close a connection on which nothing happens.
+    """
+
+    __slots__ = ("_between_lines", "_body", "_interval_s", "_over", "_pause", "_quiet_since")
+
+    _quiet_since: float
+
+    def __init__(self, body: CallbackBody, interval_s: float) -> None:
+        self._body = body
+        self._interval_s = interval_s
+        self._between_lines = True
+        self._over = False
+        self._pause: Any = None
+
+    async def around(self, write: Callable[[], Awaitable[None]]) -> None:
+        """Runs the callback of the stream, and writes comments until it returns."""
+        from anyio import create_task_group, current_time
+
+        self._quiet_since = current_time()
+        self._body.on_sent = self._note
+        failure: Exception | None = None
+        async with create_task_group() as group:
+            group.start_soon(self._comment)
+            try:
+                await write()
+            except Exception as error:  # raised below: a task group would wrap it
+                failure = error
+            # Only its pause is cancelled: a comment that is being sent is sent to its end.
+            self._over = True
+            if self._pause is not None:
+                self._pause.cancel()
+        if failure is not None:
+            raise failure
+
+    async def _comment(self) -> None:
+        from anyio import CancelScope, sleep_until
+
+        while not self._over:
+            with CancelScope() as self._pause:
+                await sleep_until(self._quiet_since + self._interval_s)
+            try:
+                if not self._over:
+                    await self._body.put(_KEEP_ALIVE, self._is_due)
+            except StreamClosedError:
+                return
+
+    def _note(self, chunk: bytes) -> None:
+        from anyio import current_time
+
+        self._quiet_since = current_time()
+        self._between_lines = chunk.endswith(b"\n")
+
+    def _is_due(self) -> bool:
+        from anyio import current_time
+
+        now = current_time()
+        if now < self._quiet_since + self._interval_s:
+            return False
+        self._quiet_since = now
+        # write() may have sent the beginning of a line; a comment would become a part of that.
+        return self._between_lines
+
+
+def stream(
+    c: Context[Any, Any],
+    callback: Callable[[StreamingApi], Awaitable[object]],
+    on_error: Callable[[Exception, StreamingApi], object] | None = None,
+) -> Response:
+    """Makes a response whose body a callback writes.
+
+    Args:
+        c: The context. Status and headers set on it are those of the response.
+        callback: An async function; it is given the stream to write to.
+        on_error: Called with what the callback raised, and the stream; may be async. It may write
+            what is left to say. The connection is cut afterwards, unless it, or the callback
+            before, called `stream.close()`. Default: the error is logged.
+
+    Returns:
+        The response. The callback runs when its body is sent or read, and not at all if it is
+        neither, as for a HEAD request.
+
+    Raises:
+        TypeError: If `callback` or `on_error` is no function, or the status set on `c` allows no
+            body.
+    """
+    return _respond(c, "stream", StreamingApi(), callback, on_error)
+
+
+def stream_text(
+    c: Context[Any, Any],
+    callback: Callable[[StreamingApi], Awaitable[object]],
+    on_error: Callable[[Exception, StreamingApi], object] | None = None,
+) -> Response:
+    """Makes a text/plain response whose body a callback writes.
+
+    Browsers show it as it comes: `X-Content-Type-Options: nosniff` keeps them from waiting for
+    enough of it to guess a type from.
+
+    Args:
+        c: As for `stream`.
+        callback: As for `stream`.
+        on_error: As for `stream`.
+
+    Returns:
+        The response, see `stream`.
+
+    Raises:
+        TypeError: As for `stream`.
+    """
+    response = _respond(c, "stream_text", StreamingApi(), callback, on_error)
+    headers = response.headers
+    headers.set("content-type", TEXT_TYPE)
+    headers.set("x-content-type-options", "nosniff")
+    return response
+
+
+def stream_sse(
+    c: Context[Any, Any],
+    callback: Callable[[SSEStreamingApi], Awaitable[object]],
+    on_error: Callable[[Exception, SSEStreamingApi], object] | None = None,
+    *,
+    keep_alive: float | None = None,
+) -> Response:
+    """Makes a stream of server-sent events, which an `EventSource` in a browser reads.
+
+    SPEC: WHATWG HTML section 9.2.
+
+    Args:
+        c: As for `stream`. Cache-Control and X-Accel-Buffering set on it are kept; the defaults
+            are `no-cache` and `no`.
+        callback: An async function; it is given the stream to write events to.
+        on_error: As for `stream`. What it writes is all that the client hears of the error; it
+            connects again then, unless an event told it not to.
+        keep_alive: After how many seconds without an event a comment is sent, so that nothing on
+            the way takes the connection for a dead one. None: never.
+
+    Returns:
+        The response, see `stream`.
+
+    Raises:
+        TypeError: As for `stream`.
+        ValueError: If `keep_alive` is not above 0.
+    """
+    if keep_alive is not None and not keep_alive > 0:
+        raise ValueError(
+            f"Invalid keep_alive {keep_alive!r} of stream_sse(): expected seconds above 0, or None"
+        )
+    api = SSEStreamingApi()
+    value = c.req.header("last-event-id")
+    # SPEC: WHATWG HTML section 9.2.3: clients send it as UTF-8; a header is read as latin-1.
+    api._last_event_id = value and value.encode("latin-1").decode("utf-8", "replace")
+    response = _respond(c, "stream_sse", api, callback, on_error, keep_alive)
+    headers = response.headers
+    headers.set("content-type", "text/event-stream")
+    # nginx holds an answer back until its buffer is full, unless it is told not to.
+    for field, default in (("cache-control", "no-cache"), ("x-accel-buffering", "no")):
+        if not headers.has(field):
+            headers.set(field, default)
+    return response
+
+
+def _respond(
+    c: Context[Any, Any],
+    name: str,
+    api: _Api,
+    callback: Callable[[_Api], Awaitable[object]],
+    on_error: Callable[[Exception, _Api], object] | None,
+    keep_alive_s: float | None = None,
+) -> Response:
+    """Makes a response whose body the callback writes to `api`."""
+    if not callable(callback):
+        raise TypeError(f"{name}() takes an async function as callback, not {callback!r:.100}")
+    if on_error is not None and not callable(on_error):
+        raise TypeError(f"{name}() takes a function as on_error, not {on_error!r:.100}")
+
+    async def write() -> None:
+        result = callback(api)
+        if not hasattr(result, "__await__"):
+            raise TypeError(
+                f"{name}() takes an async function, which awaits stream.write(): "
+                f"{describe(callback)} gave {type(result).__name__}"
+            )
+        await result
+
+    place = f"{name}() for {c.req.method} {ascii(c.req.path)[1:-1]}"
+    body = CallbackBody(place, write, None if on_error is None else _bound(on_error, api))
+    if keep_alive_s is not None:
+        body.callback = partial(_KeepAlive(body, keep_alive_s).around, write)
+    api._body = body
+    # NOTE: Hono sets Transfer-Encoding here, and Connection for events. These are matters of one
+    # connection (RFC 9112 section 6.1, RFC 9110 section 7.6.1), to which an ASGI server sees: it
+    # adds "chunked" where there is no Content-Length, and HTTP/2 knows neither.
+    return c.new_response(body)
+
+
+def _bound(
+    on_error: Callable[[Exception, _Api], object], api: _Api
+) -> Callable[[Exception], object]:
+    return lambda error: on_error(error, api)

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: MIT
+"""A response body that a callback writes, as `kit.streaming` gives it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import Context, copy_context
+from typing import Any, NoReturn, TypeAlias
+
+from kit._concurrency.tasks import start_task
+from kit.interface import KitError
+from kit.web import ClientDisconnectedError
+
+Sink: TypeAlias = Callable[[bytes], Awaitable[None]]
+
+_logger = logging.getLogger("kit")
+_UNSET = object()
+
+
+class StreamClosedError(KitError, RuntimeError):
+    """Something was written to a stream that takes nothing any more.
+
+    Args:
+        reason: What became of the stream.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"Can't write to the stream: {self.reason}"
+
+
+class StreamAbortedError(KitError, RuntimeError):
+    """A stream was aborted half-way; raised to the server, so that it cuts the connection."""
+
+    def __str__(self) -> str:
+        return "The stream was aborted, so its answer is not complete"
+
+
+class CallbackBody:
+    """Runs a callback and takes what it writes, a chunk at a time.
+
+    A served response hands it the server's channel (`_write_to`): the callback then runs in the
+    task of the request, and a write is a `send`. Whoever else reads the body iterates it, as a
+    middleware that changes it, or a test. The callback then runs in a task of its own: a cancel
+    scope that it has open around a write must not be open around the reader as well, as it would
+    be in a generator.
+
+    Args:
+        place: Where it comes from, for the log.
+        callback: Writes the body.
+        on_error: Called with what the callback raised; may give an awaitable. None: it is logged.
+    """
+
+    __slots__ = (
+        "_context",
+        "_gone",
+        "_lock",
+        "_reader",
+        "_scope",
+        "_sink",
+        "aborted",
+        "callback",
+        "closed_early",
+        "on_abort",
+        "on_error",
+        "on_sent",
+        "over",
+        "place",
+    )
+
+    _sink: Sink
+
+    def __init__(
+        self,
+        place: str,
+        callback: Callable[[], Awaitable[None]],
+        on_error: Callable[[Exception], object] | None,
+    ) -> None:
+        self.place = place
+        self.callback = callback
+        self.on_error = on_error
+        self.on_abort: list[Callable[[], object]] = []
+        self.on_sent: Callable[[bytes], None] | None = None
+        self.aborted = False
+        self.closed_early = False
+        self.over = False
+        self._gone = False
+        self._context = copy_context()
+        self._lock: Any = None
+        self._scope: Any = None
+        self._reader: _Reader | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be written any more."""
+        return self.closed_early or self.aborted or self.over
+
+    async def put(self, chunk: bytes, only_if: Callable[[], bool] | None = None) -> None:
+        """Sends a chunk, once those before it are sent.
+
+        Args:
+            chunk: The chunk. An empty one is not sent.
+            only_if: Asked when it is the chunk's turn; where it gives False nothing is sent.
+
+        Raises:
+            StreamClosedError: If the stream takes nothing any more.
+        """
+        if self.closed:
+            await self._refuse()
+        if not chunk:
+            return
+        async with self._lock:
+            if self.closed:
+                await self._refuse()
+            if only_if is not None and not only_if():
+                return
+            try:
+                await self._sink(chunk)
+            except OSError as error:
+                if not self._gone:
+                    _logger.debug("The client went away during a streamed response: %r", error)
+                await self.abort(gone=True)
+                await self._refuse()
+            if self.on_sent is not None:
+                self.on_sent(chunk)
+
+    async def _refuse(self) -> NoReturn:
+        if self.aborted:
+            from anyio.lowlevel import checkpoint
+
+            await checkpoint()  # the callback, and the tasks of its groups, are cancelled here
+            raise StreamClosedError("it was aborted, or the client went away")
+        if self.closed_early:
+            raise StreamClosedError("it was closed by close()")
+        raise StreamClosedError("its callback has returned; await all that writes to it there")
+
+    async def abort(self, *, gone: bool = False) -> None:
+        """Cancels the callback where it waits, and runs what `on_abort` registered.
+
+        Args:
+            gone: Whether there is nobody left to be told that the answer is not complete.
+        """
+        if self.aborted or self.over:
+            return
+        from anyio import CancelScope
+
+        self.aborted = True
+        self._gone = gone
+        if self._scope is not None:
+            self._scope.cancel()
+        # What is cancelled goes on when something here waits, or at the end of it; so a plain
+        # function runs before the clean-up of the callback does.
+        with CancelScope(shield=True):
+            for callback in self.on_abort:
+                try:
+                    await _settle(callback())
+                except Exception as error:
+                    self._log("Exception in an on_abort callback of", error)
+
+    async def _client_left(self) -> None:
+        """Called by who sends the body, when there is nobody left to send it to."""
+        await self.abort(gone=True)
+
+    async def _write_to(self, sink: Sink) -> bool:
+        """Runs the callback in this task, and gives to `sink` what it writes.
+
+        Args:
+            sink: Takes a chunk, and returns when it is ready for another one. An OSError of it
+                means that the client is gone.
+
+        Returns:
+            Whether the body is complete; if not, the client is gone.
+
+        Raises:
+            Exception: What the callback raised, after it was reported.
+            StreamAbortedError: If the callback aborted the stream.
+        """
+        from anyio import CancelScope, Lock
+
+        if self.aborted:
+            return False
+        self._sink = sink
+        self._lock = Lock(fast_acquire=True)
+        failure: Exception | None = None
+        try:
+            with _seeing(self._context), CancelScope() as self._scope:
+                failure = await self._call()
+                # A task that nobody waited for may still be writing.
+                async with self._lock:
+                    self.over = True
+        except BaseException:  # cancelled from outside, as by a server that shuts down
+            self._scope = None
+            await self.abort(gone=True)
+            raise
+        finally:
+            self.over = True
+        if self._gone:
+            return False
+        if failure is not None and not self.closed_early:
+            raise failure
+        if self.aborted:
+            raise StreamAbortedError
+        return True
+
+    async def _call(self) -> Exception | None:
+        """Runs the callback; gives what it raised, after it was reported."""
+        try:
+            await self.callback()
+        except ClientDisconnectedError as error:
+            _logger.debug("%s", error)
+            await self.abort(gone=True)
+        except Exception as error:
+            if self._follows_abort(error):
+                return None
+            await self._report(error)
+            return error
+        return None
+
+    async def _report(self, error: Exception) -> None:
+        if self.on_error is None:
+            self._log("Exception in the callback of", error)
+            return
+        try:
+            await _settle(self.on_error(error))
+        except Exception as second:
+            if not self._follows_abort(second):
+                self._log("Exception in the on_error of", second)
+
+    def _follows_abort(self, error: Exception) -> bool:
+        """Whether an error only says that the stream was aborted."""
+        if isinstance(error, ExceptionGroup):
+            return self.aborted and error.split(StreamClosedError)[1] is None
+        return self.aborted and isinstance(error, StreamClosedError)
+
+    def _log(self, what: str, error: Exception) -> None:
+        _logger.error("%s %s", what, self.place, exc_info=error)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if self._reader is None:
+            self._reader = _Reader(self)
+        return await self._reader.next()
+
+    async def aclose(self) -> None:
+        """Stops the callback, if the body was iterated and not to its end."""
+        if self._reader is not None:
+            await self._reader.aclose()
+
+
+class _Reader:
+    """Gives what a callback writes, which runs in a task of its own, as long as this is read.
+
+    It is no generator: an event loop that ends would close it and those around it at once.
+    """
+
+    def __init__(self, body: CallbackBody) -> None:
+        from anyio import Event, create_memory_object_stream
+
+        self._body = body
+        self._giving, self._taking = create_memory_object_stream[bytes](0)
+        self._over = Event()
+        # What the reader is told in the end; this, where the task is ended by someone else.
+        self._failure: Exception | None = StreamAbortedError()
+        self._task = start_task(self._work)
+
+    async def _work(self) -> None:
+        try:
+            complete = await self._body._write_to(self._sink)
+            self._failure = None if complete else ClientDisconnectedError("The client went away")
+        except Exception as error:
+            self._failure = error
+        finally:
+            self._giving.close()
+            self._over.set()
+
+    async def _sink(self, chunk: bytes) -> None:
+        from anyio import BrokenResourceError
+
+        try:
+            await self._giving.send(chunk)
+        except BrokenResourceError as error:
+            raise BrokenPipeError("the body is not read any further") from error
+
+    async def next(self) -> bytes:
+        from anyio import ClosedResourceError, EndOfStream
+
+        try:
+            return await self._taking.receive()
+        except (ClosedResourceError, EndOfStream):
+            failure = self._failure
+            await self.aclose()
+        except BaseException:
+            await self.aclose()
+            raise
+        if failure is not None:
+            raise failure
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        from anyio import CancelScope
+
+        with CancelScope(shield=True):
+            await self._body._client_left()
+            self._taking.close()
+            await self._over.wait()
+        self._failure = None
+
+
+async def _settle(result: Any) -> None:
+    """Awaits what a function gave, if it can be awaited."""
+    if hasattr(result, "__await__"):
+        await result
+
+
+@contextmanager
+def _seeing(context: Context) -> Iterator[None]:
+    """Sets the context variables to what they were when `context` was copied.
+
+    A middleware may have reset its own, and a reader may be in another task.
+    """
+    tokens = [
+        (variable, variable.set(value))
+        for variable, value in context.items()
+        if variable.get(_UNSET) is not value
+    ]
+    try:
+        yield
+    finally:
+        for variable, token in reversed(tokens):
+            variable.reset(token)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""Form fields and files (XHR standard, section 5; W3C File API, section 4)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Iterable
+from typing import Any, TypeAlias
+
+from kit.web._body import Blob, Bytes, Chunk, Stream, as_blob_type
+from kit.web._entries import Entries
+from kit.web._forms.spool import Spool
+
+FormValue: TypeAlias = "str | File"
+_CHUNK_BYTES = 64 * 1024
+_new = object.__new__
+
+
+class File(Blob):
+    """A blob with a name, e.g. an uploaded file.
+
+    The content is in memory, or in a temporary file which lives as long as the request that
+    brought it; read it before the response is done.
+
+    Args:
+        parts: What it is made of: bytes, str (as UTF-8) or blobs.
+        name: File name as the client gave it. Never use it as a path unchecked.
+        type: Media type, or `""`.
+        last_modified: Milliseconds since the epoch; now, if None.
+    """
+
+    __slots__ = ("_last_modified", "_name", "_size", "_spooled", "_start")
+
+    def __init__(
+        self,
+        parts: Iterable[Chunk | Blob],
+        name: str,
+        *,
+        type: str = "",
+        last_modified: int | None = None,
+    ) -> None:
+        super().__init__(parts, type=type)
+        self._name = name
+        self._size = len(self._data)
+        self._last_modified = int(time.time() * 1000) if last_modified is None else last_modified
+        self._spooled: Spool | None = None
+        self._start = 0
+
+    @classmethod
+    def _named(cls, name: str, type: str) -> File:
+        """An empty file. PERF: made in a third of the time that the constructor takes."""
+        file: File = _new(cls)
+        file._data, file._size = b"", 0
+        file._spooled, file._start = None, 0
+        file._name, file._type = name, as_blob_type(type)
+        file._last_modified = int(time.time() * 1000)
+        return file
+
+    @property
+    def name(self) -> str:
+        """File name as the client gave it."""
+        return self._name
+
+    @property
+    def last_modified(self) -> int:
+        """Milliseconds since the epoch."""
+        return self._last_modified
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return self._size
+
+    async def bytes(self) -> Bytes:
+        """Gives the whole content.
+
+        Raises:
+            ValueError: If the request that brought the file is done.
+        """
+        if self._spooled is None:
+            return self._data
+        from anyio import to_thread
+
+        return await to_thread.run_sync(self._content)
+
+    async def stream(self) -> AsyncGenerator[Bytes, None]:
+        """Gives the content in chunks of at most 64 KiB.
+
+        Raises:
+            ValueError: If the request that brought the file is done.
+        """
+        if self._spooled is None:
+            yield self._data
+            return
+        from anyio import to_thread
+
+        offset = 0
+        while chunk := await to_thread.run_sync(self._read_at, offset, _CHUNK_BYTES):
+            offset += len(chunk)
+            yield chunk
+
+    def _read_at(self, offset: int, most: int) -> Bytes:
+        assert self._spooled is not None  # noqa: S101 - else the content is in memory
+        chunk = self._spooled.read_at(self._start + offset, min(self._size - offset, most))
+        if chunk is None:
+            raise ValueError(
+                f"The uploaded file {self._name!r} is gone: its request is done. "
+                "Read it before the response, or in a wait_until task"
+            )
+        return chunk
+
+    def _content(self) -> Bytes:
+        if self._spooled is None:
+            return self._data
+        return self._read_at(0, self._size)
+
+    def _renamed(self, name: str) -> File:
+        """The same content under another name."""
+        file = File._named(name, self.type)
+        file._last_modified = self._last_modified
+        file._data, file._size = self._data, self._size
+        file._spooled, file._start = self._spooled, self._start
+        return file
+
+    def _as_body(self) -> tuple[Bytes | Stream, str | None]:
+        content = self._data if self._spooled is None else self.stream()
+        return content, self.type or None
+
+
+class FormData(Entries[FormValue]):
+    """Names and values of a form, in order; a name may come several times.
+
+    Args:
+        init: Pairs of name and value, or a mapping.
+    """
+
+    __slots__ = ("_spool",)
+
+    _spool: Spool | None  # where files are that came with the form
+
+    def __init__(self, init: Any = ()) -> None:
+        self._spool = None
+        pairs = init.items() if hasattr(init, "items") else init
+        self._entries: list[tuple[str, FormValue]] = []
+        for name, value in pairs:
+            self.append(name, value)
+
+    @classmethod
+    def _of(cls, entries: list[tuple[str, FormValue]]) -> FormData:
+        """A form with these entries, unchecked."""
+        form: FormData = _new(cls)
+        form._spool = None
+        form._entries = entries
+        return form
+
+    def append(self, name: str, value: FormValue | Blob, filename: str | None = None) -> None:
+        """Adds an entry.
+
+        Args:
+            name: Name of the field.
+            value: Text, a File, or a Blob, which becomes a File called `blob`.
+            filename: File name to use instead of the file's own.
+
+        Raises:
+            TypeError: If the value is neither str nor Blob.
+        """
+        self._entries.append((name, _as_value(name, value, filename)))
+
+    def set(self, name: str, value: FormValue | Blob, filename: str | None = None) -> None:
+        """Replaces all entries of a name by one, at the place of the first.
+
+        Raises:
+            TypeError: If the value is neither str nor Blob.
+        """
+        self._replace(name, _as_value(name, value, filename))
+
+    def has(self, name: str) -> bool:
+        """Whether there is an entry of this name."""
+        return name in self
+
+    def delete(self, name: str) -> None:
+        """Removes all entries of a name."""
+        self._entries = [entry for entry in self._entries if entry[0] != name]
+
+    def _close(self) -> None:
+        """Closes and removes the temporary file of the form."""
+        if self._spool is not None:
+            self._spool.close()
+
+    def _as_body(self) -> tuple[bytes | Stream, str | None]:
+        from kit.web._forms.encode import encode
+
+        return encode(self)
+
+
+def _as_value(name: str, value: Any, filename: str | None) -> FormValue:
+    if not isinstance(name, str):
+        raise TypeError(f"The name of a form field must be a str, not {name!r:.100}")
+    if isinstance(value, str):
+        return value
+    if isinstance(value, File):
+        return value if filename in (None, value.name) else value._renamed(filename or "")
+    if isinstance(value, Blob):
+        return File([value], "blob" if filename is None else filename, type=value.type)
+    raise TypeError(
+        f"Invalid value of the form field {name!r}: expected str, File or Blob, "
+        f"not {type(value).__name__}"
+    )

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""Turns the parts of a multipart body into entries of a form, in memory or in a temporary file."""
+
+from __future__ import annotations
+
+from kit._support.limits import Limits, field_too_large, form_too_large
+from kit.web._forms.form_data import File, FormData, FormValue
+from kit.web._forms.spool import Spool
+
+# A list of smaller pieces would take many times their size.
+_LEAST_PIECE_BYTES = 4096
+
+
+class _Pieces:
+    """Bytes that come piece by piece. PERF: large pieces are not copied before the end."""
+
+    __slots__ = ("_large", "_small", "size_bytes")
+
+    def __init__(self) -> None:
+        self._large: list[bytes | bytearray] = []
+        self._small = bytearray()
+        self.size_bytes = 0
+
+    def add(self, piece: bytes | bytearray) -> None:
+        self.size_bytes += len(piece)
+        if len(piece) < _LEAST_PIECE_BYTES:
+            self._small += piece
+            return
+        if self._small:
+            self._large.append(self._small)
+            self._small = bytearray()
+        self._large.append(piece)
+
+    def extend(self, other: _Pieces) -> None:
+        for piece in (*other._large, other._small):
+            self.add(piece)
+
+    def join(self) -> bytes:
+        return b"".join((*self._large, self._small))
+
+
+class Collector:
+    """Takes the parts of a form as the parser gives them.
+
+    Args:
+        limits: How many fields and files, and how large.
+
+    Attributes:
+        form: The entries so far.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.form = FormData._of([])
+        self.limits = limits
+        self._fields = 0
+        self._files = 0
+        self._name = self._type = ""
+        self._filename: str | None = None
+        # PERF: nearly every part is small and comes in one piece, which is all that is kept then.
+        self._content: bytes | bytearray | _Pieces = b""
+        self._size_bytes = 0
+        self._kept_bytes = 0
+        self._spool: Spool | None = None
+        # What stands at the end of the temporary file, once it is written.
+        self._unwritten = _Pieces()
+        # Where the content of the part begins in the temporary file, if it is there.
+        self._start: int | None = None
+
+    @property
+    def unwritten_bytes(self) -> int:
+        """How much is waiting for `write`."""
+        return self._unwritten.size_bytes
+
+    def start(self, name: str, filename: str | None, type: str) -> None:
+        """Begins a part.
+
+        Args:
+            name: Name of the field.
+            filename: Name of the file; None if it is no file.
+            type: Media type of a file.
+
+        Raises:
+            HTTPException: 413 if there are too many.
+        """
+        if filename is None:
+            self._fields += 1
+            if self._fields > self.limits.max_fields:
+                raise form_too_large("fields", self.limits.max_fields)
+        else:
+            self._files += 1
+            if self._files > self.limits.max_files:
+                raise form_too_large("files", self.limits.max_files)
+        self._name, self._filename, self._type = name, filename, type
+        self._content = b""
+        self._size_bytes = 0
+        self._start = None
+
+    def data(self, piece: bytes | bytearray) -> None:
+        """Takes content of the part.
+
+        Raises:
+            HTTPException: 413 if a field is too long.
+        """
+        self._size_bytes += len(piece)
+        if self._start is not None:
+            self._unwritten.add(piece)
+            return
+        if self._size_bytes == len(piece):
+            self._content = piece
+        else:
+            self._pieces().add(piece)
+        if self._filename is None:
+            if self._size_bytes > self.limits.max_field_size_bytes:
+                raise field_too_large(self._name, self.limits.max_field_size_bytes)
+        elif self._kept_bytes + self._size_bytes > self.limits.spool_size_bytes:
+            self._spool = self.form._spool = self._spool or Spool()
+            self._start = self._spool.size + self._unwritten.size_bytes
+            self._unwritten.extend(self._pieces())
+            self._content = b""
+
+    def end(self) -> None:
+        """Ends the part: its entry is in the form."""
+        content = self._content
+        data = content.join() if isinstance(content, _Pieces) else bytes(content)
+        value: FormValue
+        if self._filename is None:
+            value = data.decode("utf-8", "replace")
+        else:
+            value = File._named(self._filename, self._type.strip())
+            value._size = self._size_bytes
+            if self._start is None:
+                value._data = data
+                self._kept_bytes += self._size_bytes
+            else:
+                value._spooled, value._start = self._spool, self._start
+        self.form._entries.append((self._name, value))
+
+    def _pieces(self) -> _Pieces:
+        """The content so far, to be added to."""
+        content = self._content
+        if not isinstance(content, _Pieces):
+            self._content = _Pieces()
+            self._content.add(content)
+            content = self._content
+        return content
+
+    async def write(self) -> None:
+        """Writes to the temporary file what belongs there; who is cancelled may do it again."""
+        if self._spool is not None:
+            await self._spool.write(self._unwritten.join())
+            self._unwritten = _Pieces()
+
+    def close(self) -> None:
+        """Closes the temporary file."""
+        if self._spool is not None:
+            self._spool.close()

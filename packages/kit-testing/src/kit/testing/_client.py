@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""The test client for async tests."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from kit.testing._inputs import RequestOptions
+from kit.testing._lifespan import LifespanTask
+from kit.testing._walk import Caller, Walk
+from kit.web import Response
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+
+class Step(Walk["Step"]):
+    """What a name of the client leads to; called, it sends a request."""
+
+    __slots__ = ()
+
+    def __call__(self, **options: Unpack[RequestOptions]) -> Coroutine[Any, Any, Response]:
+        """Sends a request: its method is the last name, its path the names before.
+
+        Args:
+            **options: `param`, `query`, `json`, `form`, `header` and `cookie`, see
+                `RequestOptions`.
+
+        Returns:
+            To be awaited; gives the response.
+
+        Raises:
+            RouteNotFoundError: If no route has the path.
+            MethodNotFoundError: If none of them has the method.
+            ParameterError: If a parameter of the path is missing or unknown.
+            TypeError: If an option is unknown, or a value of a wrong type.
+            ValueError: If a value may not be sent.
+        """
+        request = self._kit_caller.request(self._kit_names, options)
+        return self._kit_caller.fetch(request)
+
+
+class TestClient(Walk[Step]):
+    """A client that mirrors the routes of an app, see `test_client`."""
+
+    __slots__ = ("_kit_lifespans",)
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(caller)
+        self._kit_lifespans: list[LifespanTask] = []
+
+    async def __aenter__(self) -> Self:
+        lifespan = LifespanTask(self._kit_caller.app.running())
+        await lifespan.start()
+        self._kit_lifespans.append(lifespan)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        lifespan = self._kit_lifespans.pop()
+        try:
+            await self._kit_caller.close()
+        finally:
+            await lifespan.end()

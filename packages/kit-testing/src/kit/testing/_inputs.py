@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""What a call of the test client takes, and the request that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias, TypedDict
+from urllib.parse import urlencode
+
+from kit._support import json as _json
+from kit.testing._errors import did_you_mean
+from kit.web import Blob, FormData, Headers, Request
+from kit.web._forms.reading import URLENCODED
+
+ORIGIN = "http://localhost"
+
+Values: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
+
+
+class RequestOptions(TypedDict, total=False):
+    """What a call of the test client takes as keywords.
+
+    Each but `json` is a mapping; all but `param` may be pairs of name and value as well, and have
+    lists as values. Values that are no str are written as in JSON: `True` as `true`, a date in ISO
+    format, an enum as its value. None leaves a name out.
+
+    Attributes:
+        param: Parameters of the path; `*` is what a wildcard stands for.
+        query: Parameters of the query; a list gives a name several times.
+        json: The body, sent as JSON; everything that `Context.json` takes, but None is no body.
+        form: The body, sent as a form: multipart if there is a File or Blob in it or it is a
+            FormData, else urlencoded.
+        header: Headers, in place of those of the client that have the same name; a list gives
+            several lines, None leaves out the one of the client.
+        cookie: Cookies, encoded as `set_cookie` does.
+    """
+
+    param: Mapping[str, Any] | None
+    query: Values | None
+    json: Any
+    form: Values | FormData | None
+    header: Values | None
+    cookie: Values | None
+
+
+def check_options(call: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Refuses keywords that a call does not take.
+
+    Raises:
+        TypeError: If there is one.
+    """
+    names = list(known)
+    for name in options:
+        if name not in names:
+            raise TypeError(
+                f"{call}: there is no keyword {name!r}, but {', '.join(names)}."
+                + did_you_mean(name, names)
+            )
+
+
+def as_text(value: Any, what: str) -> str:
+    """Writes a value as text: a str as it is, anything else as in JSON.
+
+    Raises:
+        TypeError: If it is no single value.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        raise TypeError(f"{what} must be a str, not {type(value).__name__}")
+    written = _json.encode(value)
+    if written[:1] == b'"':
+        return str(_json.decode(written))
+    if written[:1] in b"[{" or written == b"null":
+        raise TypeError(f"{what} must be a str or a single value, not {value!r:.100}")
+    return written.decode()
+
+
+def with_query(path: str, query: Values | None) -> str:
+    """Puts a query behind a path, if there is anything in it."""
+    written = urlencode(_text_pairs("query", query))
+    return f"{path}?{written}" if written else path
+
+
+def headers_of(given: Values | None) -> Headers:
+    """Makes the headers of a client.
+
+    Raises:
+        ValueError: If one may not be sent.
+    """
+    headers = Headers()
+    _set_headers(headers, given)
+    return headers
+
+
+def request_of(method: str, path: str, defaults: Headers, options: RequestOptions) -> Request:
+    """Makes the request of a call.
+
+    Args:
+        method: Its method.
+        path: Its encoded path, without a query.
+        defaults: The headers of the client.
+        options: What was given at the call; its `param` are in the path already.
+
+    Raises:
+        TypeError: If a value is of a wrong type, both `json` and `form` are given, or one of them
+            for GET or HEAD.
+        ValueError: If the method, a header or a cookie may not be sent.
+    """
+    headers = Headers(defaults)
+    body, content_type = _body_of(options)
+    if body is not None:
+        headers.delete("content-type")  # that of the client is one of other bodies
+    _set_headers(headers, options.get("header"))
+    if content_type and not headers.has("content-type"):
+        headers.set("content-type", content_type)
+    cookies = _cookie_pairs(options.get("cookie"))
+    if cookies:
+        headers.set("cookie", "; ".join([*headers.get_all("cookie"), *cookies]))
+    url = ORIGIN + with_query(path, options.get("query"))
+    return Request(url, method=method, headers=headers, body=body)
+
+
+def _body_of(options: RequestOptions) -> tuple[Any, str | None]:
+    """Gives the body, and its content type unless the body implies that."""
+    json, form = options.get("json"), options.get("form")
+    if json is not None and form is not None:
+        raise TypeError("A request has one body: give json or form, not both")
+    if json is not None:
+        return _json.encode(json), "application/json"
+    if form is None or isinstance(form, FormData):
+        return form, None
+    entries = [
+        (name, value if isinstance(value, Blob) else as_text(value, f"The form field {name!r}"))
+        for name, value in _pairs("form", form)
+        if value is not None
+    ]
+    if any(isinstance(value, Blob) for _, value in entries):
+        return FormData(entries), None
+    return urlencode(entries).encode(), URLENCODED
+
+
+def _cookie_pairs(cookies: Values | None) -> list[str]:
+    if cookies is None:
+        return []
+    from kit.cookie import _pair  # checks name and size, and encodes
+
+    return [_pair(name, value, None, None) for name, value in _text_pairs("cookie", cookies)]
+
+
+def _text_pairs(what: str, given: Values | None) -> list[tuple[str, str]]:
+    return [
+        (name, as_text(value, f"The {what} {name!r}"))
+        for name, value in _pairs(what, given)
+        if value is not None
+    ]
+
+
+def _set_headers(headers: Headers, given: Values | None) -> None:
+    """Sets headers in place of those that have the same name."""
+    pairs = _pairs("header", given)
+    for name, _ in pairs:
+        headers.delete(name)
+    for name, value in pairs:
+        if value is not None:
+            headers.append(name, as_text(value, f"The header {name!r}"))
+
+
+def _pairs(what: str, given: Any) -> list[tuple[str, Any]]:
+    """Names and values in order, a list spread over its values."""
+    if given is None:
+        return []
+    items = list(given.items() if hasattr(given, "items") else given)
+    pairs: list[tuple[str, Any]] = []
+    for item in items:
+        if not isinstance(item, (tuple, list)) or len(item) != 2 or not isinstance(item[0], str):
+            raise TypeError(
+                f"{what} takes a mapping, or pairs of a str and a value, not {given!r:.100}"
+            )
+        name, value = item
+        pairs += ((name, v) for v in (value if isinstance(value, (list, tuple)) else (value,)))
+    return pairs

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""The event loop of the synchronous test client, in a thread of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from kit.testing._execution import WatchedBody
+from kit.testing._sync_response import SyncResponse
+from kit.testing._walk import Caller
+from kit.web import Request, Response
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+
+class Worker:
+    """A task of the event loop that runs what another thread asks for, one after another.
+
+    An answer and its body are made in one task, as by a server: cancel scopes and context variables
+    of a streamed body belong to the task that reads it.
+
+    Args:
+        portal: Leads to the event loop.
+    """
+
+    def __init__(self, portal: BlockingPortal) -> None:
+        from math import inf
+
+        from anyio import create_memory_object_stream
+
+        self._portal = portal
+        self._jobs, self._taken = create_memory_object_stream[Any](inf)
+        self._ended = portal.start_task_soon(self._work)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the task is cancelled, because the one who waited for it was interrupted."""
+        return self._ended.cancelled()
+
+    def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Runs an async function; gives what it gives, and raises what it raises."""
+        done: Future[Any] = Future()
+        self._portal.call(self._jobs.send_nowait, (function, args, done))
+        try:
+            return done.result()
+        finally:
+            if not done.done():  # Ctrl-C, or a timeout of pytest
+                self._ended.cancel()
+
+    def end(self) -> None:
+        """Ends the task."""
+        self._portal.call(self._jobs.close)
+        if not self.interrupted:
+            self._ended.result()
+
+    async def _work(self) -> None:
+        from anyio import get_cancelled_exc_class
+
+        with self._taken:
+            async for function, args, done in self._taken:
+                try:
+                    done.set_result(await function(*args))
+                except get_cancelled_exc_class() as error:
+                    done.set_exception(error)
+                    raise
+                except BaseException as error:  # pytest.fail() is no Exception
+                    done.set_exception(error)
+
+
+class SyncCaller(Caller):
+    """A caller that other threads call.
+
+    Attributes:
+        portal: Leads to the event loop; None outside of the `with` of the client.
+    """
+
+    portal: BlockingPortal | None = None
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._streams: dict[Worker, WatchedBody] = {}
+
+    def answer(self, request: Request) -> SyncResponse:
+        """Answers a request; a streamed body is left to be read."""
+        worker = Worker(self.running_portal())
+        try:
+            response, content = worker.run(self._fetch, request)
+        except BaseException:
+            worker.end()
+            raise
+        if content is not None:
+            worker.end()
+            return SyncResponse(self, response, content, None)
+        self._streams[worker] = response._body
+        return SyncResponse(self, response, None, worker)
+
+    async def _fetch(self, request: Request) -> tuple[Response, bytes | None]:
+        response = await self.fetch(request)
+        is_streamed = isinstance(response._body, WatchedBody)
+        return response, None if is_streamed else await response.bytes()
+
+    def running_portal(self) -> BlockingPortal:
+        """Gives the way to the event loop.
+
+        Raises:
+            RuntimeError: If there is none.
+        """
+        if self.portal is None:
+            raise RuntimeError(
+                "The client is not running: put the call into "
+                "`with sync_test_client(app) as client:`"
+            )
+        return self.portal
+
+    def is_open(self, worker: Worker) -> bool:
+        """Whether a streamed body can still be read."""
+        return worker in self._streams
+
+    def close_stream(self, worker: Worker) -> None:
+        """Closes a streamed body, which runs the background tasks of its answer."""
+        body = self._streams.pop(worker, None)
+        if body is None:
+            return
+        try:
+            if not worker.interrupted:
+                worker.run(body.aclose)
+        finally:
+            worker.end()
+
+    def close_streams(self) -> None:
+        """Closes all that are open."""
+        with ExitStack() as stack:
+            for worker in self._streams:
+                stack.callback(self.close_stream, worker)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""The routes of an app, found by the names that lead to them in the test client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from keyword import iskeyword
+from typing import Any, NamedTuple
+
+from kit._state.route import Route
+from kit.interface import METHOD_NAME_ALL
+from kit.testing._errors import MethodNotFoundError, RouteNotFoundError
+from kit.testing._paths import Names, Variant, begins, variants
+
+STANDARD_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD")
+
+
+class Found(NamedTuple):
+    """A route that has the path that is asked for, and which of its variants that is."""
+
+    route: Route
+    variant: Variant
+
+
+def expression(names: Names) -> str:
+    """Writes the names of a path as Python does: `client.posts[':id']`."""
+    return "client" + "".join(f".{name}" if is_attribute(name) else f"[{name!r}]" for name in names)
+
+
+def is_attribute(name: str) -> bool:
+    """Whether a name can be written behind a dot."""
+    return name.isidentifier() and not iskeyword(name) and not name.startswith("__")
+
+
+class Routes:
+    """The routes of an app, found by the names that lead to them.
+
+    Args:
+        app: The app.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    def find(self, names: Names, method: str, *, any_method: bool) -> Variant:
+        """Gives the route path that a call asks for.
+
+        Args:
+            names: All names of the call, the last of which is the method.
+            method: The method, upper case.
+            any_method: Whether the call may have a method that nobody has heard of, where the
+                route takes all.
+
+        Raises:
+            RouteNotFoundError: If no route has the path.
+            MethodNotFoundError: If none of them has the method.
+        """
+        found = self._having(names)
+        by_method: dict[str, Variant] = {}
+        for each in found:
+            by_method.setdefault(each.route.method, each.variant)
+        variant = by_method.get(method)
+        if variant is None and method == "HEAD":
+            variant = by_method.get("GET")
+        if variant is None and (any_method or method in self._known_methods()):
+            variant = by_method.get(METHOD_NAME_ALL)
+        if variant is None and method == "OPTIONS":
+            # CORS middleware answers that, and so does an app with method_not_allowed.
+            variant = found[0].variant
+        if variant is None or method == METHOD_NAME_ALL:
+            self._refuse_path_as_method(names)
+            path = found[0].route.path
+            raise MethodNotFoundError(expression(names) + "()", path, method, tuple(by_method))
+        return variant
+
+    def find_path(self, names: Names) -> Variant:
+        """Gives the route path before a last name that is no method.
+
+        Raises:
+            RouteNotFoundError: If no route has it.
+        """
+        return self._having(names)[0].variant
+
+    def _having(self, names: Names) -> list[Found]:
+        found = self._matching(names[:-1], self._app.routes)
+        if not found:
+            self._refuse_path_as_method(names)
+            asked = "/" + "/".join(names[:-1])
+            raise RouteNotFoundError(expression(names) + "()", asked, self._nearest(asked))
+        # Middleware counts where there is nothing else.
+        return [f for f in found if not is_middleware(f.route)] or found
+
+    def _refuse_path_as_method(self, names: Names) -> None:
+        """Says what is missing where the names are a path already."""
+        found = self._matching(names, self._app.routes)
+        listed = [f.route for f in found if not is_middleware(f.route)]
+        if listed:
+            methods = tuple(dict.fromkeys(route.method for route in listed))
+            call = expression(names) + "()"
+            raise MethodNotFoundError(call, listed[0].path, None, methods)
+
+    def _matching(self, names: Names, routes: list[Route]) -> list[Found]:
+        names = names or ("",)
+        found = [
+            Found(route, variant)
+            for route in routes
+            for variant in variants(route.path)
+            if len(variant) == len(names) and begins(variant, names)
+        ]
+        if names[-1] == "index":
+            return [f for f in found if f.variant[-1].text == "index"] or found
+        return found
+
+    def _known_methods(self) -> set[str]:
+        return {*STANDARD_METHODS, *(route.method for route in self._app.routes)}
+
+    def _nearest(self, path: str) -> tuple[str, ...]:
+        from difflib import SequenceMatcher
+
+        matcher = SequenceMatcher(b=path)
+
+        def likeness(item: tuple[str, Any]) -> float:
+            matcher.set_seq1(item[0])
+            return -matcher.ratio()
+
+        return tuple(line for _, line in sorted(self._lines(()), key=likeness))
+
+    # What follows is for looking at: it must not raise, whatever state the app is in.
+
+    def lines(self, names: Names) -> list[str]:
+        """Lists the routes at and below the path of these names, with their methods."""
+        return [line for _, line in self._lines(names)]
+
+    def _lines(self, names: Names) -> Iterator[tuple[str, str]]:
+        methods: dict[str, dict[str, None]] = {}
+        for route in self._listed():
+            if any(begins(variant, names) for variant in variants(route.path)):
+                methods.setdefault(route.path, {})[route.method] = None
+        for path, those in methods.items():
+            yield path, f"{expression(self._address(path))}  {', '.join(those)}"
+
+    def _address(self, path: str) -> Names:
+        names = tuple(segment.text for segment in variants(path)[-1])
+        if names[-1]:
+            return names
+        by_index = (*names[:-1], "index")
+        found = self._matching(by_index, self._listed())
+        return by_index if any(f.route.path == path for f in found) else names
+
+    def methods(self, names: Names) -> list[str]:
+        """Lists the methods of the path of these names, upper case."""
+        found = self._matching(names, self._listed())
+        return list(dict.fromkeys(f.route.method for f in found))
+
+    def next_names(self, names: Names) -> list[str]:
+        """Lists the segments that may follow."""
+        depth = len(names)
+        found: dict[str, None] = {}
+        for route in self._listed():
+            for variant in variants(route.path):
+                if len(variant) > depth and begins(variant, names):
+                    found[variant[depth].text or "index"] = None
+        return list(found)
+
+    def has(self, names: Names) -> bool:
+        """Whether a route, be it of middleware, begins with these names."""
+        routes = self._app._table.routes
+        return any(begins(v, names) for route in routes for v in variants(route.path))
+
+    def _listed(self) -> list[Route]:
+        return [route for route in self._app._table.routes if not is_middleware(route)]
+
+
+def is_middleware(route: Route) -> bool:
+    """Whether a route looks like one of middleware, as that of `mount` does too."""
+    below = route.path.endswith("*")
+    return route.takes_next and (below or route.method == METHOD_NAME_ALL)

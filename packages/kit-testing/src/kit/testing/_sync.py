@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""The test client for plain tests."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from kit.testing._inputs import RequestOptions
+from kit.testing._lifespan import LifespanTask
+from kit.testing._loop import SyncCaller, Worker
+from kit.testing._sync_response import SyncResponse
+from kit.testing._walk import Walk
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+
+class SyncStep(Walk["SyncStep"]):
+    """What a name of the client leads to; called, it sends a request."""
+
+    __slots__ = ()
+
+    _kit_caller: SyncCaller
+
+    def __call__(self, **options: Unpack[RequestOptions]) -> SyncResponse:
+        """Sends a request: its method is the last name, its path the names before.
+
+        Args:
+            **options: `param`, `query`, `json`, `form`, `header` and `cookie`, see
+                `RequestOptions`.
+
+        Returns:
+            The response.
+
+        Raises:
+            RouteNotFoundError: If no route has the path.
+            MethodNotFoundError: If none of them has the method.
+            ParameterError: If a parameter of the path is missing or unknown.
+            RuntimeError: Outside of the `with` of the client.
+            TypeError: If an option is unknown, or a value of a wrong type.
+            ValueError: If a value may not be sent.
+        """
+        caller = self._kit_caller
+        return caller.answer(caller.request(self._kit_names, options))
+
+
+class SyncTestClient(Walk[SyncStep]):
+    """A client that mirrors the routes of an app, see `sync_test_client`."""
+
+    __slots__ = ("_kit_backend", "_kit_stack")
+
+    _kit_caller: SyncCaller
+
+    def __init__(self, caller: SyncCaller, backend: str) -> None:
+        super().__init__(caller)
+        self._kit_backend = backend
+
+    def __enter__(self) -> Self:
+        from anyio.from_thread import start_blocking_portal
+
+        caller = self._kit_caller
+        if caller.portal is not None:
+            raise RuntimeError("The client is running already: its `with` can't be nested")
+        with ExitStack() as stack:
+            portal = stack.enter_context(start_blocking_portal(self._kit_backend))
+            lifespan = LifespanTask(caller.app.running())
+            worker = Worker(portal)
+            stack.callback(worker.end)
+            worker.run(lifespan.start)
+            stack.callback(worker.run, lifespan.end)
+            stack.callback(caller.close_streams)
+            stack.callback(setattr, caller, "portal", None)
+            caller.portal = portal
+            self._kit_stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        return self._kit_stack.__exit__(kind, error, traceback)

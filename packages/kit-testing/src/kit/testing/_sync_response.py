@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""A response whose body is read without `await`."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from kit._support import json as _json
+from kit.web import Blob, FormData, Headers, Response
+from kit.web._body import decode_text
+
+if TYPE_CHECKING:
+    from kit.testing._loop import SyncCaller, Worker
+
+Bytes: TypeAlias = bytes
+"""The type, where a method of the same name hides it."""
+
+
+class SyncResponse:
+    """A response whose body is read without `await`.
+
+    A body that is not streamed, or was read as a whole, can be read again and again, and also when
+    the `with` of the client is over.
+    """
+
+    __slots__ = ("_caller", "_content", "_response", "_worker")
+
+    def __init__(
+        self,
+        caller: SyncCaller,
+        response: Response,
+        content: Bytes | None,
+        worker: Worker | None,
+    ) -> None:
+        self._caller = caller
+        self._response = response
+        self._content = content
+        self._worker = worker
+
+    @property
+    def status(self) -> int:
+        """HTTP status code."""
+        return self._response.status
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is 200 to 299."""
+        return self._response.ok
+
+    @property
+    def status_text(self) -> str:
+        """Reason phrase given at construction."""
+        return self._response.status_text
+
+    @property
+    def headers(self) -> Headers:
+        """The header lines."""
+        return self._response.headers
+
+    @property
+    def body(self) -> Generator[Bytes, None, None]:
+        """The body in chunks, each of which is asked for when it is wanted.
+
+        A streamed body can be iterated once. What is left of it is closed with the generator, or at
+        the end of the client's `with`.
+        """
+        return self._iterate()
+
+    def _iterate(self) -> Generator[Bytes, None, None]:
+        if self._content is not None:
+            if self._content:
+                yield self._content
+            return
+        worker = self._open_worker()
+        chunks = self._response._take()
+        try:
+            while self._caller.is_open(worker):
+                yield worker.run(anext, chunks)
+        except StopAsyncIteration:
+            return
+        finally:
+            self._caller.close_stream(worker)
+
+    def bytes(self) -> Bytes:
+        """Reads the whole body.
+
+        Raises:
+            RuntimeError: If it is streamed, and the `with` of the client is over.
+            TypeError: If it was iterated before.
+        """
+        if self._content is None:
+            worker = self._open_worker()
+            try:
+                self._content = worker.run(self._response.bytes)
+            finally:
+                self._caller.close_stream(worker)
+        return self._content
+
+    def text(self) -> str:
+        """Reads the body as UTF-8; a byte order mark is dropped, bad bytes become U+FFFD."""
+        return decode_text(self.bytes())
+
+    def json(self) -> Any:
+        """Reads the body as JSON.
+
+        Raises:
+            ValueError: If it is no JSON; the text has the position.
+        """
+        return _json.decode(self.bytes())
+
+    def blob(self) -> Blob:
+        """Reads the body as a Blob with the content type of the headers."""
+        return Blob([self.bytes()], type=self.headers.get("content-type") or "")
+
+    def form_data(self) -> FormData:
+        """Reads the body as a form, within the default `Limits`.
+
+        Raises:
+            HTTPException: 400 if it is no form, 413 if it is beyond a limit.
+            RuntimeError: If the `with` of the client is over.
+        """
+        copy = Response(self.bytes(), headers=self.headers)
+        form: FormData = self._caller.running_portal().call(copy.form_data)
+        return form
+
+    def _open_worker(self) -> Worker:
+        worker = self._worker
+        if worker is None or not self._caller.is_open(worker):
+            raise RuntimeError(
+                "The streamed body is closed: it can be read once, and within the `with` of the "
+                "client"
+            )
+        return worker
+
+    def __repr__(self) -> str:
+        return f"<SyncResponse {self.status}>"

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: MIT
+"""The walk from a test client to a call: every name is a step, the last one says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from kit.interface import ExecutionContext as AnyExecutionContext
+from kit.testing._execution import ExecutionContext, WatchedBody
+from kit.testing._inputs import (
+    ORIGIN,
+    RequestOptions,
+    Values,
+    check_options,
+    headers_of,
+    request_of,
+    with_query,
+)
+from kit.testing._paths import Names, fill
+from kit.testing._routes import Routes, expression, is_attribute
+from kit.web import URL, Request, Response
+
+if TYPE_CHECKING:
+    from kit.app import Kit
+
+_StepT = TypeVar("_StepT")
+
+
+class Caller:
+    """What the steps of a client share: the app, and what goes into each request.
+
+    Args:
+        step: What a name leads to.
+        app: The app.
+        env: Bindings for each request.
+        execution_ctx: The execution context of each request; None for one of its own each.
+        headers: Headers of each request.
+
+    Attributes:
+        routes: The routes of the app.
+        unread: The streamed bodies of answers that nobody has read to their end.
+    """
+
+    def __init__(
+        self,
+        step: Any,
+        app: Kit[Any, Any],
+        env: Mapping[str, Any] | None,
+        execution_ctx: AnyExecutionContext | None,
+        headers: Values | None,
+    ) -> None:
+        self._step = step
+        self.app = app
+        self._env = env
+        self._execution_ctx = execution_ctx
+        self._headers = headers_of(headers)
+        self.routes = Routes(app)
+        self.unread: set[WatchedBody] = set()
+
+    def step(self, names: Names) -> Any:
+        """Makes what names lead to."""
+        return _LAST_STEPS.get(names[-1], self._step)(self, names)
+
+    def request(self, names: Names, options: RequestOptions) -> Request:
+        """Makes the request of a call."""
+        call = expression(names) + "()"
+        check_options(call, options, RequestOptions.__annotations__)
+        method = names[-1].removeprefix("$").upper()
+        variant = self.routes.find(names, method, any_method=names[-1].startswith("$"))
+        path = fill(variant, names[:-1], options.get("param"), call)
+        return request_of(method, path, self._headers, options)
+
+    def path(self, names: Names, options: Mapping[str, Any]) -> str:
+        """Makes the path of a call, with its query."""
+        call = expression(names) + "()"
+        check_options(call, options, ("param", "query"))
+        path = fill(self.routes.find_path(names), names[:-1], options.get("param"), call)
+        return with_query(path, options.get("query"))
+
+    async def fetch(self, request: Request) -> Response:
+        """Answers a request, and does what a server does after it."""
+        own = ExecutionContext()
+        context = own if self._execution_ctx is None else self._execution_ctx
+        try:
+            response, req = await self.app._fetch(request, self._env, context)
+
+            async def finish() -> None:
+                try:
+                    # What another context takes is not ours to run.
+                    if isinstance(context, ExecutionContext):
+                        await context.finish()
+                finally:
+                    req._close()
+
+            body = response._body
+            if body is None or isinstance(body, bytes) or response.body_used:
+                await finish()
+            else:
+                response._body = WatchedBody(body, finish, self.unread)
+        except BaseException:
+            own._close()
+            raise
+        return response
+
+    async def close(self) -> None:
+        """Closes the bodies that nobody has read, which runs their background tasks."""
+        async with AsyncExitStack() as stack:
+            for body in self.unread:
+                stack.push_async_callback(body.aclose)
+
+
+class Walk(Generic[_StepT]):
+    """A client, or what a few names of it lead to."""
+
+    # Whatever is an attribute here can't be a segment of a path, so there is little, and it has a
+    # prefix.
+    __slots__ = ("_kit_caller", "_kit_names")
+
+    __test__ = False  # nothing for pytest to collect
+
+    __iter__ = None  # or __getitem__ would make it iterable, with numbers for names
+
+    def __init__(self, caller: Caller, names: Names = ()) -> None:
+        self._kit_caller = caller
+        self._kit_names = names
+
+    if TYPE_CHECKING:
+        # For completion in editors; at run time every name is found by __getattr__.
+        delete: _StepT
+        get: _StepT
+        head: _StepT
+        index: _StepT
+        options: _StepT
+        patch: _StepT
+        post: _StepT
+        put: _StepT
+
+        @property
+        def path(self) -> PathStep[_StepT]:
+            """Called, gives the path and query."""
+
+        @property
+        def url(self) -> UrlStep[_StepT]:
+            """Called, gives the URL."""
+
+    def __getattr__(self, name: str) -> _StepT:
+        # Whoever looks for a protocol, as copy, pickle, pytest, IPython and debuggers do, asks
+        # for a name with an underscore in front, and must not find it.
+        if name.startswith("_") and (
+            name.startswith(("__", "_kit_"))
+            or not self._kit_caller.routes.has((*self._kit_names, name))
+        ):
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}; "
+                f"a segment of that name is written [{name!r}]"
+            )
+        return self[name]
+
+    def __getitem__(self, name: str) -> _StepT:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{expression(self._kit_names)}[{name!r:.100}]: a segment is named as the route "
+                "does, by a str; the value of a parameter is given at the call, in param={...}"
+            )
+        step: _StepT = self._kit_caller.step((*self._kit_names, name))
+        return step
+
+    def __dir__(self) -> list[str]:
+        names = filter(is_attribute, self._kit_next())
+        return [*object.__dir__(self), *names]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [name for name in self._kit_next() if not is_attribute(name)]
+
+    def _kit_next(self) -> list[str]:
+        routes, names = self._kit_caller.routes, self._kit_names
+        methods = [method.lower() for method in routes.methods(names)]
+        if "all" in methods:
+            methods = ["get", "post", "put", "delete", "patch"]
+        return [*routes.next_names(names), *methods, *(("url", "path") if methods else ())]
+
+    def __repr__(self) -> str:
+        routes, names = self._kit_caller.routes, self._kit_names
+        name = expression(names)
+        lines = routes.lines(names)
+        head = f"{len(lines)} route{'s' if len(lines) != 1 else ''}" if lines else "no route"
+        if names and names[-1].removeprefix("$").upper() in routes.methods(names[:-1]):
+            path = "/" + "/".join(names[:-1])
+            head = f"{names[-1].removeprefix('$').upper()} {path}"
+        return f"<{name}: " + "\n  ".join([head, *lines]) + ">"
+
+
+class UrlStep(Walk[_StepT]):
+    """A walk whose last name is `url`."""
+
+    __slots__ = ()
+
+    def __call__(
+        self, *, param: Mapping[str, Any] | None = None, query: Values | None = None
+    ) -> URL:
+        """Gives the URL of the path before.
+
+        Args:
+            param: Parameters of the path.
+            query: Parameters of the query.
+
+        Raises:
+            RouteNotFoundError: If no route has the path.
+            ParameterError: If a parameter is missing or unknown.
+        """
+        options = {"param": param, "query": query}
+        return URL(ORIGIN + self._kit_caller.path(self._kit_names, options))
+
+
+class PathStep(Walk[_StepT]):
+    """A walk whose last name is `path`."""
+
+    __slots__ = ()
+
+    def __call__(
+        self, *, param: Mapping[str, Any] | None = None, query: Values | None = None
+    ) -> str:
+        """Gives the path before and the query, percent-encoded; the arguments are `UrlStep`'s."""
+        options = {"param": param, "query": query}
+        return self._kit_caller.path(self._kit_names, options)
+
+
+_LAST_STEPS: dict[str, Any] = {
+    "url": UrlStep,
+    "$url": UrlStep,
+    "path": PathStep,
+    "$path": PathStep,
+}

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""What makes values of a type for `kit.validator`, and tells all that is wrong where it can't."""
+
+from __future__ import annotations
+
+from collections import abc, deque
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import inspect
+
+from kit._support.json import encode
+from kit._support.pydantic import Model, misfits, model_of
+from kit.validator._problems import (
+    OBJECTS,
+    Problem,
+    bare,
+    is_object,
+    is_union,
+    problems_of_json,
+    problems_of_names,
+)
+
+_NAMED = (*OBJECTS, inspect.DictType, inspect.AnyType)
+_MANY = (inspect.CollectionType, inspect.TupleType, inspect.NamedTupleType)
+_MANY_IN_PYTHON = (list, tuple, set, frozenset, deque)
+_MANY_BY_NAME = (abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set)
+
+
+class Field(NamedTuple):
+    """A name that a type takes a value from.
+
+    Attributes:
+        key: The name.
+        header: The header that is meant by it, in lower case; None if none is.
+        takes_list: Whether all values of the name are wanted.
+    """
+
+    key: str
+    header: str | None
+    takes_list: bool
+
+
+class Schema(NamedTuple):
+    """What is known of a type before the first request.
+
+    Attributes:
+        load: Makes a value of JSON, or of names with str, lists of str and files.
+        problems: Tells all that is wrong with what `load` refused, given that (decoded, if it is
+            JSON) and the error.
+        fields: The names.
+        takes_lists: Whether all values of every name are wanted.
+    """
+
+    load: Callable[[Any], Any]
+    problems: Callable[[Any, Exception], Iterator[Problem]]
+    fields: tuple[Field, ...] = ()
+    takes_lists: bool = False
+
+
+def schema_of(kind: Any, *, is_json: bool) -> Schema:
+    """Gives the schema of a type.
+
+    Args:
+        kind: A type that msgspec or pydantic knows.
+        is_json: Whether its values are to be made of JSON; else of names with values.
+
+    Raises:
+        TypeError: If they can't be.
+        NameError: If an annotation has a name that is not there.
+        RuntimeError: If pydantic doesn't know the type.
+    """
+    model = model_of(kind)
+    if model is not None:
+        return _model_schema(kind, model, is_json=is_json)
+    node = bare(inspect.type_info(kind))
+    if isinstance(node, inspect.CustomType):
+        raise TypeError("neither msgspec nor pydantic knows what is in it")
+    if is_json:
+        decode = msgspec.json.Decoder(kind).decode
+        return Schema(decode, partial(problems_of_json, node, lambda value: decode(encode(value))))
+    load: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False)
+    if _is_array(node):
+        node, load = _by_name(node)
+    choices = [bare(each) for each in node.types] if is_union(node) else [node]
+    if not any(isinstance(each, _NAMED) for each in choices):
+        raise TypeError("it has no fields with names")
+    return Schema(
+        load,
+        partial(problems_of_names, node, load),
+        tuple(field for each in choices for field in _fields(each)),
+        any(isinstance(each, inspect.DictType) and _is_many(each.value_type) for each in choices),
+    )
+
+
+def _is_many(node: Any) -> bool:
+    node = bare(node)
+    return any(map(_is_many, node.types)) if is_union(node) else isinstance(node, _MANY)
+
+
+def _fields(node: Any) -> Iterator[Field]:
+    for field in getattr(node, "fields", ()):
+        key = field.encode_name
+        # Where a name was chosen for the data, it is meant as it stands.
+        header = key if key != field.name else key.replace("_", "-")
+        yield Field(key, header.lower(), _is_many(field.type))
+
+
+def _is_array(node: Any) -> bool:
+    kinds = (inspect.NamedTupleType, inspect.StructType)
+    return isinstance(node, kinds) and not is_object(node)
+
+
+def _by_name(node: Any) -> tuple[inspect.Type, Callable[[Any], Any]]:
+    """Makes named tuples, and Structs that are arrays, of names, which msgspec does not.
+
+    Returns:
+        The type of the data, and what makes the value of them.
+    """
+    kind = get_origin(node.cls) or node.cls
+    hints = get_type_hints(kind, include_extras=True)
+    twin = msgspec.defstruct(
+        kind.__name__,
+        [(field.name, hints[field.name], _default(field)) for field in node.fields],
+        kw_only=True,
+    )
+
+    def load(values: Mapping[str, Any]) -> Any:
+        return kind(**msgspec.structs.asdict(msgspec.convert(values, twin, strict=False)))
+
+    return inspect.type_info(twin), load
+
+
+def _default(field: inspect.Field) -> Any:
+    if field.required:
+        return msgspec.field()
+    if field.default is msgspec.NODEFAULT:
+        return msgspec.field(default_factory=field.default_factory)
+    return msgspec.field(default_factory=lambda: field.default)
+
+
+def _model_schema(kind: Any, model: Model, *, is_json: bool) -> Schema:
+    def problems(value: Any, error: Exception) -> Iterator[Problem]:
+        return ((place.removeprefix("."), text) for place, text in misfits(error))
+
+    if is_json:
+        return Schema(model.validate_json, problems)
+    return Schema(model.validate, problems, tuple(_model_fields(kind)))
+
+
+def _model_fields(kind: Any) -> Iterator[Field]:
+    fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
+    for name, field in fields.items():
+        takes_list = _is_many_in_python(field.annotation)
+        alias = field.validation_alias or field.alias
+        yield Field(name, None if alias else name.replace("_", "-").lower(), takes_list)
+        for choice in getattr(alias, "choices", [alias]):
+            if isinstance(choice, str):
+                yield Field(choice, choice.lower(), takes_list)
+    for part in get_args(kind):
+        yield from _model_fields(part)
+
+
+def _is_many_in_python(kind: Any) -> bool:
+    kind = getattr(kind, "__value__", kind)  # of what `type X = ...` makes
+    origin = get_origin(kind) or kind
+    if origin in (Annotated, Union, UnionType):
+        return any(map(_is_many_in_python, get_args(kind)))
+    if isinstance(origin, type) and issubclass(origin, _MANY_IN_PYTHON):
+        return True
+    return origin in _MANY_BY_NAME
