@@ -3,41 +3,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from types import CoroutineType
-from typing import Any, Self
+from copy import copy
+from functools import partial
+from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
 
-from kit._app.answers import (
-    answer_no_route,
-    answer_used_body,
-    handle_error,
-    outcome,
-    plain_not_found,
+from kit._app.matching import match_request
+from kit._app.mount import mounted_handler
+from kit._app.registration import (
+    HandlerT,
+    Registrations,
+    Use,
+    Verb,
+    check_function,
+    check_path,
+    place_of_call,
+    split_arguments,
+    strings,
 )
-from kit._app.composition import Composition, RouteTable
-from kit._app.results import settle
-from kit._app.types import B, GetPath, Lifespan, V
-from kit._serving.response import Receive, Scope, Send, send_response, serve_other
-from kit._state.lifespan import Life
-from kit._state.route import Route
-from kit._support.errors import HandlerError, describe
+from kit._app.types import (
+    AnyHandler,
+    ApplicationHandler,
+    ErrorHandler,
+    GetPath,
+    Handler,
+    OptionHandler,
+    ReplaceRequest,
+)
+from kit._serving.http import serve
+from kit._state.app_state import AppState
 from kit._support.limits import Limits
-from kit._support.paths import merge_path, path_of_scope, path_of_url
-from kit.compose import dispatch
+from kit._support.paths import merge_path, path_of_url
+from kit._support.typevars import B, V
+from kit.compose import respond
 from kit.context import Context
 from kit.interface import METHOD_NAME_ALL, ExecutionContext, Router, RouterRoute, plugins
+from kit.lifespan import Lifespan
 from kit.request import KitRequest
 from kit.router import default_router
 from kit.web import Request, RequestInit, Response
-from kit.web._body import USED, close_stream
-from kit.web._headers import length_line, length_lines
+from kit.web._body import peek, put
+from kit.web._streams import close_stream
 
-# PERF: looked for in bytes as a number, which is four times as fast as b"%".
-_PERCENT = ord("%")
+__all__ = ("Kit",)
+
+_ErrorT = TypeVar("_ErrorT", bound=Exception)
+_ErrorHandlerT = TypeVar("_ErrorHandlerT", bound=ErrorHandler[Any, Any])
+_FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
+
+OpenLifespan: TypeAlias = "Callable[[Kit[B, V]], AbstractAsyncContextManager[B | None]]"
 
 
-class Kit(Composition[B, V]):
+class Kit(Generic[B, V]):
     """A web application.
 
     Handlers are registered with `get`, `post`, `put`, `delete`, `patch`, `options`, `all`, `on`
@@ -50,12 +68,13 @@ class Kit(Composition[B, V]):
         strict: Whether `/about` and `/about/` are different paths.
         router: A router, or the name of an installed one. Default: SmartRouter with
             RegExpRouter and TrieRouter.
-        get_path: Gives the routing path of a request. Default: the path of its URL.
-        lifespan: Given the app, an async context manager around its life under a server; the
-            mapping that it yields is the base of `c.env`.
+        get_path: Returns the routing path of a request. Default: the path of its URL.
+        lifespan: Called with the app; returns an async context manager that a server enters before
+            the first request and leaves after the last. The mapping that it yields is the base of
+            `c.env`.
         limits: Bounds for request bodies.
         method_not_allowed: Whether a path that has routes for other methods only is answered with
-            405 and `Allow` in place of 404, and OPTIONS with 204 and `Allow`.
+            405 and `Allow` instead of 404, and OPTIONS with 204 and `Allow`.
 
     Raises:
         PluginError: If no router of this name is installed, or it can't be loaded.
@@ -68,37 +87,23 @@ class Kit(Composition[B, V]):
         strict: bool = True,
         router: Router[Any] | str | None = None,
         get_path: GetPath | None = None,
-        lifespan: Lifespan[B, V] | None = None,
+        lifespan: OpenLifespan[B, V] | None = None,
         limits: Limits = Limits(),
         method_not_allowed: bool = False,
     ) -> None:
-        super().__init__()
         for name, value in (("get_path", get_path), ("lifespan", lifespan)):
             if value is not None and not callable(value):
                 raise TypeError(f"Kit({name}=...) takes a function, not {value!r:.100}")
-        if (
-            router is not None
-            and not isinstance(router, str)
-            and not (hasattr(router, "add") and hasattr(router, "match"))
-        ):
-            raise TypeError(f"Kit(router=...) takes a Router or a name, not {router!r:.100}")
-        used: Router[Any]
-        if router is None:
-            used = default_router()
-        else:
-            used = plugins.load("kit.routers", router)() if isinstance(router, str) else router
-        self._life = Life(self, lifespan)
-        self._table = RouteTable(used, self._life)
-        self._base_path = "/"
-        self._strict = strict
-        self._get_path = get_path
-        self._own_path = get_path is not None or not strict
-        self._limits = limits
-        self._method_not_allowed = method_not_allowed
-        self._on_error: Any = None
-        self._not_found: Any = None
-        # PERF: replaced by the router's own method after the first match.
-        self._match: Any = self._first_match
+        open_lifespan = None if lifespan is None else partial(lifespan, self)
+        self._state = AppState(
+            router=_router_of(router),
+            lifespan=Lifespan(open_lifespan, lifespan),
+            limits=limits,
+            strict=strict,
+            get_path=get_path,
+            method_not_allowed=method_not_allowed,
+        )
+        self._registrations = Registrations(self._state)
 
     @property
     def routes(self) -> list[RouterRoute]:
@@ -107,13 +112,299 @@ class Kit(Composition[B, V]):
         Raises:
             RuntimeError: If a decorator never got its function.
         """
-        self._check_pending()
-        return list(self._table.routes)
+        self._state.check_pending()
+        return list(self._state.table.routes)
 
     @property
     def router(self) -> Router[Any]:
         """The router in use."""
-        return self._table.router
+        return self._state.table.router
+
+    @property
+    def strict(self) -> bool:
+        """Whether `/about` and `/about/` are different paths."""
+        return self._state.strict
+
+    @property
+    def get_path(self) -> GetPath | None:
+        """Returns the routing path of a request; None for the path of its URL."""
+        return self._state.get_path
+
+    @property
+    def get(self) -> Verb[Self, B, V]:
+        """Registers handlers for GET, which answer HEAD as well; see `Verb`."""
+        return Verb(self, self._registrations, "GET", "get")
+
+    @property
+    def post(self) -> Verb[Self, B, V]:
+        """Registers handlers for POST; see `Verb`."""
+        return Verb(self, self._registrations, "POST", "post")
+
+    @property
+    def put(self) -> Verb[Self, B, V]:
+        """Registers handlers for PUT; see `Verb`."""
+        return Verb(self, self._registrations, "PUT", "put")
+
+    @property
+    def delete(self) -> Verb[Self, B, V]:
+        """Registers handlers for DELETE; see `Verb`."""
+        return Verb(self, self._registrations, "DELETE", "delete")
+
+    @property
+    def patch(self) -> Verb[Self, B, V]:
+        """Registers handlers for PATCH; see `Verb`."""
+        return Verb(self, self._registrations, "PATCH", "patch")
+
+    @property
+    def options(self) -> Verb[Self, B, V]:
+        """Registers handlers for OPTIONS; see `Verb`."""
+        return Verb(self, self._registrations, "OPTIONS", "options")
+
+    @property
+    def all(self) -> Verb[Self, B, V]:
+        """Registers handlers for every method; see `Verb`."""
+        return Verb(self, self._registrations, METHOD_NAME_ALL, "all")
+
+    @overload
+    def use(
+        self, path: str = ..., /, *, use: Use[B, V] = ...
+    ) -> Callable[[HandlerT], HandlerT]: ...
+    @overload
+    def use(
+        self,
+        path: str,
+        middleware: AnyHandler[B, V],
+        /,
+        *more: AnyHandler[B, V],
+        use: Use[B, V] = ...,
+    ) -> Self: ...
+    @overload
+    def use(
+        self,
+        middleware: AnyHandler[B, V],
+        /,
+        *more: AnyHandler[B, V],
+        use: Use[B, V] = ...,
+    ) -> Self: ...
+    def use(self, *arguments: Any, use: Any = ()) -> Any:
+        """Registers middleware for every method; it runs around what is registered after it.
+
+        Args:
+            *arguments: A route pattern, by default `*`, then middleware.
+            use: Middleware that runs before it, one or a sequence.
+
+        Raises:
+            TypeError: If a middleware can't be called with `(c, next)` or `(c)`.
+            UnsupportedPathError: If the router can't take the pattern.
+            RouterClosedError: If the app has answered a request before.
+        """
+        paths, handlers = split_arguments("use", arguments)
+        paths = paths or ["*"]
+        call = f"use({paths[0]!r})"
+        register = self._registrations.register
+        return register(call, [METHOD_NAME_ALL], paths, handlers, use) or self
+
+    @overload
+    def on(
+        self,
+        method: str | Sequence[str],
+        path: str | Sequence[str],
+        /,
+        *,
+        use: Use[B, V] = ...,
+    ) -> Callable[[HandlerT], HandlerT]: ...
+    @overload
+    def on(
+        self,
+        method: str | Sequence[str],
+        path: str | Sequence[str],
+        handler: AnyHandler[B, V],
+        /,
+        *handlers: AnyHandler[B, V],
+        use: Use[B, V] = ...,
+    ) -> Self: ...
+    def on(
+        self,
+        method: str | Sequence[str],
+        path: str | Sequence[str],
+        /,
+        *handlers: Any,
+        use: Any = (),
+    ) -> Any:
+        """Registers handlers for one or several methods and paths; custom methods are allowed.
+
+        Args:
+            method: A method or a list of methods; they are made upper case.
+            path: A route pattern or a list of them.
+            *handlers: Handlers and middleware.
+            use: Middleware that runs before them, one or a sequence.
+
+        Raises:
+            TypeError: As for `get`, or if a method or path is not a str.
+            UnsupportedPathError: If the router can't take a pattern.
+            RouterClosedError: If the app has answered a request before.
+        """
+        call = f"on({method!r}, {path!r})"
+        methods = strings(f"The method of {call}", method)
+        paths = strings(f"The path of {call}", path)
+        return self._registrations.register(call, methods, paths, handlers, use) or self
+
+    @overload
+    def on_error(self, /) -> Callable[[_ErrorHandlerT], _ErrorHandlerT]: ...
+    @overload
+    def on_error(self, error: type[_ErrorT], /) -> Callable[[_FunctionT], _FunctionT]: ...
+    @overload
+    def on_error(
+        self, error: type[_ErrorT], handler: Callable[[_ErrorT, Context[B, V]], Any], /
+    ) -> Self: ...
+    @overload
+    def on_error(self, handler: ErrorHandler[B, V], /) -> Self: ...
+    def on_error(self, *arguments: Any) -> Any:
+        """Sets what answers an exception: `handler(error, c)`, plain or async.
+
+        Args:
+            *arguments: The handler; before it, if it is for some exceptions alone, their class. An
+                exception is answered by the handler for its nearest class.
+
+        Raises:
+            TypeError: If the handler can't be called, or the class is not one of exceptions.
+            RuntimeError: If it comes too late, as the app is part of another one.
+        """
+        kind: Any = Exception
+        if arguments and isinstance(arguments[0], type):
+            kind, *arguments = arguments  # type: ignore[assignment]
+            if not issubclass(kind, Exception):
+                raise TypeError(
+                    f"on_error() takes a class derived from Exception, not {kind.__qualname__}: "
+                    "what else is raised, such as a cancellation, passes through"
+                )
+        name = "on_error" if kind is Exception else f"on_error({kind.__qualname__})"
+
+        def check_and_set(function: Any) -> None:
+            check_function("on_error", function, ("error", "c"))
+            self._registrations.check_open("on_error")
+            self._state.on_error.set(kind, function)
+
+        return self._set(name, check_and_set, arguments)
+
+    @overload
+    def not_found(self, /) -> Callable[[HandlerT], HandlerT]: ...
+    @overload
+    def not_found(self, handler: Handler[B, V], /) -> Self: ...
+    def not_found(self, *arguments: Any) -> Any:
+        """Sets what answers a request that matches no route: `handler(c)`, plain or async.
+
+        Raises:
+            TypeError: If it can't be called.
+            RuntimeError: If it comes too late, as the app is part of another one.
+        """
+
+        def check_and_set(function: Any) -> None:
+            check_function("not_found", function, ("c",))
+            self._registrations.check_open("not_found")
+            self._state.set_not_found(function)
+
+        return self._set("not_found", check_and_set, arguments)
+
+    def route(self, path: str, app: Kit[Any, Any], /) -> Self:
+        """Adds all routes of another app below a path.
+
+        The routes are copied, so the other app must be complete. Errors of its routes go to its
+        own `on_error`, if it has one; what that raises goes to this app's. Its lifespan runs with
+        this app's. Its `not_found`, `strict`, `get_path`, `limits` and router have no effect here.
+
+        Args:
+            path: Where to, e.g. `/api`. May have parameters.
+            app: The other app.
+
+        Returns:
+            This app.
+
+        Raises:
+            TypeError: If `path` is not a str or `app` not a Kit.
+            ValueError: If `app` is this app.
+            RuntimeError: If a decorator of the other app never got its function.
+            UnsupportedPathError: If the router can't take one of the routes.
+            RouterClosedError: If this app has answered a request before.
+        """
+        check_path("route", path)
+        if not isinstance(app, Kit):
+            hint = ": use mount() with kit.asgi.from_asgi() for it" if callable(app) else ""
+            raise TypeError(f"route({path!r}, ...) takes a Kit app, not {app!r:.100}{hint}")
+        state, other = self._state, app._state
+        if other.table is state.table:
+            raise ValueError(f"route({path!r}, ...) was given the app itself")
+        other.check_pending()
+        prefix = merge_path(state.base_path, path)
+        for route in other.table.routes:
+            state.table.add(route.below(prefix, other.on_error))
+        other.table.routed = f"route({path!r}) at {place_of_call()}"
+        state.lifespan.children.append(other.lifespan)
+        return self
+
+    def base_path(self, path: str, /) -> Self:
+        """Returns an app that puts a prefix before every path it registers.
+
+        It shares routes, router and lifespan with this one, and answers for both.
+
+        Args:
+            path: The prefix, e.g. `/api/v1`; it goes after the prefix there is.
+
+        Returns:
+            The new app.
+
+        Raises:
+            TypeError: If `path` is not a str.
+        """
+        check_path("base_path", path)
+        app = object.__new__(type(self))
+        app.__dict__.update(self.__dict__)
+        app._state = self._state.below(merge_path(self._state.base_path, path))
+        app._registrations = Registrations(app._state)
+        return app
+
+    def mount(
+        self,
+        path: str,
+        application_handler: ApplicationHandler,
+        /,
+        *,
+        option_handler: OptionHandler | None = None,
+        replace_request: ReplaceRequest | bool | None = None,
+    ) -> Self:
+        """Hands every request below a path to another framework.
+
+        The other one gets a request whose URL begins after `path`. If it returns None, the routes
+        registered after it are next.
+
+        Args:
+            path: Where to, e.g. `/legacy`: that path and everything below it.
+            application_handler: Called with the request, the bindings and the execution context
+                (None if there is none); returns a Response. For ASGI and WSGI applications see
+                `kit.asgi`.
+            option_handler: Called with the context; returns the arguments after the request, in
+                place of bindings and execution context: a list, or a single value.
+            replace_request: Returns the request to hand on, in place of the one with the shorter
+                URL; False hands on the request as it is.
+
+        Returns:
+            This app.
+
+        Raises:
+            TypeError: If an argument is of the wrong type.
+            UnsupportedPathError: If the router can't take the path.
+            RouterClosedError: If the app has answered a request before.
+        """
+        check_path("mount", path)
+        call = f"mount({path!r}, ...)"
+        if isinstance(application_handler, Kit):
+            raise TypeError(f"{call} was given a Kit app: use route(), or mount its fetch method")
+        handler = mounted_handler(call, application_handler, option_handler, replace_request)
+        self._registrations.add([METHOD_NAME_ALL], [merge_path(path, "*")], [handler])
+        lifespan = getattr(application_handler, "lifespan", None)
+        if callable(lifespan):  # from_asgi
+            self._state.lifespan.mount(lifespan)
+        return self
 
     async def fetch(
         self,
@@ -126,7 +417,7 @@ class Kit(Composition[B, V]):
         Args:
             request: The request.
             env: Bindings for `c.env`, on top of those of a running lifespan.
-            execution_ctx: What `c.execution_ctx` gives.
+            execution_ctx: What `c.execution_ctx` returns.
 
         Returns:
             The response; an exception in a handler has become one.
@@ -134,7 +425,21 @@ class Kit(Composition[B, V]):
         Raises:
             UnsupportedPathError: If the router finds only now that it can't take a route.
         """
-        response, _ = await self._fetch(request, env, execution_ctx)
+        state = self._state
+        path, match = match_request(state, request, path_of_url(request.url))
+        bindings = state.lifespan.bindings
+        if env is not None:
+            bindings = {**bindings, **env} if bindings else env
+        req = KitRequest(request, path, match)
+        c: Context[B, V] = Context(state, None, None, path, match, match[0], bindings)
+        c._begin(req, execution_ctx)
+        response = await respond(c)
+        if request.method == "HEAD":
+            body = peek(response)
+            response = copy(response)
+            put(response, None)
+            if body is not None and not isinstance(body, bytes):
+                await close_stream(body)
         return response
 
     async def request(
@@ -169,95 +474,8 @@ class Kit(Composition[B, V]):
             request = Request(url, **(init or {}))
         return await self.fetch(request, env, execution_ctx)
 
-    # C901: every request comes through here, and each function more would cost it a call.
-    async def __call__(  # noqa: C901
-        self, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        """Serves one ASGI 3 scope: http and lifespan; a websocket is closed.
-
-        Raises:
-            Exception: What a streamed response raised after it was started.
-        """
-        if scope["type"] != "http":
-            await serve_other(self.running, scope, receive, send)
-            return
-        method = scope["method"]
-        path = scope["path"]
-        # PERF: the path of the scope will do, unless something in it was encoded.
-        try:
-            as_it_is = not (scope["root_path"] or _PERCENT in scope["raw_path"]) and path
-        except (KeyError, TypeError):  # both keys are optional, and raw_path may be None
-            as_it_is = False
-        if self._own_path:
-            c = self._context_by_own_path(scope, receive)
-            handlers = c._handlers
-        else:
-            if not as_it_is:
-                path = path_of_scope(scope)
-            find = self._match
-            match = find("GET" if method == "HEAD" else method, path)
-            handlers = match[0]
-            if not handlers and method != "HEAD" and self._has_plain_not_found():
-                # PERF: what probes and crawlers get: no handler runs, so nothing is made for one.
-                for message in plain_not_found():
-                    await send(message)
-                return
-            c = Context(self, scope, receive, path, match, handlers, self._life.bindings)
-        response: Any = None
-        try:
-            if len(handlers) == 1 and not handlers[0][0].takes_next:
-                # PERF: nothing to run around a single handler, so it is called from here.
-                route = handlers[0][0]
-                handler = route.handler
-                c._index = 0
-                try:
-                    response = handler(c)
-                    if response.__class__ is CoroutineType:
-                        response = await response
-                    if response.__class__ is not Response:
-                        response = await settle(response, handler)
-                except Exception as error:
-                    response = await handle_error(error, c, route)
-            elif handlers:
-                # PERF: as _respond() does, without a coroutine around it where all is well.
-                try:
-                    await dispatch(c)
-                except Exception as error:
-                    only = handlers[0][0] if len(handlers) == 1 else None
-                    response = await handle_error(error, c, only)
-                else:
-                    if c._finalized and not c._failed:
-                        response = c._res
-            if response is None:
-                response = await self._respond(c)
-            body = response._body
-            if body.__class__ is bytes and response._lines.__class__ is tuple and method != "HEAD":
-                # PERF: nearly every response: bytes, and header lines that nobody has touched.
-                await send(
-                    {
-                        "type": "http.response.start",
-                        "status": response._status,
-                        "headers": [
-                            *response._lines,
-                            length_lines.get(len(body)) or length_line(len(body)),
-                        ],
-                    }
-                )
-                await send({"type": "http.response.body", "body": body})
-            else:
-                if body is USED:
-                    response = answer_used_body(c)
-                await send_response(response, c, send)
-        except Exception:
-            await c._run_tasks()  # they were promised, whatever became of the response
-            raise
-        else:
-            if c._execution_ctx is not None:
-                await c._run_tasks()
-        finally:
-            reader = None if c._req is None else c._req._reader
-            if c._execution_ctx is not None or (reader is not None and reader.may_hold_files):
-                c._close()
+    # PERF: a function of another module as method, in place of one that awaits it.
+    __call__ = serve
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Runs the lifespan in process: in a test, or in a host that runs no lifespans.
@@ -267,91 +485,34 @@ class Kit(Composition[B, V]):
         open must be entered first by the one that leaves last, as anyio asks for.
 
         Returns:
-            An async context manager. Entering it raises what the startup raises, and TypeError if
-            the lifespan is no async context manager, or yields no mapping.
+            An async context manager. Entering it raises what the startup raises, RuntimeError if a
+            decorator never got its function, and TypeError if the lifespan is not an async context
+            manager, or doesn't yield a mapping.
         """
-        return self._life.running()
+        return self._state.lifespan.running()
 
-    def _clone(self) -> Self:
-        app = object.__new__(type(self))
-        app.__dict__.update(self.__dict__)
-        app._match = app._first_match
-        return app
+    def _set(self, call: str, add: Callable[[Any], None], arguments: Sequence[Any]) -> Any:
+        """Sets a handler, or returns the decorator that does."""
+        if not arguments:
+            return self._registrations.decorator(call if call.endswith(")") else f"{call}()", add)
+        for function in arguments:
+            add(function)
+        return self
 
-    def _first_match(self, method: str, path: str) -> Any:
-        self._check_pending()
-        table = self._table
-        match = table.router.match(method, path)
-        table.closed = True
-        self._match = table.router.match
-        return match
 
-    async def _fetch(
-        self,
-        request: Request,
-        env: Mapping[str, Any] | None,
-        execution_ctx: ExecutionContext | None,
-    ) -> tuple[Response, KitRequest]:
-        """Does what `fetch` does; gives the request as well, for who closes it when all is done."""
-        method = request.method
-        path, match = self._match_request(request, path_of_url(request.url))
-        bindings = self._life.bindings
-        if env is not None:
-            bindings = {**bindings, **env} if bindings else env
-        c: Context[B, V] = Context(self, None, None, path, match, match[0], bindings)
-        c._req = KitRequest(request, path, match)
-        c._req._limits = self._limits
-        c._execution_ctx = execution_ctx
-        response = await self._respond(c)
-        if method == "HEAD":
-            response = response._copy()
-            if not isinstance(response._body, bytes):
-                await close_stream(response._body)
-            response._body = None
-        return response, c._req
-
-    def _has_plain_not_found(self) -> bool:
-        """Whether a request that no route answers gets the plain 404, whatever it is."""
-        return self._not_found is None and not self._method_not_allowed
-
-    def _match_request(self, request: Request, path: str) -> tuple[str, Any]:
-        """Gives routing path and match. What `get_path` raises is raised as if by a handler."""
-        try:
-            if self._get_path is not None:
-                path = self._get_path(request)
-                if not isinstance(path, str):
-                    raise HandlerError(
-                        describe(self._get_path), f"gave {type(path).__name__}, expected a str"
-                    )
-        except Exception as error:
-            failure = error
-
-            def get_path(c: Context[B, V]) -> None:
-                raise failure
-
-            return "/", ([(Route("/", "*", METHOD_NAME_ALL, get_path), {})],)
-        if not self._strict and len(path) > 1 and path.endswith("/"):
-            path = path[:-1]
-        method = request.method
-        return path, self._match("GET" if method == "HEAD" else method, path)
-
-    def _context_by_own_path(self, scope: Scope, receive: Receive) -> Context[B, V]:
-        """Makes the context of an app that has `get_path`, or takes `/a/` for `/a`."""
-        request = Request._from_scope(scope, receive)
-        path, match = self._match_request(request, path_of_scope(scope))
-        bindings = self._life.bindings
-        c: Context[B, V] = Context(self, scope, receive, path, match, match[0], bindings)
-        c.req._raw = request
-        return c
-
-    async def _respond(self, c: Context[B, V]) -> Response:
-        """Runs what matches; whatever happens there, a response comes of it."""
-        handlers = c._handlers
-        try:
-            if not handlers:
-                return await answer_no_route(c)
-            if c._index < 0:
-                await dispatch(c)
-            return outcome(c)
-        except Exception as error:
-            return await handle_error(error, c, handlers[0][0] if len(handlers) == 1 else None)
+def _router_of(router: Any) -> Router[Any]:
+    """Returns the router that was asked for by an object or a name."""
+    if router is None:
+        return default_router()
+    if isinstance(router, str):
+        named: Router[Any] = plugins.load("kit.routers", router)()
+        return named
+    if isinstance(router, type):
+        raise TypeError(
+            f"Kit(router=...) takes a Router or a name, not the class {router.__name__}: "
+            f"make an instance, {router.__name__}()"
+        )
+    if not (hasattr(router, "add") and hasattr(router, "match")):
+        raise TypeError(f"Kit(router=...) takes a Router or a name, not {router!r:.100}")
+    found: Router[Any] = router
+    return found

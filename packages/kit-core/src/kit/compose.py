@@ -7,18 +7,21 @@ from collections.abc import Callable, Coroutine
 from types import CoroutineType, MethodType
 from typing import Any, TypeAlias
 
-from kit._app.answers import answer_no_route, handle_error
-from kit._app.results import settle
+from kit._app.errors import handle_error
+from kit._app.fallbacks import answer_no_route
+from kit._response.results import settle
 from kit._support.errors import HandlerError, describe
 from kit.context import Context
 from kit.web import Response
+
+__all__ = ("dispatch", "respond")
 
 Dispatch: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, None]]
 
 
 # C901: all middleware of all requests comes through here, so that it is one function.
 def _dispatch_from(index: int) -> Dispatch:  # noqa: C901
-    """Makes what runs the matched handler number `index`, and by its `next` those after it."""
+    """Returns a dispatcher for handler `index`; its `next` runs the handlers after it."""
     # PERF: a function for each position, so that `next` can be a bound method of the context:
     # making and calling one costs about half of what it does with `functools.partial`.
     following: Dispatch | None = None
@@ -69,7 +72,7 @@ def _dispatch_from(index: int) -> Dispatch:  # noqa: C901
 
 
 dispatch = _dispatch_from(0)
-"""Runs the matched handlers; the response that comes of it is in `c.res`.
+"""Runs the matched handlers, after which the response is in `c.res`.
 
 An exception is handled where it was raised, so that middleware further out goes on as usual
 after its `await next()`.
@@ -78,5 +81,24 @@ Args:
     c: The context.
 
 Raises:
-    HandlerError: If the app's `not_found` gives no response.
+    HandlerError: If the app's `not_found` returns no response.
 """
+
+
+async def respond(c: Context[Any, Any]) -> Response:
+    """Runs the matched handlers, if none has run yet, and returns the response.
+
+    Args:
+        c: The context.
+
+    Returns:
+        The response, whatever the handlers raised.
+    """
+    try:
+        if not c._handlers:
+            return await answer_no_route(c)
+        if c._index < 0:
+            await dispatch(c)
+        return c._final_response()
+    except Exception as error:
+        return await handle_error(error, c)

@@ -9,27 +9,30 @@ from typing import Any, Generic
 
 from msgspec import Struct
 
-from kit._app.answers import answer_not_found
-from kit._app.types import B, V
-from kit._request.served import ServedRequest
 from kit._response.building import (
     OWN_NAMES,
     HeaderArgument,
+    encode_location,
     make_response,
     own,
-    response_of,
     take_over,
+    without_representation,
 )
+from kit._response.results import settle
+from kit._state.app_state import AppState
+from kit._state.route import Route
+from kit._support.errors import HandlerError, describe
 from kit._support.json import encode
-from kit._support.paths import encode_location
 from kit._support.struct import with_plain_stores
-from kit.interface import ExecutionContext
+from kit._support.typevars import B, V
+from kit.interface import ExecutionContext, HTTPException
 from kit.interface import Response as AnyResponse
-from kit.request import KitRequest
-from kit.web import Response
-from kit.web._body import BodyInit
+from kit.request import KitRequest, ServedRequest
+from kit.web import Request, Response
+from kit.web._body import BodyInit, peek, take
 from kit.web._headers import HeaderLine, encode_name, encode_value, known_names, set_line
-from kit.web._response import check_status
+from kit.web._request import close_with
+from kit.web._response import NULL_BODY_STATUSES, check_status, lines_of, response_of
 
 # PERF: the header lines of most responses, made once.
 _TEXT_LINES = ((b"content-type", b"text/plain; charset=UTF-8"),)
@@ -45,7 +48,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     Made by the app for each request; `B` is the type of `env`, `V` that of `var`.
     """
 
-    _app: Any  # a Kit, by a name that is known at runtime, where annotations may be read
+    _state: AppState
     _scope: Any
     _receive: Any
     _path: str
@@ -75,7 +78,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                 self._match,
                 self._scope,
                 self._receive,
-                self._app._limits,
+                self._state.limits,
             )
             if self._index > 0:
                 req.route_index = min(self._index, len(self._handlers) - 1)
@@ -128,10 +131,15 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                     "This request has no execution context: give fetch() or request() one as "
                     "execution_ctx, or serve the app"
                 )
-            from kit._concurrency.background import BackgroundTasks
+            from kit.concurrency._background import BackgroundTasks
 
             self._execution_ctx = BackgroundTasks()
         return self._execution_ctx
+
+    def _execution_ctx_or_none(self) -> ExecutionContext | None:
+        """Returns the execution context, None if the request has none."""
+        has_none = self._execution_ctx is None and self._receive is None
+        return None if has_none else self.execution_ctx
 
     async def _run_tasks(self) -> None:
         """Runs what was left with `wait_until`."""
@@ -144,6 +152,11 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             self._req._close()
         if self._execution_ctx is not None:
             self._execution_ctx.close()  # type: ignore[attr-defined]  # a BackgroundTasks
+
+    @property
+    def matched_routes(self) -> list[Route]:
+        """The routes that matched the request, middleware included, in registration order."""
+        return [route for route, _ in self._handlers]
 
     @property
     def res(self) -> Response:
@@ -204,7 +217,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         """The header lines of the response there is, to be changed for this request alone."""
         if self._finalized:
             res = self._res = own(res)
-        return res.headers._lines
+        return res.headers.raw
 
     def status(self, code: int, /) -> None:
         """Sets the status of the response that is made next; one there is already keeps its own.
@@ -354,8 +367,18 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         self._renderer = renderer
 
     async def not_found(self) -> Response:
-        """Makes the not-found answer: that of the app's `not_found` handler, or a plain 404."""
-        return await answer_not_found(self)
+        """Makes the not-found answer: that of the app's `not_found` handler, or a plain 404.
+
+        Raises:
+            HandlerError: If the app's `not_found` returns nothing.
+        """
+        not_found = self._state.not_found
+        if not_found is None:
+            return self.text("404 Not Found", 404)
+        response = await settle(not_found(self), not_found)
+        if response is None:
+            raise HandlerError(describe(not_found), "returned nothing: return a Response")
+        return response
 
     def __repr__(self) -> str:
         return f"<Context {self.req.method} {ascii(self._path)[1:-1]}>"
@@ -385,5 +408,87 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         if self._res is not None:
             # A response there is already gives its headers to one made after it, but not the
             # length of its own body.
-            lines = [line for line in self._res._lines if line[0] != b"content-length"]
+            lines = [line for line in lines_of(self._res) if line[0] != b"content-length"]
         return make_response(data, content_type, status, headers, lines)
+
+    def _adopt(self, request: Request) -> None:
+        """Takes over a served request that was made before the context."""
+        self.req._raw = request
+
+    def _begin(self, req: KitRequest, execution_ctx: ExecutionContext | None) -> None:
+        """Takes over a request made in process.
+
+        Args:
+            req: The request.
+            execution_ctx: See `Kit.fetch`.
+        """
+        req._limits = self._state.limits
+        self._req = req
+        self._execution_ctx = execution_ctx
+        close_with(req.raw, req._close)
+
+    async def _wait_for_disconnect(self) -> bool:
+        """Waits until the client has gone; see `Request.wait_for_disconnect`."""
+        return await self.req.raw.wait_for_disconnect()
+
+    def _fail(self, error: Exception, *, by_handler: bool = False) -> None:
+        """Notes an exception.
+
+        Args:
+            error: What `c.error` is from now on, unless an error handler raised it.
+            by_handler: Whether an error handler raised it.
+        """
+        if by_handler:
+            self._failed = True
+        else:
+            self._error = error
+
+    def _discard_representation(self) -> None:
+        """Takes from the response what describes its body, now that an error replaces it.
+
+        SPEC: RFC 9110 section 8: representation data and metadata. Cookies go as well, apart from
+        those that were set on the context before there was a response.
+        """
+        res = self._res
+        if res is not None:
+            self._res = without_representation(res, self._lines or ())
+
+    def _answer(self, error: HTTPException) -> Response:
+        """Makes the response that an HTTPException stands for."""
+        res: Any = error.res
+        if res is None:
+            message = error.message
+            res = Response(message or ("" if error.status not in NULL_BODY_STATUSES else None))
+        # The exception, and its response with it, may be one that is raised again and again.
+        body = peek(res) if isinstance(peek(res), bytes) else take(res)
+        response = self._respond(body, None, error.status, None)
+        headers = response.headers
+        for name in dict.fromkeys(name.decode("latin-1") for name, _ in res.headers.raw):
+            # Cookies add up; but one set on `c` is in a response that `c` made as well.
+            if name != "set-cookie":
+                headers.delete(name)
+            kept = headers.get_all(name)
+            for value in res.headers.get_all(name):
+                if value not in kept:
+                    headers.append(name, value)
+        for name, value in (error.headers or {}).items():
+            headers.set(name, value)
+        return response
+
+    def _final_response(self) -> Response:
+        """Returns the response once all handlers have run.
+
+        Raises:
+            HandlerError: If there is none.
+        """
+        if not self._finalized:
+            route = self._handlers[min(self._index, len(self._handlers) - 1)][0]
+            raise HandlerError(
+                describe(route.handler),
+                f"answered {route.method} {route.path!r} with nothing: return a Response"
+                + (" or await next()" if route.takes_next else ""),
+            )
+        if self._failed and self.res.status != 500:
+            # Whatever middleware made of it: an error handler that raises is a fault.
+            return self.text("Internal Server Error", 500)
+        return self.res

@@ -17,7 +17,7 @@ _ONE_SEGMENT = re.compile(r"[^/]+")
 
 def matched_routes(c: Context[Any, Any]) -> list[RouterRoute]:
     """Gives all routes that matched the request, middleware included, in registration order."""
-    return [route for route, _ in c._handlers]
+    return [*c.matched_routes]
 
 
 def route_path(c: Context[Any, Any], index: int | None = None) -> str:

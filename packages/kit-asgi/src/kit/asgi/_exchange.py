@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Generator
 from contextlib import suppress
 from typing import Any
 
-from kit._concurrency.tasks import Signal, start_task, threadsafe_call
-from kit._serving.response import Message, Scope
 from kit._support.errors import HandlerError
-from kit.asgi._request import RequestMessages
+from kit.concurrency import DetachedTask, Signal, threadsafe_call
 from kit.web import ClientDisconnectedError, Headers, Request, Response
-from kit.web._response import NULL_BODY_STATUSES
+
+from ._request import RequestMessages
+from ._types import Message, Scope
 
 _logger = logging.getLogger("kit")
 
@@ -21,8 +21,8 @@ _logger = logging.getLogger("kit")
 # execution context to see to it later, is cancelled when it does not end in this time.
 _GRACE_S = 5.0
 
-# Those whose task runs: an event loop holds a task that waits by no more than a weak reference.
-_running: set[Exchange] = set()
+# SPEC: WHATWG Fetch section 2.2.3, "null body status".
+_NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 
 
 class Exchange:
@@ -54,8 +54,6 @@ class Exchange:
         request: Request,
         wait_until: Callable[[Awaitable[None]], object] | None,
     ) -> None:
-        from anyio import CancelScope
-
         self._app = app
         self._name = name
         self._scope = scope
@@ -66,12 +64,10 @@ class Exchange:
         self._chunk = b""
         self._complete = False
         self._drops_body = False
-        self._has_begun = False
         self._is_left = False
         self._over = False
         self._failure: Exception | None = None
-        self._cancel_scope = CancelScope()
-        self._task: object = None
+        self._task: DetachedTask | None = None
 
     @property
     def gone(self) -> bool:
@@ -86,7 +82,7 @@ class Exchange:
             HandlerError: If it ended without a response, or its response can't be sent.
             ClientDisconnectedError: If it ended because the client is gone.
         """
-        self._task = start_task(self._run)
+        self._task = DetachedTask(self._run, changed=self._changed, on_end=self._end)
         try:
             while self._head is None and not self._over:
                 await self._changed.wait()
@@ -96,15 +92,8 @@ class Exchange:
         except BaseException:
             await self._cancel_and_wait()
             raise
-        if response.status in NULL_BODY_STATUSES:
-            self._drops_body = True
-            self._messages.changed.tell()
-        elif not self._complete:
-            response._body = AppBody(self)
-            return response
-        elif self._scope["method"] != "HEAD":
-            response._body, self._chunk = self._chunk, b""
-        await self.leave()
+        if not isinstance(response.body, AsyncIterable) or isinstance(response.body, bytes):
+            await self.leave()
         return response
 
     def _without_response(self) -> Exception:
@@ -117,15 +106,26 @@ class Exchange:
 
     def _make_response(self, head: Message) -> Response:
         try:
-            pairs = [
+            status = head["status"]
+            headers = Headers(
                 (bytes(name).decode("latin-1"), bytes(value).decode("latin-1"))
                 for name, value in head.get("headers", ())
-            ]
-            return Response(None, status=head["status"], headers=Headers(pairs))
+            )
+            empty = Response(None, status=status, headers=headers)
         except (KeyError, TypeError, ValueError) as error:
             raise HandlerError(
                 self._name, f"sent an invalid http.response.start: {error}"
             ) from error
+        if status in _NULL_BODY_STATUSES:
+            self._drops_body = True
+            self._messages.changed.tell()
+            return empty
+        if not self._complete:
+            return Response(AppBody(self), status=status, headers=headers)
+        if self._scope["method"] == "HEAD":
+            return empty
+        content, self._chunk = self._chunk, b""
+        return Response(content, status=status, headers=headers)
 
     async def next(self) -> bytes | None:
         """Gives the next chunk of the response, None at its end.
@@ -192,43 +192,30 @@ class Exchange:
     def cancel(self) -> None:
         """Cancels the application."""
         self._is_left = False
-        self._cancel_scope.cancel()
+        if self._task is not None:
+            self._task.cancel()
         self.close()
 
     async def _cancel_and_wait(self) -> None:
-        from anyio import CancelScope
-
         self.cancel()
-        # A task may be cancelled together with this one before it has begun, and never does then.
-        with CancelScope(shield=True):
-            while self._has_begun and not self._over:
-                await self._changed.wait()
+        if self._task is not None:
+            await self._task.cancel_and_wait()
 
     async def _run(self) -> None:
-        if self._cancel_scope.cancel_called:
-            return
-        self._has_begun = True
-        _running.add(self)
-        try:
-            with self._cancel_scope:
-                receive = self._messages.receive
-                await call_app(self._app, self._name, self._scope, receive, self._send)
-        except Exception as error:
-            self._failure = error
-        finally:
-            _running.discard(self)
-            self._messages.stop()
-            self._end()
+        receive = self._messages.receive
+        await call_app(self._app, self._name, self._scope, receive, self._send)
 
     def _end(self) -> None:
+        assert self._task is not None  # noqa: S101 - it has just ended
+        self._messages.stop()
         self._over = True
+        self._failure = self._task.failure
         closed = self._messages.closed  # as it is when the response is complete
         if self._head is not None and not (closed or self._failure):
             self._failure = HandlerError(self._name, "ended in the middle of its response")
-        is_awaited = self._is_left or (self._head is None and not self._cancel_scope.cancel_called)
+        is_awaited = self._is_left or (self._head is None and not self._task.is_cancelled)
         if closed and not is_awaited:
             self._log_failure()
-        self._changed.tell()
 
     def _log_failure(self) -> None:
         """Logs what was raised when there is nobody left to raise it to."""
@@ -318,7 +305,7 @@ class AppBody:
             self._exchange.close()
             await self._exchange.leave()
 
-    async def _client_left(self) -> None:
+    async def client_left(self) -> None:
         """Called by who sends the body, when there is nobody left to send it to."""
         self._exchange.close()
 

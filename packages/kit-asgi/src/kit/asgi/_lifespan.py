@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from kit._concurrency.tasks import Signal, start_task
-from kit._serving.response import Message, Scope
 from kit._support.errors import HandlerError
-from kit.asgi._exchange import call_app
+from kit.concurrency import DetachedTask, Signal
+
+from ._exchange import call_app
+from ._types import Message, Scope
 
 _logger = logging.getLogger("kit")
 
@@ -48,8 +49,6 @@ class _Run:
     """
 
     def __init__(self, app: Callable[..., Any], name: str) -> None:
-        from anyio import CancelScope
-
         self.state: dict[str, Any] = {}
         self._app = app
         self._name = name
@@ -58,11 +57,7 @@ class _Run:
         self._said: list[str] = []
         self._heard = 0
         self._answers: dict[str, Message] = {}
-        self._has_begun = False
-        self._over = False
-        self._failure: Exception | None = None
-        self._cancel_scope = CancelScope()
-        self._task: object = None
+        self._task: DetachedTask | None = None
 
     async def say(self, event: str) -> None:
         """Sends an event, and waits for the answer; there is none if the application has ended.
@@ -72,10 +67,10 @@ class _Run:
         """
         self._said.append(event)
         if self._task is None:
-            self._task = start_task(self._run)
+            self._task = DetachedTask(self._run, changed=self._to_us)
         self._to_app.tell()
         try:
-            while event not in self._answers and not self._over:
+            while event not in self._answers and not self._task.over:
                 await self._to_us.wait()
         except BaseException:
             await self.end()
@@ -84,36 +79,24 @@ class _Run:
         if answer is not None and answer["type"].endswith(".failed"):
             await self.end()
             message = answer.get("message") or "it gives no reason"
-            raise HandlerError(self._name, f"failed at {event}: {message}") from self._failure
+            raise HandlerError(self._name, f"failed at {event}: {message}") from self._task.failure
 
     async def end(self) -> None:
         """Ends the task; an application has nothing to do there after its last answer."""
-        from anyio import CancelScope
-
-        self._cancel_scope.cancel()
-        # A task may be cancelled together with this one before it has begun, and never does then.
-        with CancelScope(shield=True):
-            while self._has_begun and not self._over:
-                await self._to_us.wait()
+        if self._task is not None:
+            await self._task.cancel_and_wait()
 
     async def _run(self) -> None:
-        if self._cancel_scope.cancel_called:
-            return
-        self._has_begun = True
         scope: Scope = {
             "type": "lifespan",
             "asgi": {"version": "3.0", "spec_version": "2.0"},
             "state": self.state,
         }
         try:
-            with self._cancel_scope:
-                await call_app(self._app, self._name, scope, self._receive, self._send)
+            await call_app(self._app, self._name, scope, self._receive, self._send)
         except Exception as error:
-            self._failure = error
             self._log(error)
-        finally:
-            self._over = True
-            self._to_us.tell()
+            raise
 
     def _log(self, error: Exception) -> None:
         if any(answer["type"].endswith(".failed") for answer in self._answers.values()):

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterable
 from contextlib import aclosing
 from functools import partial
 from typing import Any
 
-from kit._concurrency.tasks import Signal, start_task
-from kit._serving.response import Message
+from kit.concurrency import DetachedTask, Signal
 from kit.web import ClientDisconnectedError, Request
-from kit.web._body import Stream, close_stream, iterate
+
+from ._types import Message
 
 
 class RequestMessages:
@@ -35,13 +36,12 @@ class RequestMessages:
         self.closed = False
         self.told_closed = False
         self.changed = Signal()
-        self._body = request._take()
-        self._received = request._received
+        if request.body_used:
+            raise TypeError("The body was already read; it can be read once")
+        self._request = request
         self._asked = False
-        self._reading: Any = None
-        self._task: object = None
+        self._task: DetachedTask | None = None
         self._message: Message | None = None
-        self._failure: Exception | None = None
 
     def close(self) -> None:
         """Gives the disconnect from now on."""
@@ -50,8 +50,8 @@ class RequestMessages:
 
     def stop(self) -> None:
         """Ends the reading; called when the application has ended."""
-        if self._reading is not None:
-            self._reading.cancel()
+        if self._task is not None:
+            self._task.cancel()
 
     async def receive(self) -> Message:
         """Gives the next message; may be cancelled, and called by several tasks.
@@ -64,8 +64,8 @@ class RequestMessages:
                 message, self._message = self._message, None
                 self.changed.tell()
                 return message
-            if self._failure is not None:
-                failure, self._failure = self._failure, None
+            if self._task is not None and self._task.failure is not None:
+                failure, self._task.failure = self._task.failure, None
                 raise failure
             if self._asked:
                 await self.changed.wait()
@@ -77,42 +77,31 @@ class RequestMessages:
 
     def _begin(self) -> None:
         """Begins to read; an application that never asks leaves the body where it is."""
-        body, self._body = self._body, None
+        body = self._request.body
         if body is None or isinstance(body, bytes):
             self._message = _message(body or b"", more=False)
             body = None
-        if body is not None or self._received is not None:
-            from anyio import CancelScope
+        self._task = DetachedTask(partial(self._read, body), changed=self.changed)
 
-            self._reading = CancelScope()
-            self._task = start_task(partial(self._read, body))
-
-    async def _read(self, body: Stream | None) -> None:
+    async def _read(self, body: Any) -> None:
         """Reads the body, then waits for the client to leave.
 
-        A task apart from `receive`, which an application may cancel to call it anew.
+        A task apart from `receive`, which an application may cancel to call it again.
         """
         try:
-            with self._reading:
-                await self._read_all(body)
+            if body is not None:
+                async with aclosing(body) as chunks:
+                    await self._put_all(chunks)
+            if await self._request.wait_for_disconnect():
+                self.close()
         except ClientDisconnectedError:
             self.close()
-        except Exception as error:
-            self._failure = error
-            self.changed.tell()
 
-    async def _read_all(self, body: Stream | None) -> None:
-        if body is not None:
-            try:
-                async with aclosing(iterate(body)) as chunks:
-                    async for chunk in chunks:
-                        if chunk:
-                            await self._put(_message(chunk, more=True))
-            finally:
-                await close_stream(body)
-            await self._put(_message(b"", more=False))
-        if self._received is not None and await self._received.wait_for_disconnect():
-            self.close()
+    async def _put_all(self, chunks: AsyncIterable[bytes]) -> None:
+        async for chunk in chunks:
+            if chunk:
+                await self._put(_message(chunk, more=True))
+        await self._put(_message(b"", more=False))
 
     async def _put(self, message: Message) -> None:
         while self._message is not None:

@@ -11,8 +11,9 @@ from threading import Lock, Semaphore
 from typing import Any
 from urllib.parse import quote
 
-from kit._concurrency.tasks import running_trio
-from kit._serving.response import Message, Receive, Scope, Send
+from kit.concurrency import running_trio
+
+from ._types import Message, Receive, Scope, Send
 
 # How many chunks may wait to be sent, and how often the thread that waits looks for the client.
 _CHUNKS_AHEAD = 4

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = (
     "CookieOptions",
     "delete_cookie",
+    "format_cookie",
     "get_cookie",
     "get_signed_cookie",
     "set_cookie",
@@ -302,6 +303,20 @@ def _serialize(name: str, value: str, options: CookieOptions, key: bytes | None 
     _check_combination(name, pair, attributes)
     parts = (a if text is True else f"{a}={text}" for a, text in attributes.items() if text)
     return "; ".join((pair, *parts))
+
+
+def format_cookie(name: str, value: str) -> str:
+    """Returns `name=value` as the header Cookie of a client has it, encoded as `set_cookie` does.
+
+    Args:
+        name: Name of the cookie.
+        value: Its value; any text.
+
+    Raises:
+        ValueError: If the name is not a token, or both are too large together.
+        TypeError: If the value is not a str.
+    """
+    return _pair(name, value, None, None)
 
 
 def _pair(name: str, value: str, prefix: Prefix | None, key: bytes | None) -> str:

@@ -6,14 +6,12 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
-from kit._app.types import B, V
 from kit._state.route import describe_signature, takes_next
 from kit._support.errors import describe
-
-if TYPE_CHECKING:
-    from kit.context import Context
+from kit._support.typevars import B, V
+from kit.context import Context
 
 T = TypeVar("T")
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import unquote
 
-from kit._app.registration import Registration
 from kit.context import Context
 from kit.interface import HTTPException, Next
 from kit.request import KitRequest
-from kit.web import Headers, Request, Response
-from kit.web._url import URL
+from kit.web import URL, Request, Response
+from kit.web._body import put, take
+from kit.web._request import with_body
 
 _RESOLVED = re.compile(r"\\|(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
 
@@ -36,8 +37,7 @@ def mounted_handler(
     async def mounted(c: Context[Any, Any], next: Next) -> Response | None:
         request = await _request_with_body(c.req)
         if replace_request is None:
-            path = _rest_of_path(c)
-            handed_on = _moved(request, _with_path(request.url, path))
+            handed_on = _moved(request, _rest_of_path(c))
         elif replace_request is False:
             handed_on = request
         else:
@@ -48,7 +48,7 @@ def mounted_handler(
         if response is None:
             # It may have left the body to the handlers behind.
             if request.body_used and not handed_on.body_used:
-                request._body = handed_on._take()
+                put(request, take(handed_on))
             await next()
         return response  # type: ignore[no-any-return]  # what it is is checked by the caller
 
@@ -61,8 +61,6 @@ def mounted_handler(
 def _check(call: str, application_handler: Any, option_handler: Any, replace_request: Any) -> None:
     if not callable(application_handler):
         raise TypeError(f"{call} takes a function (request, ...), not {application_handler!r:.100}")
-    if isinstance(application_handler, Registration):
-        raise TypeError(f"{call} was given a Kit app: use route(), or mount its fetch method")
     if _is_asgi(application_handler):
         raise TypeError(f"{call} was given an ASGI application: put kit.asgi.from_asgi() around it")
     for name, value in (("option_handler", option_handler), ("replace_request", replace_request)):
@@ -72,8 +70,8 @@ def _check(call: str, application_handler: Any, option_handler: Any, replace_req
 
 
 def _rest_of_path(c: Context[Any, Any]) -> str:
-    """What the wildcard of the running route stands for, with a slash in front."""
-    route = c._handlers[c.req.route_index][0]
+    """Returns what the wildcard of the running route stands for, with a slash in front."""
+    route = c.matched_routes[c.req.route_index]
     # By segments, since those in front may be parameters.
     segments = route.path.removesuffix("*").rstrip("/").count("/")
     return "/" + "/".join(c.req.path.split("/")[segments + 1 :])
@@ -81,44 +79,45 @@ def _rest_of_path(c: Context[Any, Any]) -> str:
 
 def _arguments(c: Context[Any, Any], option_handler: Any) -> list[Any]:
     if option_handler is None:
-        has_context = c._receive is not None or c._execution_ctx is not None
-        return [c.env, c.execution_ctx if has_context else None]
+        return [c.env, c._execution_ctx_or_none()]
     options = option_handler(c)
     return list(options) if isinstance(options, (list, tuple)) else [options]
 
 
 async def _request_with_body(req: KitRequest) -> Request:
-    """The raw request, with its body even if a handler has read that."""
+    """Returns the raw request, with its body even if a handler has read that."""
     raw = req.raw
-    if not raw.body_used or req._reader is None:
+    if not (raw.body_used and req._has_reader()):
         return raw
-    request = _moved(raw, raw.url)
-    request._body = await req.bytes()
-    return request
+    return with_body(raw, await req.bytes())
 
 
-def _moved(raw: Request, url: str) -> Request:
-    """The request with another URL. It takes the body, unless that was read."""
-    request = Request.__new__(Request)
-    request._method = raw.method
-    request._url = url
-    request._headers = Headers(raw.headers)
-    request._received = raw._received
-    request._body = raw._body
-    request.scope = raw.scope
-    request._whole_url = getattr(raw, "_whole_url", raw.url)
-    if not raw.body_used:
-        raw._take()
-    return request
-
-
-def _with_path(url: str, path: str) -> str:
+def _moved(request: Request, path: str) -> Request:
+    """Returns the request with another path, below the part of its own that was cut off."""
     # A URL would resolve them, and lead past middleware that was matched by the path as it is.
     if _RESOLVED.search(path):
         raise HTTPException(400, "The path has dot segments or backslashes")
-    parsed = URL(url)
+    parsed = URL(request.url)
     escaped = path.replace("?", "%3F").replace("#", "%23")
-    return URL(f"{parsed.origin}{escaped}{parsed.search}{parsed.hash}").href
+    moved = URL(f"{parsed.origin}{escaped}{parsed.search}{parsed.hash}")
+    prefix = _prefix(parsed.pathname, moved.pathname)
+    root = request.root_path
+    # SPEC: ASGI: the path holds the root path; hypercorn leaves it out.
+    if not f"{prefix}/".startswith(f"{root}/"):
+        prefix = root + prefix
+    return request.replace(url=moved.href, root_path=prefix)
+
+
+def _prefix(whole: str, rest: str) -> str:
+    """Returns, decoded, what was cut from an encoded path; "" if the rest is not an end of it.
+
+    By segments, since what is encoded may differ.
+    """
+    if rest == "/" and not whole.endswith("/"):
+        return unquote(whole)
+    segments = whole.split("/")
+    cut = len(segments) - rest.count("/")
+    return unquote("/".join(segments[:cut])) if cut > 1 else ""
 
 
 def _is_asgi(application: Any) -> bool:

@@ -1,276 +1,220 @@
 # SPDX-License-Identifier: MIT
-"""The registering methods of an app, as editors and type checkers see them."""
+"""Registers handlers: what the methods of an app that take handlers have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, TypeAlias, TypeVar, overload
 
-from kit._app.types import AnyHandler, B, ErrorHandler, Handler, V
-from kit._state.route import accepts, describe_signature
-from kit.interface import METHOD_NAME_ALL
+from kit._state.app_state import AppState
+from kit._state.route import Route, accepts, describe_signature
+from kit._support.paths import merge_path
+from kit._support.typevars import B, V
 from kit.interface._callers import calling_frame
 
-# A decorator gives back the function it was given; a wrong signature is refused by the checker.
-AnyHandlerT = TypeVar("AnyHandlerT", bound="AnyHandler[Any, Any]")
-AnyErrorHandlerT = TypeVar("AnyErrorHandlerT", bound="ErrorHandler[Any, Any]")
+from .types import AnyHandler
+
+AppT = TypeVar("AppT")
+HandlerT = TypeVar("HandlerT", bound=AnyHandler[Any, Any])
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
 
+# What `use=` takes: middleware that runs before the handler of the decorator.
+Use: TypeAlias = AnyHandler[B, V] | Sequence[AnyHandler[B, V]]
 
-class Registration(Generic[B, V]):
-    """What registers handlers. Every method gives back the app, so that calls can be chained.
 
-    Called without a handler, it gives a decorator, which registers its function and gives it back
-    unchanged. Without a path, the path of the call before is taken again (at first `/`).
+class Registrations:
+    """Adds the routes of an app, and remembers what its calls depend on.
+
+    Args:
+        state: The state of the app.
     """
 
-    def __init__(self) -> None:
+    __slots__ = ("_last_path", "_state")
+
+    def __init__(self, state: AppState) -> None:
+        self._state = state
         self._last_path = "/"
-        # Decorators that wait for their function, and where they were called.
-        self._pending: dict[object, str] = {}
+
+    def register(
+        self,
+        call: str,
+        methods: list[str],
+        paths: list[str] | None,
+        handlers: Sequence[Any],
+        use: Any = (),
+    ) -> Callable[[_FunctionT], _FunctionT] | None:
+        """Registers handlers, or returns the decorator that does.
+
+        Args:
+            call: The call, for errors, e.g. `post('/books')`.
+            methods: Methods.
+            paths: Patterns; None for that of the call before.
+            handlers: Handlers and middleware; none for a decorator.
+            use: Middleware before the function of the decorator, one or a sequence.
+
+        Returns:
+            The decorator, if there are no handlers.
+
+        Raises:
+            TypeError: If a handler can't be called with `(c)` or `(c, next)`.
+            UnsupportedPathError: If the router can't take a pattern.
+            RouterClosedError: If the app has answered a request before.
+        """
+        if paths is None:
+            paths = [self._last_path]
+        else:
+            self._last_path = paths[-1]
+        before = _middleware(call, use)
+        if handlers:
+            self.add(methods, paths, [*before, *handlers])
+            return None
+        return self.decorator(call, lambda function: self.add(methods, paths, [*before, function]))
+
+    def add(self, methods: list[str], paths: list[str], handlers: Sequence[Any]) -> None:
+        """Adds routes; all are checked before the first is added."""
+        base = self._state.base_path
+        routes = [
+            Route(base, merge_path(base, path), method.upper(), handler)
+            for path in paths
+            for method in methods
+            for handler in handlers
+        ]
+        for route in routes:
+            self._state.table.add(route)
+
+    def check_open(self, name: str) -> None:
+        """Refuses a handler that comes too late to have any effect.
+
+        Raises:
+            RuntimeError: If the app is part of another one.
+        """
+        if self._state.table.routed is not None:
+            raise RuntimeError(f"{name}() has no effect any more: {self._state.table.too_late()}")
+
+    def decorator(
+        self, call: str, add: Callable[[Any], None]
+    ) -> Callable[[_FunctionT], _FunctionT]:
+        """Returns a decorator that hands its function to `add`, and returns it unchanged."""
+        waiting = object()
+        self._state.pending[waiting] = f"@app.{call} at {place_of_call()}"
+
+        def decorate(function: _FunctionT) -> _FunctionT:
+            self._state.pending.pop(waiting, None)
+            add(function)
+            return function
+
+        return decorate
+
+
+class Verb(Generic[AppT, B, V]):
+    """A registering method: called with a path, handlers or both.
+
+    With handlers it registers them and returns the app, so that calls can be chained. Without, it
+    returns a decorator, which registers its function and returns it unchanged. Without a path, that
+    of the call before is used again (at first `/`).
+
+    Args:
+        app: The app.
+        registrations: Those of the app.
+        method: The method that it registers for.
+        name: What it is called.
+    """
+
+    __slots__ = ("_app", "_method", "_name", "_registrations")
+
+    def __init__(self, app: AppT, registrations: Registrations, method: str, name: str) -> None:
+        self._app = app
+        self._registrations = registrations
+        self._method = method
+        self._name = name
 
     @overload
-    def get(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
+    def __call__(
+        self, path: str = ..., /, *, use: Use[B, V] = ...
+    ) -> Callable[[HandlerT], HandlerT]: ...
     @overload
-    def get(self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
+    def __call__(
+        self,
+        path: str,
+        handler: AnyHandler[B, V],
+        /,
+        *handlers: AnyHandler[B, V],
+        use: Use[B, V] = ...,
+    ) -> AppT: ...
     @overload
-    def get(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
-    def get(self, *arguments: Any) -> Any:
-        """Registers handlers for GET, which answer HEAD as well.
+    def __call__(
+        self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V], use: Use[B, V] = ...
+    ) -> AppT: ...
+    def __call__(self, *arguments: Any, use: Any = ()) -> Any:
+        """Registers handlers.
 
         Args:
             *arguments: A route pattern, then handlers and middleware; both may be left out.
+            use: Middleware that runs before them, one or a sequence.
 
         Raises:
             TypeError: If a handler can't be called with `(c)` or `(c, next)`.
             UnsupportedPathError: If the router can't take the pattern.
             RouterClosedError: If the app has answered a request before.
         """
-        return self._verb("GET", arguments)
+        paths, handlers = split_arguments(self._name, arguments)
+        call = f"{self._name}({paths[0]!r})" if paths else f"{self._name}()"
+        decorator = self._registrations.register(call, [self._method], paths, handlers, use)
+        return decorator or self._app
 
-    @overload
-    def post(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
-    @overload
-    def post(
-        self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]
-    ) -> Self: ...
-    @overload
-    def post(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
-    def post(self, *arguments: Any) -> Any:
-        """Registers handlers for POST; see `get`."""
-        return self._verb("POST", arguments)
-
-    @overload
-    def put(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
-    @overload
-    def put(self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
-    @overload
-    def put(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
-    def put(self, *arguments: Any) -> Any:
-        """Registers handlers for PUT; see `get`."""
-        return self._verb("PUT", arguments)
-
-    @overload
-    def delete(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
-    @overload
-    def delete(
-        self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]
-    ) -> Self: ...
-    @overload
-    def delete(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
-    def delete(self, *arguments: Any) -> Any:
-        """Registers handlers for DELETE; see `get`."""
-        return self._verb("DELETE", arguments)
-
-    @overload
-    def patch(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
-    @overload
-    def patch(
-        self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]
-    ) -> Self: ...
-    @overload
-    def patch(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
-    def patch(self, *arguments: Any) -> Any:
-        """Registers handlers for PATCH; see `get`."""
-        return self._verb("PATCH", arguments)
-
-    @overload
-    def options(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
-    @overload
-    def options(
-        self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]
-    ) -> Self: ...
-    @overload
-    def options(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
-    def options(self, *arguments: Any) -> Any:
-        """Registers handlers for OPTIONS; see `get`."""
-        return self._verb("OPTIONS", arguments)
-
-    @overload
-    def all(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
-    @overload
-    def all(self, path: str, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
-    @overload
-    def all(self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V]) -> Self: ...
-    def all(self, *arguments: Any) -> Any:
-        """Registers handlers for every method; see `get`."""
-        return self._verb(METHOD_NAME_ALL, arguments)
-
-    @overload
-    def use(self, path: str = ..., /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
-    @overload
-    def use(self, path: str, middleware: AnyHandler[B, V], /, *more: AnyHandler[B, V]) -> Self: ...
-    @overload
-    def use(self, middleware: AnyHandler[B, V], /, *more: AnyHandler[B, V]) -> Self: ...
-    def use(self, *arguments: Any) -> Any:
-        """Registers middleware for every method; it runs around what is registered after it.
-
-        Args:
-            *arguments: A route pattern, by default `*`, then middleware.
-
-        Raises:
-            TypeError: If a middleware can't be called with `(c, next)` or `(c)`.
-            UnsupportedPathError: If the router can't take the pattern.
-            RouterClosedError: If the app has answered a request before.
-        """
-        if not arguments or not isinstance(arguments[0], str):
-            arguments = ("*", *arguments)
-        return self._verb(METHOD_NAME_ALL, arguments, "use")
-
-    @overload
-    def on(
-        self, method: str | Sequence[str], path: str | Sequence[str], /
-    ) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
-    @overload
-    def on(
-        self,
-        method: str | Sequence[str],
-        path: str | Sequence[str],
-        handler: AnyHandler[B, V],
-        /,
-        *handlers: AnyHandler[B, V],
-    ) -> Self: ...
-    def on(self, method: str | Sequence[str], path: str | Sequence[str], /, *handlers: Any) -> Any:
-        """Registers handlers for one or several methods and paths; custom methods are allowed.
-
-        Args:
-            method: A method or a list of methods; they are made upper case.
-            path: A route pattern or a list of them.
-            *handlers: Handlers and middleware.
-
-        Raises:
-            TypeError: As for `get`, or if a method or path is no str.
-            UnsupportedPathError: If the router can't take a pattern.
-            RouterClosedError: If the app has answered a request before.
-        """
-        call = f"on({method!r}, {path!r})"
-        methods = _strings(f"The method of {call}", method)
-        paths = _strings(f"The path of {call}", path)
-        return self._register(call, methods, paths, handlers)
-
-    @overload
-    def on_error(self, /) -> Callable[[AnyErrorHandlerT], AnyErrorHandlerT]: ...
-    @overload
-    def on_error(self, handler: ErrorHandler[B, V], /) -> Self: ...
-    def on_error(self, handler: Any = None, /) -> Any:
-        """Sets what answers an exception: `handler(error, c)`, plain or async.
-
-        Raises:
-            TypeError: If it can't be called.
-        """
-        return self._set_handler("on_error", handler, ("error", "c"))
-
-    @overload
-    def not_found(self, /) -> Callable[[AnyHandlerT], AnyHandlerT]: ...
-    @overload
-    def not_found(self, handler: Handler[B, V], /) -> Self: ...
-    def not_found(self, handler: Any = None, /) -> Any:
-        """Sets what answers a request that no route does: `handler(c)`, plain or async.
-
-        Raises:
-            TypeError: If it can't be called.
-        """
-        return self._set_handler("not_found", handler, ("c",))
-
-    def _add_routes(self, methods: list[str], paths: list[str], handlers: Sequence[Any]) -> None:
-        """Adds the routes; given by the app."""
-        raise TypeError(f"{type(self).__name__} takes no routes")
-
-    def _check_open(self, name: str) -> None:
-        """Refuses a handler that comes too late; given by the app."""
-
-    def _verb(self, method: str, arguments: tuple[Any, ...], name: str = "") -> Any:
-        name = name or method.lower()
-        if arguments and isinstance(arguments[0], str):
-            call = f"{name}({arguments[0]!r})"
-            return self._register(call, [method], [arguments[0]], arguments[1:])
-        if arguments and not callable(arguments[0]):
-            raise TypeError(
-                f"{name}() takes a path and handlers, or handlers alone: "
-                f"expected a str or a function first, not {arguments[0]!r:.100}"
-            )
-        return self._register(f"{name}()", [method], [self._last_path], arguments)
-
-    def _register(
-        self, call: str, methods: list[str], paths: list[str], handlers: Sequence[Any]
-    ) -> Any:
-        if paths:
-            self._last_path = paths[-1]
-        if handlers:
-            self._add_routes(methods, paths, handlers)
-            return self
-
-        def add(function: Any) -> None:
-            self._add_routes(methods, paths, (function,))
-
-        return self._decorator(call, add)
-
-    def _set_handler(self, name: str, handler: Any, parameters: tuple[str, ...]) -> Any:
-        shape = f"({', '.join(parameters)})"
-
-        def check_and_set(function: Any) -> None:
-            if not callable(function):
-                raise TypeError(f"{name}() takes a function {shape}, not {function!r:.100}")
-            if not accepts(function, len(parameters)):
-                raise TypeError(
-                    f"The handler of {name}() can't be called with {shape}: "
-                    f"its signature is {describe_signature(function)}"
-                )
-            self._check_open(name)
-            setattr(self, "_" + name, function)
-
-        if handler is None:
-            return self._decorator(f"{name}()", check_and_set)
-        check_and_set(handler)
-        return self
-
-    def _decorator(
-        self, call: str, add: Callable[[Any], None]
-    ) -> Callable[[_FunctionT], _FunctionT]:
-        waiting = object()
-        self._pending[waiting] = f"@app.{call} at {place_of_call()}"
-
-        def decorate(function: _FunctionT) -> _FunctionT:
-            self._pending.pop(waiting, None)
-            add(function)
-            return function
-
-        return decorate
-
-    def _check_pending(self) -> None:
-        """Refuses to go on while a decorator has not got its function.
-
-        Raises:
-            RuntimeError: Naming the call, its file and line.
-        """
-        for place in self._pending.values():
-            raise RuntimeError(
-                f"{place} was called without a handler and never used as a decorator: "
-                "give it a handler, or put it above a function"
-            )
+    def __repr__(self) -> str:
+        return f"<app.{self._name}>"
 
 
-def _strings(what: str, value: Any) -> list[str]:
+def split_arguments(
+    name: str, arguments: tuple[Any, ...]
+) -> tuple[list[str] | None, tuple[Any, ...]]:
+    """Splits the arguments of a registering method into its path, if there is one, and handlers.
+
+    Raises:
+        TypeError: If the first one is neither a path nor a handler.
+    """
+    if arguments and isinstance(arguments[0], str):
+        return [arguments[0]], arguments[1:]
+    if arguments and not callable(arguments[0]):
+        raise TypeError(
+            f"{name}() takes a path and handlers, or handlers alone: "
+            f"expected a str or a function first, not {arguments[0]!r:.100}"
+        )
+    return None, arguments
+
+
+def _middleware(call: str, use: Any) -> list[Any]:
+    """Reads the argument `use`."""
+    if callable(use):
+        return [use]
+    if isinstance(use, (list, tuple)):
+        return [*use]
+    raise TypeError(f"{call}: use takes a middleware or a list of them, not {use!r:.100}")
+
+
+def check_function(name: str, function: Any, parameters: tuple[str, ...]) -> None:
+    """Refuses what can't be called with the parameters of an error or not-found handler.
+
+    Raises:
+        TypeError: Naming the method that it was given to.
+    """
+    shape = f"({', '.join(parameters)})"
+    if not callable(function):
+        raise TypeError(f"{name}() takes a function {shape}, not {function!r:.100}")
+    if not accepts(function, len(parameters)):
+        raise TypeError(
+            f"The handler of {name}() can't be called with {shape}: "
+            f"its signature is {describe_signature(function)}"
+        )
+
+
+def strings(what: str, value: Any) -> list[str]:
+    """Reads an argument that is a str or a list of them.
+
+    Raises:
+        TypeError: If it is neither, or an empty list.
+    """
     values = list(value) if isinstance(value, (list, tuple)) else [value]
     if not values:
         raise TypeError(f"{what} is an empty list: nothing would be registered")
@@ -280,7 +224,17 @@ def _strings(what: str, value: Any) -> list[str]:
     return values
 
 
+def check_path(name: str, path: Any) -> None:
+    """Refuses a path that isn't a str.
+
+    Raises:
+        TypeError: Naming the method that it was given to.
+    """
+    if not isinstance(path, str):
+        raise TypeError(f"{name}() takes a path first, not {path!r:.100}")
+
+
 def place_of_call() -> str:
-    """File and line of the user's call into Kit."""
+    """Returns file and line of the user's call into Kit."""
     frame, _ = calling_frame()
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -1,34 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Type variables and aliases of the public API."""
+"""The types of what users give to an app."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
 
+from kit._support.typevars import B, V
+from kit.context import Context
 from kit.interface import HandlerResult, Next
+from kit.web import Request, Response
 
-if sys.version_info >= (3, 13):
-    from typing import TypeVar
-else:
-    from typing_extensions import TypeVar
+Handler: TypeAlias = Callable[[Context[B, V]], HandlerResult]
+Middleware: TypeAlias = Callable[[Context[B, V], Next], HandlerResult]
+AnyHandler: TypeAlias = Handler[B, V] | Middleware[B, V]
+ErrorHandler: TypeAlias = Callable[[Exception, Context[B, V]], HandlerResult]
+GetPath: TypeAlias = Callable[[Request], str]
 
-if TYPE_CHECKING:
-    from kit.app import Kit
-    from kit.context import Context
-    from kit.web import Request
+ApplicationHandler: TypeAlias = Callable[..., Response | Awaitable[Response | None] | None]
+"""Another framework's handler: `(request, *arguments)`, plain or async."""
 
-B = TypeVar("B", default=Any)
-"""Bindings: the type of `c.env`, a TypedDict."""
-
-V = TypeVar("V", default=Any)
-"""Variables: the type of `c.var`, a TypedDict."""
-
-Handler: TypeAlias = "Callable[[Context[B, V]], HandlerResult]"
-Middleware: TypeAlias = "Callable[[Context[B, V], Next], HandlerResult]"
-AnyHandler: TypeAlias = "Handler[B, V] | Middleware[B, V]"
-ErrorHandler: TypeAlias = "Callable[[Exception, Context[B, V]], HandlerResult]"
-GetPath: TypeAlias = "Callable[[Request], str]"
-Lifespan: TypeAlias = "Callable[[Kit[B, V]], AbstractAsyncContextManager[B | None]]"
+OptionHandler: TypeAlias = Callable[[Context[Any, Any]], Any]
+ReplaceRequest: TypeAlias = Callable[[Request], Request]

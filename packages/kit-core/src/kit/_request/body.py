@@ -10,25 +10,29 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from kit._concurrency.shared_task import SharedTask
-from kit._concurrency.tasks import Signal
 from kit._support.limits import Limits, body_too_large
 from kit._support.struct import with_plain_stores
+from kit.concurrency._shared_task import SharedTask
+from kit.concurrency._signal import Signal
 from kit.interface import HTTPException
 from kit.web import FormData, Request
-from kit.web._body import USED, Bytes, Stream, close_stream, iterate
-from kit.web._body_chunks import bounded_chunks_of, chunks_of
+from kit.web._blob import Bytes
+from kit.web._body import peek, put, take
 from kit.web._forms.field_sizes import FieldSizes
-from kit.web._forms.reading import (
-    MULTIPART,
-    URLENCODED,
-    decode_urlencoded,
-    last_values,
-    media_type,
-    read_form,
-)
+from kit.web._forms.form_data import close_form
+from kit.web._forms.reading import MULTIPART, URLENCODED, media_type, read_form
+from kit.web._forms.urlencoded import decode_urlencoded, last_values
 from kit.web._headers import find_value
 from kit.web._received import ReceivedBody, See
+from kit.web._request import header_lines, with_body
+from kit.web._streams import (
+    USED,
+    Stream,
+    bounded_chunks_of,
+    chunks_of,
+    close_stream,
+    iterate,
+)
 from kit.web._tee import Branch
 
 if TYPE_CHECKING:
@@ -74,11 +78,7 @@ class RequestBody(Struct, eq=False):
     def is_form(self) -> bool:
         """Whether the Content-Type is one of a form's."""
         if self._kind is None:
-            raw = self._raw
-            # PERF: no Headers that nobody else asks for.
-            scope, headers = raw.scope, raw._headers
-            lines = scope["headers"] if scope and headers is None else raw.headers._lines
-            self._content_type = find_value(lines, "content-type")
+            self._content_type = find_value(header_lines(self._raw), "content-type")
             self._kind = media_type(self._content_type)
         return self._kind in _FORMS
 
@@ -162,14 +162,14 @@ class RequestBody(Struct, eq=False):
         if not raw.body_used:
             return raw.clone()
         if self._data is not None:
-            return raw._with_body(self._data)
+            return with_body(raw, self._data)
         if self._form is None:
             raise self._failure or TypeError(
                 "Can't clone the request: its body was read directly from `raw`, which keeps "
                 "nothing of it; read it with text(), json() or another reader of KitRequest"
             )
         content = self._write(self._form)
-        clone = raw._with_body(content)
+        clone = with_body(raw, content)
         if clone.headers.has("content-length"):
             # The same entries, but other part headers than those that the client wrote.
             clone.headers.delete("content-length")
@@ -180,7 +180,7 @@ class RequestBody(Struct, eq=False):
     def close(self) -> None:
         """Removes the temporary files of the form."""
         if self._form is not None:
-            self._form._close()
+            close_form(self._form)
         elif self._decoder is not None:
             self._decoder.close()
 
@@ -207,11 +207,12 @@ class RequestBody(Struct, eq=False):
         if data is not None:
             self._raw._body = USED
             self._has_taken = True
-            most = limits.max_body_size_bytes
-            if most is not None and len(data) > most:
-                self._failure = body_too_large(most)
-            else:
-                self._data = data
+            size = len(data)
+            for most in (limits.max_body_size_bytes, limits.max_memory_size_bytes):
+                if most is not None and size > most:
+                    self._failure = body_too_large(most)
+                    return
+            self._data = data
 
     async def _once(self, read: Read, limits: Limits, *, apart: bool) -> None:
         """Reads, or waits for who does.
@@ -250,13 +251,13 @@ class RequestBody(Struct, eq=False):
 
     def _loses_bytes(self) -> bool:
         """Whether bytes that were read are lost when the task that reads is cancelled."""
-        body = self._raw._body if self._decoder is None else self._source
+        body = peek(self._raw) if self._decoder is None else self._source
         keeps = isinstance(body, (ReceivedBody, Bytes, Branch)) or body is None
         return not keeps and self._form is None
 
     def _next_for_form(self) -> tuple[Read, bool]:
         """What is to be done next to get the form, and whether in a task of its own."""
-        body = self._raw._body
+        body = peek(self._raw)
         if self._data is not None or not self.is_form:
             return self._read_form, False
         if self._decoder is not None:
@@ -290,13 +291,13 @@ class RequestBody(Struct, eq=False):
         return self._decoder is not None and is_kept and not isinstance(error, Exception)
 
     def _take(self) -> Bytes | Stream | None:
-        body = self._raw._take()
+        body = take(self._raw)
         self._has_taken = True
         return body
 
     async def _look(self, limits: Limits) -> None:
         """Sees whether the body came in one piece: a form that is in memory needs no task."""
-        body = self._raw._body
+        body = peek(self._raw)
         self._is_whole = isinstance(body, ReceivedBody) and await body.comes_whole()
 
     async def _read_bytes(self, limits: Limits, see: See | None = None) -> None:
@@ -307,14 +308,14 @@ class RequestBody(Struct, eq=False):
                 self._data = b"".join([chunk async for chunk in chunks])
             return
         body = self._take()
-        most = limits.max_body_size_bytes
+        most = limits.most_in_memory
         if isinstance(body, (ReceivedBody, Branch)):
             try:
                 self._data = await body.read(most, see)
             except HTTPException:
                 raise
             except BaseException:  # what was read is kept there for who reads on
-                self._raw._body = body
+                put(self._raw, body)
                 self._has_taken = False
                 raise
         else:
@@ -345,10 +346,7 @@ class RequestBody(Struct, eq=False):
                 raise
         decoder, source = self._decoder, self._source
         try:
-            async with aclosing(chunks_of(source)) as chunks:
-                async for chunk in chunks:
-                    await decoder.feed(chunk)
-            self._form = await decoder.finish()
+            self._form = await decoder.read(chunks_of(source))
         except BaseException as error:
             if not self._may_go_on(error):
                 decoder.close()

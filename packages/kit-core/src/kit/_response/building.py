@@ -8,9 +8,9 @@ from types import AsyncGeneratorType
 from typing import Any, TypeAlias
 
 from kit.web import Response
-from kit.web._body import extract
+from kit.web._body import extract, peek
 from kit.web._headers import HeaderLine, encode_name, encode_value, known_names, set_line
-from kit.web._response import check_status
+from kit.web._response import check_status, lines_of, response_of
 
 HeaderArgument: TypeAlias = Mapping[str, str | Iterable[str]]
 
@@ -19,7 +19,6 @@ OWN_NAMES = frozenset((b"content-type", b"content-length"))
 
 # PERF: what extract() gives back as it is, after a look for everything else.
 _AS_THEY_ARE = frozenset((bytes, AsyncGeneratorType))
-_new = object.__new__
 
 
 def make_response(
@@ -60,12 +59,7 @@ def make_response(
             has_length = True
     if implied_type is not None:
         lines.append((b"content-type", encode_value("content-type", implied_type)))
-    # PERF: written out, here and below: two calls less are 2 % of a short stream.
-    response: Response = _new(Response)
-    response._body = body
-    response._status = status
-    response._lines = lines if has_length else tuple(lines)
-    return response
+    return response_of(body, status, lines if has_length else tuple(lines))
 
 
 def _set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> None:
@@ -82,42 +76,25 @@ def _set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> None:
             lines += [(key, encode_value(name, each)) for each in value]
 
 
-def response_of(
-    body: Any, status: int, lines: list[HeaderLine] | tuple[HeaderLine, ...]
-) -> Response:
-    """Puts together a response out of parts that were checked.
-
-    Args:
-        body: As `Response` keeps it.
-        status: HTTP status code.
-        lines: Header lines; a tuple may be shared, and holds no content-length.
-    """
-    response: Response = _new(Response)
-    response._body = body
-    response._status = status
-    response._lines = lines
-    return response
-
-
 def own(response: Response) -> Response:
-    """Gives a response whose headers may be changed for one request.
+    """Returns a response whose headers may be changed for one request.
 
-    It is a copy, for the handler may keep the response and give it again; a streamed one, which
-    can't be given again, is itself.
+    It is a copy, since the handler may keep the response and return it again; a streamed one, which
+    can't be sent twice, is itself.
     """
-    body = response._body
-    return response._copy() if body is None or isinstance(body, bytes) else response
+    body = peek(response)
+    return response.__copy__() if body is None or isinstance(body, bytes) else response
 
 
 def take_over(response: Response, old: Response) -> Response:
-    """Gives a response with the headers of the one whose place it takes.
+    """Returns a response with the headers of the one that it replaces.
 
-    Those of the old one replace its own, cookies all together; what they say of the old one's body,
-    which is Content-Type and Content-Length, is left out.
+    Those of the old one replace its own, cookies all together; what describes the old one's body,
+    Content-Type and Content-Length, is left out.
     """
     response = own(response)
     headers = response.headers
-    if response._body is not old._body and (
+    if peek(response) is not peek(old) and (
         headers.get("content-length") == old.headers.get("content-length")
     ):
         # Most likely copied along with the other headers, and that of the other body.
@@ -131,3 +108,51 @@ def take_over(response: Response, old: Response) -> Response:
         for cookie in cookies:
             headers.append("set-cookie", cookie)
     return response
+
+
+# SPEC: RFC 9110 sections 8 and 14.4, RFC 9530, RFC 6266; and how long the representation is fresh
+# (RFC 9111 section 5).
+_OF_THE_REPRESENTATION = frozenset(
+    (
+        b"accept-ranges",
+        b"age",
+        b"cache-control",
+        b"content-digest",
+        b"content-disposition",
+        b"content-encoding",
+        b"content-language",
+        b"content-length",
+        b"content-location",
+        b"content-range",
+        b"content-type",
+        b"etag",
+        b"expires",
+        b"last-modified",
+        b"repr-digest",
+        b"set-cookie",
+    )
+)
+
+
+def without_representation(response: Response, prepared: Iterable[HeaderLine]) -> Response:
+    """Returns an empty response with the headers of another that don't describe its body.
+
+    Args:
+        response: The other one.
+        prepared: Lines that are kept all the same, since they were set before it was made.
+    """
+    kept = frozenset(prepared)
+    lines = [
+        line for line in lines_of(response) if line[0] not in _OF_THE_REPRESENTATION or line in kept
+    ]
+    return response_of(None, response.status, lines)
+
+
+def encode_location(location: str) -> str:
+    """Returns a URL as a header can have it: as it is if it is latin-1, else percent-encoded."""
+    if all(character <= "\xff" for character in location):
+        return location
+    from urllib.parse import quote
+
+    # SPEC: what encodeURI of ECMA-262 leaves alone.
+    return quote(location, safe=";/?:@&=+$,#-_.!~*'()", errors="replace")

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from types import coroutine
 from typing import Any
 
-from kit._concurrency.tasks import running_trio
-from kit.web._body import close_stream
+from kit.concurrency import running_trio
+from kit.web._streams import close_stream
 
 
 @coroutine

@@ -7,19 +7,15 @@ import logging
 from collections.abc import Awaitable, Callable
 from time import monotonic
 from types import AsyncGeneratorType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol
 
 from msgspec import Struct
 
-from kit._serving.disconnect import run_until
-from kit.web import ClientDisconnectedError, Response
-from kit.web._body import USED, Stream, close_stream, encode_chunk, iterate
+from kit.web import ClientDisconnectedError
+from kit.web._streams import close_stream, encode_chunk, iterate
 
-if TYPE_CHECKING:
-    from kit.context import Context
-    from kit.streaming._body import CallbackBody
-
-Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
+from .disconnect import run_until
+from .types import Message, Send
 
 _logger = logging.getLogger("kit")
 # PERF: a stream that never waits lets others run once it has taken so long. The time is looked at
@@ -34,23 +30,40 @@ _CHUNKS_BETWEEN_TURNS = 3
 _CHUNK_MESSAGE = {"type": "http.response.body", "body": b"", "more_body": True}
 
 
-def send_stream(response: Response, c: Context[Any, Any], send: Send) -> Awaitable[None]:
+class PushBody(Protocol):
+    """A body that writes itself, rather than being iterated, as those of `kit.streaming` do."""
+
+    @property
+    def gone(self) -> bool:
+        """Whether it has noticed, and logged, that the client went away."""
+
+    async def write_to(self, sink: Callable[[bytes], Awaitable[None]], /) -> bool:
+        """Writes to `sink`; returns whether the body is complete."""
+
+
+class WatchingBody(Protocol):
+    """A body that is told when the client goes away."""
+
+    async def client_left(self) -> None:
+        """Called when nobody is left to send it to."""
+
+
+def send_stream(
+    head: Message, body: Any, send: Send, wait_for_disconnect: Callable[[], Awaitable[bool]]
+) -> Awaitable[None]:
     """Sends a streamed response; when the client leaves, the body is cancelled where it waits.
 
     Args:
-        response: The response; its body is closed at the end.
-        c: The context of the request, which tells when the client goes away.
+        head: The message that starts the response.
+        body: A stream, a `PushBody` or a `WatchingBody`; closed at the end.
         send: Takes messages for the server.
+        wait_for_disconnect: Waits until the client has gone; see `Request.wait_for_disconnect`.
 
     Raises:
         Exception: When awaited, what the body raised.
     """
-    body: Any = response._body
-    response._body = USED
-    status, lines = response._status, [*response._lines]
-    head = {"type": "http.response.start", "status": status, "headers": lines}
-    client = _Client(body, c)
-    if body.__class__ is not AsyncGeneratorType and hasattr(body, "_write_to"):
+    client = _Client(body, wait_for_disconnect)
+    if body.__class__ is not AsyncGeneratorType and hasattr(body, "write_to"):
         work = _write(head, body, send)
     else:
         work = _pump(head, body, send, client)
@@ -58,36 +71,36 @@ def send_stream(response: Response, c: Context[Any, Any], send: Send) -> Awaitab
 
 
 class _Client(Struct, eq=False):
-    """Who a body is sent to: waits for it to leave, and notes it once.
+    """The receiver of a body: waits for it to leave, and logs that once.
 
     Args:
         body: The body.
-        c: The context of its request.
+        wait_for_disconnect: As for `send_stream`.
     """
 
-    _body: Stream
-    _c: Context[Any, Any]
+    _body: Any
+    _wait_for_disconnect: Callable[[], Awaitable[bool]]
     _is_noted: bool = False
 
     def note_gone(self, error: OSError | None = None) -> None:
-        # A CallbackBody says so itself.
-        if not (self._is_noted or getattr(self._body, "_gone", False)):
+        # A PushBody logs it by itself.
+        if not (self._is_noted or getattr(self._body, "gone", False)):
             how = "" if error is None else f": {error!r}"
             _logger.debug("The client went away during a streamed response%s", how)
         self._is_noted = True
 
     async def left(self) -> bool:
-        """Waits until it has left; gives False if that can't be told any more."""
-        if not await self._c.req.raw._received_body().wait_for_disconnect():
+        """Waits until it has left; returns False if disconnects are no longer reported."""
+        if not await self._wait_for_disconnect():
             return False
         self.note_gone()
-        tell = getattr(self._body, "_client_left", None)  # a CallbackBody, or of a mounted app
-        if tell is not None:
-            await tell()
-        return not hasattr(self._body, "_write_to")  # else it ends its work itself
+        client_left = getattr(self._body, "client_left", None)
+        if client_left is not None:
+            await client_left()
+        return not hasattr(self._body, "write_to")  # else it ends its work itself
 
 
-async def _write(head: dict[str, Any], body: CallbackBody, send: Send) -> None:
+async def _write(head: Message, body: PushBody, send: Send) -> None:
     """Lets a body write itself."""
     left = _CHUNKS_IN_SHORT
     is_short_until = monotonic() + _SHORT_S
@@ -104,11 +117,11 @@ async def _write(head: dict[str, Any], body: CallbackBody, send: Send) -> None:
                 await _let_others_run()
 
     await send(head)
-    if await body._write_to(send_chunk):
+    if await body.write_to(send_chunk):
         await send({"type": "http.response.body", "body": b""})
 
 
-async def _pump(head: dict[str, Any], body: Any, send: Send, client: _Client) -> None:
+async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
     """Sends what a body gives, until it ends or the client is found to be gone."""
     left = _CHUNKS_IN_SHORT
     is_short_until = monotonic() + _SHORT_S

@@ -10,6 +10,8 @@ from typing import Any
 from kit._support.paths import merge_path
 from kit.interface import RouterRoute
 
+from .error_handlers import ErrorHandlers
+
 _CO_VARARGS = 0x04  # inspect.CO_VARARGS; inspect itself takes longer to import than all of Kit
 
 
@@ -18,7 +20,7 @@ class Route(RouterRoute):
 
     Attributes:
         takes_next: Whether the handler is middleware: called with the context and `next`.
-        error_handlers: The `on_error` of the apps it came through by `route`, innermost first.
+        error_handlers: Those of the apps it came through by `route`, innermost first.
     """
 
     __slots__ = ("error_handlers", "takes_next")
@@ -26,14 +28,14 @@ class Route(RouterRoute):
     def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
         super().__init__(base_path, path, method, handler)
         self.takes_next = takes_next(handler, f"{method} {path!r}")
-        self.error_handlers: tuple[Any, ...] = ()
+        self.error_handlers: tuple[ErrorHandlers, ...] = ()
 
-    def below(self, prefix: str, on_error: Any) -> Route:
+    def below(self, prefix: str, on_error: ErrorHandlers) -> Route:
         """The same route as part of another app.
 
         Args:
             prefix: Where in the other app.
-            on_error: The error handler of the app it comes from, None if that has none.
+            on_error: The error handlers of the app it comes from.
         """
         route = Route.__new__(Route)
         route.base_path = merge_path(prefix, self.base_path)
@@ -41,7 +43,7 @@ class Route(RouterRoute):
         route.method = self.method
         route.handler = self.handler
         route.takes_next = self.takes_next
-        own = () if on_error is None else (on_error,)
+        own = (on_error.copy(),) if on_error else ()
         route.error_handlers = (*self.error_handlers, *own)
         return route
 

@@ -20,7 +20,10 @@ class Limits(NamedTuple):
             urlencoded; in a multipart form a name has 4 KiB at most. Both are kept in memory.
         spool_size_bytes: Size up to which the files of a form are kept in memory, all together;
             a file beyond is in a temporary file.
-        max_body_size_bytes: Size of a whole body; None for no bound.
+        max_body_size_bytes: Size of a whole body; None for no bound. A request whose
+            Content-Length is beyond it is refused before its body is read.
+        max_memory_size_bytes: Size of a body that is read into memory as a whole, as by `text`,
+            `json`, `bytes` and `blob`; None for no bound. Streams and files are not bound by it.
     """
 
     max_fields: int = 1000
@@ -28,6 +31,21 @@ class Limits(NamedTuple):
     max_field_size_bytes: int = _MIB
     spool_size_bytes: int = _MIB
     max_body_size_bytes: int | None = None
+    max_memory_size_bytes: int | None = 64 * _MIB
+
+    @property
+    def most_in_memory(self) -> int | None:
+        """Size of a body that may be read into memory, in bytes; None for no bound."""
+        bounds = (self.max_body_size_bytes, self.max_memory_size_bytes)
+        return min((bound for bound in bounds if bound is not None), default=None)
+
+    def but(self, **changes: int | None) -> Limits:
+        """Returns these limits with some of them changed."""
+        return self._replace(**changes)  # type: ignore[arg-type]  # as the caller has it
+
+
+LIMITS = Limits._fields
+"""The names of the limits."""
 
 
 def body_too_large(most: int) -> HTTPException:

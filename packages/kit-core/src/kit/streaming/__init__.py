@@ -25,16 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from kit._support.errors import describe
-from kit.streaming._api import SSEStreamingApi, StreamingApi
-from kit.streaming._body import CallbackBody, StreamAbortedError, StreamClosedError
+from kit.context import Context
 from kit.web import Response
-from kit.web._body import TEXT_TYPE
 
-if TYPE_CHECKING:
-    from kit.context import Context
+from ._api import SSEStreamingApi, StreamingApi
+from ._body import CallbackBody, StreamAbortedError, StreamClosedError
 
 __all__ = (
     "SSEStreamingApi",
@@ -168,7 +166,7 @@ def stream_text(
     """
     response = _respond(c, "stream_text", StreamingApi(), callback, on_error)
     headers = response.headers
-    headers.set("content-type", TEXT_TYPE)
+    headers.set("content-type", "text/plain; charset=UTF-8")
     headers.set("x-content-type-options", "nosniff")
     return response
 

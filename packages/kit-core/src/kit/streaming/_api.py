@@ -10,7 +10,7 @@ from typing import Any
 
 from kit._support.json import encode
 from kit.streaming._body import CallbackBody
-from kit.web._body import Chunk, Stream, close_stream, encode_chunk, iterate
+from kit.web._streams import Chunk, Stream, close_stream, encode_chunk, iterate
 
 # SPEC: WHATWG HTML section 9.2.5: these end a line. str.splitlines() knows more than these.
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -88,9 +88,8 @@ class StreamingApi:
             TypeError: If it is no such iterable.
             StreamClosedError: As for `write`.
         """
-        if isinstance(source, (str, bytes, bytearray, memoryview, dict)) or not (
-            hasattr(source, "__aiter__") or hasattr(source, "__iter__")
-        ):
+        is_plain = isinstance(source, (str, bytes, bytearray, memoryview, dict))
+        if not hasattr(source, "__aiter__") and (is_plain or not hasattr(source, "__iter__")):
             raise TypeError(
                 "stream.pipe() takes an (async) iterable of str or bytes, "
                 f"not {type(source).__name__}"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import Context, copy_context
 from typing import Any, NoReturn, TypeAlias
 
-from kit._concurrency.tasks import start_task
+from kit.concurrency import DetachedTask
 from kit.interface import KitError
 from kit.web import ClientDisconnectedError
 
@@ -44,7 +44,7 @@ class StreamAbortedError(KitError, RuntimeError):
 class CallbackBody:
     """Runs a callback and takes what it writes, a chunk at a time.
 
-    A served response hands it the server's channel (`_write_to`): the callback then runs in the
+    A served response hands it the server's channel (`write_to`): the callback then runs in the
     task of the request, and a write is a `send`. Whoever else reads the body iterates it, as a
     middleware that changes it, or a test. The callback then runs in a task of its own: a cancel
     scope that it has open around a write must not be open around the reader as well, as it would
@@ -58,7 +58,6 @@ class CallbackBody:
 
     __slots__ = (
         "_context",
-        "_gone",
         "_lock",
         "_reader",
         "_scope",
@@ -66,6 +65,7 @@ class CallbackBody:
         "aborted",
         "callback",
         "closed_early",
+        "gone",
         "on_abort",
         "on_error",
         "on_sent",
@@ -89,7 +89,7 @@ class CallbackBody:
         self.aborted = False
         self.closed_early = False
         self.over = False
-        self._gone = False
+        self.gone = False
         self._context = copy_context()
         self._lock: Any = None
         self._scope: Any = None
@@ -122,7 +122,7 @@ class CallbackBody:
             try:
                 await self._sink(chunk)
             except OSError as error:
-                if not self._gone:
+                if not self.gone:
                     _logger.debug("The client went away during a streamed response: %r", error)
                 await self.abort(gone=True)
                 await self._refuse()
@@ -150,7 +150,7 @@ class CallbackBody:
         from anyio import CancelScope
 
         self.aborted = True
-        self._gone = gone
+        self.gone = gone
         if self._scope is not None:
             self._scope.cancel()
         # What is cancelled goes on when something here waits, or at the end of it; so a plain
@@ -162,11 +162,11 @@ class CallbackBody:
                 except Exception as error:
                     self._log("Exception in an on_abort callback of", error)
 
-    async def _client_left(self) -> None:
+    async def client_left(self) -> None:
         """Called by who sends the body, when there is nobody left to send it to."""
         await self.abort(gone=True)
 
-    async def _write_to(self, sink: Sink) -> bool:
+    async def write_to(self, sink: Sink) -> bool:
         """Runs the callback in this task, and gives to `sink` what it writes.
 
         Args:
@@ -199,7 +199,7 @@ class CallbackBody:
             raise
         finally:
             self.over = True
-        if self._gone:
+        if self.gone:
             return False
         if failure is not None and not self.closed_early:
             raise failure
@@ -261,24 +261,20 @@ class _Reader:
     """
 
     def __init__(self, body: CallbackBody) -> None:
-        from anyio import Event, create_memory_object_stream
+        from anyio import create_memory_object_stream
 
         self._body = body
         self._giving, self._taking = create_memory_object_stream[bytes](0)
-        self._over = Event()
-        # What the reader is told in the end; this, where the task is ended by someone else.
+        # What the reader is told in the end; this, where the event loop ends the task.
         self._failure: Exception | None = StreamAbortedError()
-        self._task = start_task(self._work)
+        self._task = DetachedTask(self._work, on_end=self._giving.close)
 
     async def _work(self) -> None:
         try:
-            complete = await self._body._write_to(self._sink)
+            complete = await self._body.write_to(self._sink)
             self._failure = None if complete else ClientDisconnectedError("The client went away")
         except Exception as error:
             self._failure = error
-        finally:
-            self._giving.close()
-            self._over.set()
 
     async def _sink(self, chunk: bytes) -> None:
         from anyio import BrokenResourceError
@@ -307,9 +303,9 @@ class _Reader:
         from anyio import CancelScope
 
         with CancelScope(shield=True):
-            await self._body._client_left()
+            await self._body.client_left()
             self._taking.close()
-            await self._over.wait()
+            await self._task.wait()
         self._failure = None
 
 

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
 """The Web-standard objects: Headers, Request, Response, FormData, File, Blob, URL and its query."""
 
-from kit.web._body import Blob, BodyInit
-from kit.web._forms.form_data import File, FormData
-from kit.web._headers import Headers, HeadersInit
-from kit.web._received import ClientDisconnectedError
-from kit.web._request import Request, RequestInit
-from kit.web._response import Response
-from kit.web._url import URL
-from kit.web._url_search_params import URLSearchParams
+from ._blob import Blob
+from ._body import BodyBytes, BodyInit, BodyStream
+from ._forms.form_data import File, FormData
+from ._headers import Headers, HeadersInit
+from ._received import ClientDisconnectedError
+from ._request import Request, RequestInit
+from ._response import Response
+from ._url import URL
+from ._url_search_params import URLSearchParams
 
 __all__ = (
     "URL",
     "Blob",
+    "BodyBytes",
     "BodyInit",
+    "BodyStream",
     "ClientDisconnectedError",
     "File",
     "FormData",
@@ -29,6 +32,8 @@ __all__ = (
 for _class in (
     URL,
     Blob,
+    BodyBytes,
+    BodyStream,
     ClientDisconnectedError,
     File,
     FormData,

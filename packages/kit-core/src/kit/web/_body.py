@@ -3,38 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from kit._support import json as _json
+from kit._support import json
 from kit._support.limits import Limits
-from kit.web._received import ReceivedBody
 
-if TYPE_CHECKING:
-    from kit.web._forms.form_data import FormData
-    from kit.web._headers import Headers
-    from kit.web._url_search_params import URLSearchParams
+from ._blob import Blob, Bytes
+from ._forms.form_data import FormData
+from ._headers import Headers
+from ._received import ReceivedBody
+from ._streams import USED, Chunk, Stream, close_stream, decode_text, iterate
+from ._url_search_params import URLSearchParams
 
-Bytes: TypeAlias = bytes
-"""The type, where a method of the same name hides it."""
+BodyInit: TypeAlias = Chunk | Stream | Blob | FormData | URLSearchParams
 
-Chunk: TypeAlias = bytes | bytearray | memoryview | str
-Stream: TypeAlias = AsyncIterable[Chunk] | Iterable[Chunk]
-BodyInit: TypeAlias = "Chunk | Stream | Blob | FormData | URLSearchParams"
-
-TEXT_TYPE = "text/plain; charset=UTF-8"
-
-
-class _Used:
-    """Stands in the place of a body that was read. A class stays itself when it is copied."""
-
-
-USED: Any = _Used
+# SPEC: WHATWG Fetch section 5.2, "extract a body", for a string.
+_TEXT_TYPE = "text/plain;charset=UTF-8"
 
 
 def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
-    """Turns what was given as a body into bytes or a stream, and the content type it implies.
+    """Turns the argument for a body into bytes or a stream, and the content type it implies.
 
     SPEC: WHATWG Fetch section 5.2, "extract a body".
 
@@ -44,10 +34,14 @@ def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
     if body is None:
         return None, None
     if isinstance(body, str):
-        return body.encode(), TEXT_TYPE
+        return body.encode(), _TEXT_TYPE
     if isinstance(body, (bytes, bytearray, memoryview)):
         return bytes(body), None
-    as_body = getattr(body, "_as_body", None)  # Blob, FormData, URLSearchParams
+    if isinstance(body, FormData):
+        from ._forms.encode import encode
+
+        return encode(body)
+    as_body = getattr(body, "_as_body", None)  # Blob, URLSearchParams
     if as_body is not None:
         return as_body()  # type: ignore[no-any-return]  # see Blob._as_body
     if hasattr(body, "__aiter__") or (hasattr(body, "__iter__") and not isinstance(body, dict)):
@@ -58,59 +52,52 @@ def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
     )
 
 
-def encode_chunk(chunk: Chunk) -> bytes:
-    """Gives a chunk of a stream as bytes.
+class BodyBytes(bytes):
+    """A body in memory: bytes, which can also be iterated asynchronously, as one chunk.
 
-    Raises:
-        TypeError: If it is neither str nor bytes.
+    So code that wraps a streamed body serves one in memory as well. Reading it here doesn't use
+    the body up.
     """
-    if isinstance(chunk, bytes):
-        return chunk
-    if isinstance(chunk, str):
-        return chunk.encode()
-    if isinstance(chunk, (bytearray, memoryview)):
-        return bytes(chunk)
-    raise TypeError(f"A body yielded {type(chunk).__name__}: expected str or bytes")
+
+    __slots__ = ()
+
+    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
+        if self:
+            yield bytes(self)
+
+    async def aclose(self) -> None:
+        """Does nothing: there is nothing to close."""
 
 
-async def iterate(stream: Stream) -> AsyncGenerator[bytes, None]:
-    """Reads a stream, whether it is async or not, chunk by chunk as bytes.
+class BodyStream:
+    """A streamed body, iterated asynchronously; the body counts as read once that has begun.
 
-    It closes the generator that it makes of a stream whose `__aiter__` is one, never the stream.
+    Args:
+        owner: The request or response.
     """
-    if hasattr(stream, "__aiter__"):
-        iterator = stream.__aiter__()
-        try:
-            async for chunk in iterator:
-                yield encode_chunk(chunk)
-        finally:
-            if isinstance(iterator, AsyncGenerator) and iterator is not stream:
-                await close_stream(iterator)
-    else:
-        for chunk in stream:
-            yield encode_chunk(chunk)
 
+    # Not an async generator: one that hasn't begun would close nothing.
+    __slots__ = ("_chunks", "_has_begun", "_owner")
 
-async def close_stream(stream: Any) -> None:
-    """Closes a generator, so that its `finally` runs now, whatever becomes of the response."""
-    aclose = getattr(stream, "aclose", None)
-    if aclose is not None:
-        # PERF: a generator that has ended has nothing left to close, and anyio costs more.
-        if getattr(stream, "ag_frame", stream) is None:
-            return
-        from anyio import CancelScope
+    def __init__(self, owner: Body) -> None:
+        self._owner = owner
+        self._chunks = read_chunks(owner)
+        self._has_begun = False
 
-        with CancelScope(shield=True):
-            await aclose()
-        return
-    close = getattr(stream, "close", None)
-    if close is not None:
-        close()
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
 
+    async def __anext__(self) -> bytes:
+        self._has_begun = True
+        return await self._chunks.__anext__()
 
-def decode_text(data: bytes) -> str:
-    """UTF-8 decode of WHATWG Encoding section 6: a BOM is dropped, bad bytes become U+FFFD."""
-    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    async def aclose(self) -> None:
+        """Closes the body wherever it is; nothing more can be read then."""
+        if self._has_begun:
+            await self._chunks.aclose()
+        elif not self._owner.body_used:
+            self._has_begun = True
+            await close_stream(take(self._owner))
 
 
 class Body:
@@ -123,7 +110,7 @@ class Body:
     @property
     def headers(self) -> Headers:
         """The header lines."""
-        raise AttributeError("headers")  # given by Request and Response
+        raise AttributeError("headers")  # Request and Response override it
 
     @property
     def body_used(self) -> bool:
@@ -131,32 +118,19 @@ class Body:
         return self._body is USED
 
     @property
-    def body(self) -> AsyncGenerator[Bytes, None] | None:
-        """The body as a stream of bytes, which counts as read once it is iterated; or None."""
-        return None if self._body is None else self._stream()
+    def body(self) -> BodyBytes | BodyStream | None:
+        """The body: bytes where it is in memory, an async iterable of bytes where it is streamed.
 
-    async def _stream(self) -> AsyncGenerator[Bytes, None]:
-        body = self._take()
-        if isinstance(body, bytes):
-            yield body
-        elif body is not None:
-            try:
-                async with aclosing(iterate(body)) as chunks:
-                    async for chunk in chunks:
-                        yield chunk
-            finally:
-                await close_stream(body)
-
-    def _take(self) -> Bytes | Stream | None:
+        Both can be iterated with `async for`. Reading the bytes doesn't use the body up; a stream
+        counts as read once it is iterated. None if there is no body.
+        """
         body = self._body
-        if body is USED:
-            raise TypeError("The body was already read; it can be read once")
-        if body is not None:
-            self._body = USED
-        return body
+        if isinstance(body, bytes):
+            return BodyBytes(body)
+        return None if body is None else BodyStream(self)
 
     def _tee(self) -> Bytes | Stream | None:
-        """Gives a body with the same content as this one, for a clone.
+        """Returns a body with the same content as this one, for a clone.
 
         SPEC: WHATWG Fetch section 2.2.4, "clone a body".
 
@@ -171,7 +145,7 @@ class Body:
             )
         if body is None or isinstance(body, bytes):
             return body
-        from kit.web._tee import tee
+        from ._tee import tee
 
         self._body, other = tee(body)
         return other
@@ -182,7 +156,7 @@ class Body:
         Raises:
             TypeError: If the body was read before.
         """
-        body = self._take()
+        body = take(self)
         if body is None:
             return b""
         if isinstance(body, bytes):
@@ -206,22 +180,22 @@ class Body:
         """Reads the body as JSON; it is `json` of both, which on Response makes one as well.
 
         Raises:
-            ValueError: If it is no JSON; the text has the position.
+            ValueError: If it isn't valid JSON; the text has the position.
         """
-        return _json.decode(await self.bytes())
+        return json.decode(await self.bytes())
 
     async def form_data(self) -> FormData:
         """Reads the body as a form, within the default `Limits`.
 
         Raises:
-            HTTPException: 400 if it is no form, 413 if it is beyond a limit.
+            HTTPException: 400 if it isn't a form, 413 if it is beyond a limit.
             TypeError: If the body was read before.
         """
-        from kit.web._forms.reading import read_form
+        from ._forms.reading import read_form
 
         if self.body_used:
-            self._take()
-        async with aclosing(self._stream()) as chunks:
+            take(self)
+        async with aclosing(read_chunks(self)) as chunks:
             return await read_form(chunks, self.headers.get("content-type"), Limits())
 
     async def blob(self) -> Blob:
@@ -229,60 +203,45 @@ class Body:
         return Blob([await self.bytes()], type=self.headers.get("content-type") or "")
 
 
-def as_blob_type(type: str) -> str:
-    """Gives the media type of a blob, empty if it holds what it must not."""
-    return type.lower() if type.isascii() and type.isprintable() else ""
+def peek(owner: Body) -> Bytes | Stream | None:
+    """Returns a body as it is kept, bytes or a stream, without using it up."""
+    return owner._body
 
 
-class Blob:
-    """Bytes with a media type (W3C File API, section 3).
+def take(owner: Body) -> Bytes | Stream | None:
+    """Returns a body as it is kept, bytes or a stream; it counts as read from now on.
 
-    Args:
-        parts: What it is made of: bytes, str (as UTF-8) or other blobs.
-        type: Media type, kept in lower case; empty if unknown.
+    The caller closes a stream.
+
+    Raises:
+        TypeError: If the body was read before.
     """
+    body = owner._body
+    if body is USED:
+        raise TypeError("The body was already read; it can be read once")
+    if body is not None:
+        owner._body = USED
+    return body
 
-    __slots__ = ("_data", "_type")
 
-    def __init__(self, parts: Iterable[Chunk | Blob] = (), *, type: str = "") -> None:
-        if isinstance(parts, (str, bytes, bytearray, memoryview)):
-            raise TypeError(f"Blob expects a list of parts, not {parts.__class__.__name__}")
-        self._data: Bytes = b"".join(
-            p._content() if isinstance(p, Blob) else encode_chunk(p) for p in parts
-        )
-        self._type = as_blob_type(type)
+def put(owner: Body, body: Bytes | Stream | None) -> None:
+    """Replaces a body, as by what is left of it."""
+    owner._body = body
 
-    @property
-    def size(self) -> int:
-        """Number of bytes."""
-        return len(self._data)
 
-    @property
-    def type(self) -> str:
-        """Media type in lower case, or `""`."""
-        return self._type
+async def read_chunks(owner: Body) -> AsyncGenerator[Bytes, None]:
+    """Reads a body chunk by chunk, and closes it at the end.
 
-    async def bytes(self) -> Bytes:
-        """Gives the content."""
-        return self._data
-
-    async def array_buffer(self) -> Bytes:
-        """Gives the content; the Web name of `bytes`."""
-        return await self.bytes()
-
-    async def text(self) -> str:
-        """Gives the content decoded as UTF-8; bad bytes become U+FFFD."""
-        return decode_text(await self.bytes())
-
-    async def stream(self) -> AsyncGenerator[Bytes, None]:
-        """Gives the content in chunks."""
-        yield self._data
-
-    def _content(self) -> Bytes:
-        return self._data
-
-    def _as_body(self) -> tuple[Bytes | Stream, str | None]:
-        return self._data, self.type or None
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.type or 'without type'}, {self.size} bytes>"
+    Raises:
+        TypeError: If the body was read before.
+    """
+    body = take(owner)
+    if isinstance(body, bytes):
+        yield body
+    elif body is not None:
+        try:
+            async with aclosing(iterate(body)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+        finally:
+            await close_stream(body)

@@ -141,12 +141,13 @@ class Headers:
                 raise ValueError(f"Invalid header {pair!r}: expected a pair of name and value")
             self.append(*pair)
 
-    @classmethod
-    def _over(cls, lines: list[HeaderLine]) -> Headers:
-        """Headers that read and change the given list itself."""
-        headers = cls.__new__(cls)
-        headers._lines = lines
-        return headers
+    @property
+    def raw(self) -> list[HeaderLine]:
+        """The lines as ASGI has them: pairs of lower-case name and value, both bytes.
+
+        It is the list itself: what is put there is not checked.
+        """
+        return self._lines
 
     def get(self, name: str) -> str | None:
         """Gives the values of `name` joined by `", "`, or None if there is none."""
@@ -238,3 +239,10 @@ class Headers:
 
     def __repr__(self) -> str:
         return f"Headers({list(self.items())!r})"
+
+
+def headers_over(lines: list[HeaderLine]) -> Headers:
+    """Returns headers that read and change the given list itself."""
+    headers = Headers.__new__(Headers)
+    headers._lines = lines
+    return headers

@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from types import EllipsisType
 from typing import Any, TypedDict
 
-from kit.web._body import Body, BodyInit, Stream, extract
-from kit.web._headers import Headers, HeadersInit, encode_value
-from kit.web._received import ReceivedBody
-from kit.web._url import URL
+from kit._support.paths import encode_delimiters
+
+from ._body import Body, BodyInit, extract, take
+from ._headers import HeaderLine, Headers, HeadersInit, headers_over
+from ._received import ReceivedBody
+from ._streams import Stream
+from ._url import URL
 
 _METHOD = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _NORMALIZED_METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"))
@@ -43,10 +48,9 @@ class Request(Body):
         TypeError: If a GET or HEAD request is given a body, or the body can't be sent.
     """
 
-    __slots__ = ("_headers", "_method", "_received", "_url", "_whole_url", "scope")
+    __slots__ = ("_closer", "_headers", "_method", "_received", "_root_path", "_url", "scope")
 
-    _whole_url: str
-    """The URL before a mount cut its path; not there if none did."""
+    _closer: Callable[[], None]
 
     scope: dict[str, Any] | None
     """The ASGI scope, or None for a request made in process."""
@@ -62,6 +66,7 @@ class Request(Body):
         self.scope = None
         self._received: ReceivedBody | None = None
         source = input if isinstance(input, Request) else None
+        self._root_path: str | None = source.root_path if source else None
         self._url: str | None = source.url if source else URL(str(input)).href
         self._method = _checked_method(method or (source.method if source else "GET"))
         self._headers: Headers | None = Headers(
@@ -72,23 +77,11 @@ class Request(Body):
         if given and self._method in ("GET", "HEAD"):
             raise TypeError(f"A {self._method} request can't have a body")
         if body is None and source is not None:
-            self._body = source._take()
+            self._body = take(source)
         elif body is not None:
             self._body, content_type = extract(body)
             if content_type is not None and not self._headers.has("content-type"):
-                self._headers._lines.append(
-                    (b"content-type", encode_value("content-type", content_type))
-                )
-
-    @classmethod
-    def _from_scope(cls, scope: dict[str, Any], receive: Any) -> Request:
-        """The request that an ASGI server received; url and headers are made when read."""
-        request: Request = _new(cls)
-        request.scope = scope
-        request._method = scope["method"]
-        request._url = request._headers = None
-        request._body = request._received = ReceivedBody(receive)
-        return request
+                self._headers.append("content-type", content_type)
 
     def _has_body(self) -> bool:
         """Whether there is something to read; a served GET or HEAD is taken to have none."""
@@ -96,10 +89,14 @@ class Request(Body):
             self._received is not None and self._method in ("GET", "HEAD")
         )
 
-    def _received_body(self) -> ReceivedBody:
-        """What reads the body from the server, for who waits for the client to leave."""
-        assert self._received is not None  # noqa: S101 - asked of served requests only
-        return self._received
+    async def wait_for_disconnect(self) -> bool:
+        """Waits until the client goes away; the body can be read meanwhile.
+
+        Returns:
+            True once it has gone. False, without waiting for it, where that can't be known: the
+            request was made in process, or the server stopped reporting it.
+        """
+        return self._received is not None and await self._received.wait_for_disconnect()
 
     @property
     def method(self) -> str:
@@ -115,11 +112,22 @@ class Request(Body):
         return self._url
 
     @property
+    def root_path(self) -> str:
+        """The path, decoded, below which the app or mounted application is found; `""` if at `/`.
+
+        SPEC: ASGI HTTP, "HTTP Connection Scope", `root_path`; PEP 3333, SCRIPT_NAME.
+        """
+        if self._root_path is not None:
+            return self._root_path
+        root: str = (self.scope or {}).get("root_path") or ""
+        return root.rstrip("/")
+
+    @property
     def headers(self) -> Headers:
         """The header lines."""
         if self._headers is None:
             assert self.scope is not None  # noqa: S101 - one of the two is always there
-            self._headers = Headers._over(list(map(tuple, self.scope["headers"])))
+            self._headers = headers_over(list(map(tuple, self.scope["headers"])))
         return self._headers
 
     async def json(self) -> Any:
@@ -127,12 +135,12 @@ class Request(Body):
 
         Raises:
             TypeError: If the body was read before.
-            ValueError: If it is no JSON; the text has the position.
+            ValueError: If it isn't valid JSON; the text has the position.
         """
         return await self._read_json()
 
     def clone(self) -> Request:
-        """Gives a second request with the same content, to be read apart from this one.
+        """Returns a second request with the same content, to be read apart from this one.
 
         A body in memory is shared. A streamed one is read as the faster of the two asks; what the
         slower has not read yet is kept in memory, so read or drop both. It is closed when both
@@ -145,19 +153,101 @@ class Request(Body):
         """
         return self._with_body(self._tee())
 
+    def replace(
+        self,
+        *,
+        method: str | None = None,
+        url: str | None = None,
+        headers: HeadersInit | None = None,
+        body: BodyInit | EllipsisType | None = ...,
+        root_path: str | None = None,
+    ) -> Request:
+        """Returns a request like this one with some parts changed.
+
+        Args:
+            method: The new HTTP method.
+            url: The new absolute URL.
+            headers: The new headers, all of them.
+            body: The new body; Content-Length goes, and Content-Type stays. Default: the body of
+                this request, which counts as read here from now on.
+            root_path: The new `root_path`.
+
+        Returns:
+            The request; `scope` is the same object.
+
+        Raises:
+            TypeError: If the body can't be sent.
+            ValueError: If the URL, the method or a header is invalid.
+        """
+        if body is ...:
+            request = self._with_body(self._body)
+            if not self.body_used:
+                take(self)
+        else:
+            content, _ = extract(body)
+            request = self._with_body(content)
+            request.headers.delete("content-length")
+        if method is not None:
+            request._method = _checked_method(method)
+        if url is not None:
+            request._url = URL(str(url)).href
+        if headers is not None:
+            request._headers = Headers(headers)
+        if root_path is not None:
+            request._root_path = root_path
+        return request
+
+    def close(self) -> None:
+        """Removes the temporary files of a form that an app read from it.
+
+        A server does so once the response is sent; a caller of `Kit.fetch` may.
+        """
+        close: Callable[[], None] | None = getattr(self, "_closer", None)
+        if close is not None:
+            close()
+
     def _with_body(self, body: bytes | Stream | None) -> Request:
-        """A request like this one with another body, and header lines of its own."""
-        copy = Request.__new__(Request)
+        """Returns a request like this one with another body, and header lines of its own."""
+        copy: Request = _new(Request)
         copy.scope = self.scope
         copy._method = self._method
         copy._url = self._url
         copy._headers = None if self._headers is None else Headers(self._headers)
         copy._received = self._received
+        copy._root_path = self._root_path
         copy._body = body
         return copy
 
     def __repr__(self) -> str:
         return f"<Request {self._method} {self.url}>"
+
+
+def request_of_scope(scope: dict[str, Any], receive: Any) -> Request:
+    """Returns the request that an ASGI server received; url and headers are made when read."""
+    request: Request = _new(Request)
+    request.scope = scope
+    request._method = scope["method"]
+    request._url = request._headers = request._root_path = None
+    request._body = request._received = ReceivedBody(receive)
+    return request
+
+
+def close_with(request: Request, close: Callable[[], None]) -> None:
+    """Makes `Request.close` call a function."""
+    request._closer = close
+
+
+def with_body(request: Request, body: bytes | Stream | None) -> Request:
+    """Returns a request like another one with a body that was extracted before."""
+    return request._with_body(body)
+
+
+def header_lines(request: Request) -> Sequence[HeaderLine]:
+    """Returns the header lines for reading alone; PERF: makes no Headers for that."""
+    if request._headers is None and request.scope is not None:
+        lines: Sequence[HeaderLine] = request.scope["headers"]
+        return lines
+    return request.headers.raw
 
 
 def url_of_scope(scope: dict[str, Any]) -> str:
@@ -166,7 +256,7 @@ def url_of_scope(scope: dict[str, Any]) -> str:
     A Host header that is missing or can't be part of a URL gives way to the server's own address.
     """
     path = scope.get("raw_path")
-    text = path.decode("utf-8", "replace") if path else _quoted(scope["path"])
+    text = path.decode("utf-8", "replace") if path else encode_delimiters(scope["path"])
     if not text.startswith("/"):  # a target such as `@other.example` would become part of the host
         text = "/" + text
     query = scope.get("query_string", b"").decode("utf-8", "replace")
@@ -182,10 +272,6 @@ def url_of_scope(scope: dict[str, Any]) -> str:
     # A Unix socket has a path in the place of a name, and no port.
     host = "localhost" if port is None else f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
     return URL(f"{scheme}://{host}{rest}").href
-
-
-def _quoted(path: str) -> str:
-    return path.replace("%", "%25").replace("?", "%3F").replace("#", "%23")
 
 
 def _checked_method(method: str) -> str:

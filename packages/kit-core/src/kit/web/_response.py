@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from types import EllipsisType
 from typing import Any, overload
 
-from kit._support import json as _json
-from kit.web._body import Body, BodyInit, extract
-from kit.web._headers import HeaderLine, Headers, HeadersInit, encode_value
+from kit._support.json import encode
+
+from ._body import Body, BodyInit, extract, take
+from ._headers import HeaderLine, Headers, HeadersInit, encode_value, headers_over
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 # SPEC: RFC 9112 section 4, reason-phrase.
@@ -54,7 +56,7 @@ def _json_response(
     Raises:
         TypeError: If the value can't be encoded.
     """
-    response = Response(_json.encode(value), status=status, headers=headers)
+    response = Response(encode(value), status=status, headers=headers)
     if not response.headers.has("content-type"):
         response.headers.set("content-type", "application/json")
     return response
@@ -99,7 +101,7 @@ class Response(Body):
             )
         self._status = status
         self._status_text = status_text
-        lines = Headers(headers)._lines
+        lines = Headers(headers).raw
         if content_type is not None and all(name != b"content-type" for name, _ in lines):
             lines.append((b"content-type", encode_value("content-type", content_type)))
         self._lines = lines
@@ -125,18 +127,10 @@ class Response(Body):
         lines = self._lines
         if lines.__class__ is tuple:
             lines = self._lines = list(lines)
-        return Headers._over(lines)  # type: ignore[arg-type]  # no tuple any more
-
-    def _copy(self) -> Response:
-        """A response with the same status and body, and header lines of its own."""
-        copy: Response = _new(Response)
-        copy._status = self._status
-        copy._body = self._body
-        copy._lines = list(self._lines)
-        return copy
+        return headers_over(lines)  # type: ignore[arg-type]  # no tuple any more
 
     def clone(self) -> Response:
-        """Gives a second response with the same content, to be read apart from this one.
+        """Returns a second response with the same content, to be read apart from this one.
 
         A body in memory is shared. A streamed one is read as the faster of the two asks; what the
         slower has not read yet is kept in memory, so read or drop both. It is closed when both
@@ -148,10 +142,43 @@ class Response(Body):
             TypeError: If the body was read, or is being read.
         """
         body = self._tee()
-        clone = self._copy()
-        clone._status_text = self.status_text
+        clone = self.__copy__()
         clone._body = body
         return clone
+
+    def replace(
+        self,
+        *,
+        body: BodyInit | EllipsisType | None = ...,
+        status: int | None = None,
+        headers: HeadersInit | None = None,
+    ) -> Response:
+        """Returns a response like this one with some parts changed.
+
+        Args:
+            body: The new body, which has no part in the headers: Content-Type stays, and
+                Content-Length goes. Default: the body of this response, which counts as read
+                from now on if it is streamed.
+            status: The new HTTP status code. Default: that of this response.
+            headers: The new headers, all of them. Default: those of this response.
+
+        Raises:
+            TypeError: If the body can't be sent, the status allows none, or the body of this
+                response was read and no other is given.
+            ValueError: If the status or a header is invalid.
+        """
+        response = self.__copy__()
+        if headers is not None:
+            response._lines = list(Headers(headers).raw)
+        if body is not ...:
+            response._body, _ = extract(body)
+            response._lines = [line for line in response._lines if line[0] != b"content-length"]
+        elif not isinstance(self._body, bytes):
+            response._body = take(self)
+        if status is not None:
+            response._status = status
+        check_status(response._status, has_body=response._body is not None)
+        return response
 
     json = _Json()
 
@@ -173,10 +200,38 @@ class Response(Body):
         return Response(None, status=status, headers={"location": url})
 
     def __copy__(self) -> Response:
-        return self._copy()
+        copy: Response = _new(Response)
+        copy._status = self._status
+        copy._body = self._body
+        copy._lines = list(self._lines)
+        if text := getattr(self, "_status_text", ""):
+            copy._status_text = text
+        return copy
 
     def __repr__(self) -> str:
         return f"<Response {self._status}>"
 
 
 _new = object.__new__
+
+
+def response_of(
+    body: Any, status: int, lines: list[HeaderLine] | tuple[HeaderLine, ...]
+) -> Response:
+    """Puts a response together from parts that were checked before.
+
+    Args:
+        body: As `extract` returns it.
+        status: HTTP status code.
+        lines: Header lines; a tuple may be shared, and holds no content-length.
+    """
+    response: Response = _new(Response)
+    response._body = body
+    response._status = status
+    response._lines = lines
+    return response
+
+
+def lines_of(response: Response) -> Sequence[HeaderLine]:
+    """Returns the header lines as they are kept, for reading alone."""
+    return response._lines

@@ -9,10 +9,11 @@ from contextlib import aclosing, suppress
 from functools import partial
 from typing import Any
 
-from kit._concurrency.tasks import Signal, start_task, threadsafe_call
 from kit._support.limits import body_too_large
-from kit.web._body import Stream, close_stream, iterate
-from kit.web._received import See
+from kit.concurrency import DetachedTask, Signal, threadsafe_call
+
+from ._received import See
+from ._streams import Stream, close_stream, iterate
 
 
 def tee(stream: Stream) -> tuple[Branch, Branch]:
@@ -102,7 +103,7 @@ class Branch:
 class _Source:
     """Reads the stream for its branches.
 
-    In a task of its own, for one reader may be cancelled while another waits for the same chunk,
+    In a task of its own, since one reader may be cancelled while another waits for the same chunk,
     and a generator must see one task from its beginning to its end.
     """
 
@@ -111,14 +112,9 @@ class _Source:
         self._branches: list[deque[bytes]] = []
         self._changed = Signal()
         self._is_wanted = False
-        self._has_begun = False
+        self._is_complete = False
         self._over = False
-        # What the readers are told in the end; this, where the task is ended by someone else.
-        self._failure: Exception | None = RuntimeError(
-            "The body is not complete: the event loop that read it has ended"
-        )
-        self._scope: Any = None
-        self._task: object = None
+        self._task: DetachedTask | None = None
         self._call_soon: Any = None
 
     def add(self, chunks: deque[bytes]) -> None:
@@ -126,29 +122,27 @@ class _Source:
         self._branches.append(chunks)
 
     async def wait(self) -> bool:
-        """Waits until there is something new. Gives False at the end of the stream.
+        """Waits until there is something new. Returns False at the end of the stream.
 
         Raises:
             Exception: What the stream raised.
         """
         if self._over:
-            if self._failure is not None:
-                raise self._failure
+            self._check()
             return False
         self._is_wanted = True
         if self._task is None:
-            from anyio import CancelScope
-
-            self._scope = CancelScope()
             self._call_soon = threadsafe_call()
-            self._task = start_task(self._run)
+            self._task = DetachedTask(
+                self._read, changed=self._changed, on_end=self._end, cleans_up=True
+            )
         else:
             self._changed.tell()
         await self._changed.wait()
         return True
 
     async def leave(self, chunks: deque[bytes]) -> None:
-        """Takes a branch away; with the last one the stream is closed.
+        """Removes a branch; with the last one the stream is closed.
 
         Raises:
             Exception: What the stream raises when it is closed.
@@ -161,17 +155,12 @@ class _Source:
             self._over = True
             await close_stream(self._stream)
             return
-        from anyio import CancelScope
-
-        # A task may be cancelled before it has begun, and never does then.
-        with CancelScope(shield=True):
-            while self._has_begun and not self._over:
-                await self._changed.wait()
-        if self._failure is not None and self._has_begun:
-            raise self._failure
+        await self._task.cancel_and_wait()
+        if self._over:
+            self._check()
 
     def drop_from_anywhere(self, chunks: deque[bytes]) -> None:
-        """Takes a branch away that was dropped unread, in any thread."""
+        """Removes a branch that was dropped unread, in any thread."""
         if self._task is None:
             self._drop(chunks)
         elif not self._over:
@@ -180,25 +169,26 @@ class _Source:
 
     def _drop(self, chunks: deque[bytes]) -> None:
         self._branches = [each for each in self._branches if each is not chunks]
-        if not self._branches and self._scope is not None:
-            self._scope.cancel()
+        if not self._branches and self._task is not None:
+            self._task.cancel()
         self._changed.tell()
 
-    async def _run(self) -> None:
-        self._has_begun = True
-        try:
-            with self._scope:
-                await self._read()
-            self._failure = None
-        except Exception as error:
-            self._failure = error
-        finally:
-            self._over = True
-            self._changed.tell()
+    def _check(self) -> None:
+        if self._task is None or self._is_complete:
+            return
+        raise self._task.failure or RuntimeError(
+            "The body is not complete: the event loop that read it has ended"
+        )
+
+    def _end(self) -> None:
+        self._over = True
+        task = self._task
+        if task is not None and task.failure is None and task.is_cancelled:
+            self._is_complete = True  # nobody is left to be told
 
     async def _read(self) -> None:
         try:
-            if self._scope.cancel_called:
+            if not self._branches:  # all were closed before this began
                 return
             async with aclosing(iterate(self._stream)) as chunks:
                 async for chunk in chunks:
@@ -206,9 +196,10 @@ class _Source:
                         await self._give(chunk)
         finally:
             await close_stream(self._stream)
+        self._is_complete = True
 
     async def _give(self, chunk: bytes) -> None:
-        """Gives a chunk to all branches, and waits until one of them asks for the next."""
+        """Hands a chunk to all branches, and waits until one of them asks for the next."""
         self._is_wanted = False
         for chunks in self._branches:
             chunks.append(chunk)

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from kit.web._url_search_params import URLSearchParams
+from ._url_search_params import URLSearchParams
 
 
 class URL:
@@ -78,8 +77,6 @@ class URL:
     @property
     def search_params(self) -> URLSearchParams:
         """The parameters of the query; a new object each time, which does not change the URL."""
-        from kit.web._url_search_params import URLSearchParams
-
         return URLSearchParams(self.search)
 
     @property

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kit.web._entries import Entries
+from ._entries import Entries
+from ._forms.urlencoded import parse_urlencoded
 
 
 class URLSearchParams(Entries[str]):
@@ -27,8 +28,6 @@ class URLSearchParams(Entries[str]):
     def __init__(self, init: str | Iterable[tuple[str, str]] | Mapping[str, str] = "") -> None:
         self._entries: list[tuple[str, str]] = []
         if isinstance(init, str):
-            from kit.web._forms.reading import parse_urlencoded
-
             self._entries += parse_urlencoded(init.removeprefix("?").encode())
             return
         pairs: Any = init.items() if isinstance(init, Mapping) else init

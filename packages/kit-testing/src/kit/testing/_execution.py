@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from kit.web._body import Stream, close_stream, iterate
+from kit.web import BodyStream
 
 
 class ExecutionContext:
@@ -82,7 +82,7 @@ class ExecutionContext:
             if cancelled is None or not cancelled():
                 raise
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """Gives up what was not run."""
         waiting, self._waiting = self._waiting, []
         for awaitable in waiting:
@@ -103,10 +103,9 @@ class WatchedBody:
     """
 
     def __init__(
-        self, stream: Stream, finish: Callable[[], Awaitable[None]], unread: set[WatchedBody]
+        self, stream: BodyStream, finish: Callable[[], Awaitable[None]], unread: set[WatchedBody]
     ) -> None:
         self._stream = stream
-        self._chunks = iterate(stream)
         self._finish = finish
         self._unread = unread
         unread.add(self)
@@ -116,7 +115,7 @@ class WatchedBody:
 
     async def __anext__(self) -> bytes:
         try:
-            return await anext(self._chunks)
+            return await anext(self._stream)
         except Exception:  # StopAsyncIteration among them
             await self.aclose()
             raise
@@ -127,7 +126,6 @@ class WatchedBody:
             return
         self._unread.discard(self)
         try:
-            await self._chunks.aclose()
-            await close_stream(self._stream)
+            await self._stream.aclose()
         finally:
             await self._finish()

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, TypedDict
 from urllib.parse import urlencode
 
-from kit._support import json as _json
+from kit.cookie import format_cookie
 from kit.testing._errors import did_you_mean
-from kit.web import Blob, FormData, Headers, Request
-from kit.web._forms.reading import URLENCODED
+from kit.web import Blob, FormData, Headers, Request, Response
 
 ORIGIN = "http://localhost"
+URLENCODED = "application/x-www-form-urlencoded"
 
 Values: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 
@@ -58,6 +59,16 @@ def check_options(call: str, options: Mapping[str, Any], known: Iterable[str]) -
             )
 
 
+def encode(value: Any) -> bytes:
+    """Encodes a value as `Context.json` does.
+
+    Raises:
+        TypeError: If something in it can't be encoded.
+    """
+    body: Any = Response.json(value).body
+    return bytes(body)
+
+
 def as_text(value: Any, what: str) -> str:
     """Writes a value as text: a str as it is, anything else as in JSON.
 
@@ -68,9 +79,9 @@ def as_text(value: Any, what: str) -> str:
         return value
     if isinstance(value, (bytes, bytearray, memoryview)):
         raise TypeError(f"{what} must be a str, not {type(value).__name__}")
-    written = _json.encode(value)
+    written = encode(value)
     if written[:1] == b'"':
-        return str(_json.decode(written))
+        return str(json.loads(written))
     if written[:1] in b"[{" or written == b"null":
         raise TypeError(f"{what} must be a str or a single value, not {value!r:.100}")
     return written.decode()
@@ -123,11 +134,11 @@ def request_of(method: str, path: str, defaults: Headers, options: RequestOption
 
 def _body_of(options: RequestOptions) -> tuple[Any, str | None]:
     """Gives the body, and its content type unless the body implies that."""
-    json, form = options.get("json"), options.get("form")
-    if json is not None and form is not None:
+    json_value, form = options.get("json"), options.get("form")
+    if json_value is not None and form is not None:
         raise TypeError("A request has one body: give json or form, not both")
-    if json is not None:
-        return _json.encode(json), "application/json"
+    if json_value is not None:
+        return encode(json_value), "application/json"
     if form is None or isinstance(form, FormData):
         return form, None
     entries = [
@@ -143,9 +154,7 @@ def _body_of(options: RequestOptions) -> tuple[Any, str | None]:
 def _cookie_pairs(cookies: Values | None) -> list[str]:
     if cookies is None:
         return []
-    from kit.cookie import _pair  # checks name and size, and encodes
-
-    return [_pair(name, value, None, None) for name, value in _text_pairs("cookie", cookies)]
+    return [format_cookie(name, value) for name, value in _text_pairs("cookie", cookies)]
 
 
 def _text_pairs(what: str, given: Values | None) -> list[tuple[str, str]]:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from kit._concurrency.tasks import start_task
+from kit.concurrency import DetachedTask
 
 
 class LifespanTask:
@@ -29,15 +30,13 @@ class LifespanTask:
         Raises:
             Exception: What its startup raised.
         """
-        from anyio import CancelScope, Event
+        from anyio import Event
 
-        self._scope = CancelScope()
         self._started = Event()
         self._stop = Event()
-        self._over = Event()
-        self._task = start_task(self._live)  # kept, for asyncio has but a weak reference
-        await self._wait_for(self._started)
-        if self._over.is_set() and self._failure is not None:
+        self._task = DetachedTask(self._live, on_end=self._started.set)
+        await self._wait_for(self._started.wait)
+        if self._task.over and self._failure is not None:
             raise self._failure
 
     async def end(self) -> None:
@@ -47,7 +46,7 @@ class LifespanTask:
             Exception: What its shutdown raised, or a task of it before.
         """
         self._stop.set()
-        await self._wait_for(self._over)
+        await self._wait_for(self._task.wait)
         if self._failure is not None:
             raise self._failure
 
@@ -55,26 +54,18 @@ class LifespanTask:
         from anyio import get_cancelled_exc_class
 
         try:
-            with self._scope:
-                async with self._lifespan:
-                    self._started.set()
-                    await self._stop.wait()
-        except get_cancelled_exc_class():  # the event loop ends
+            async with self._lifespan:
+                self._started.set()
+                await self._stop.wait()
+        except get_cancelled_exc_class():
             raise
         except BaseException as error:  # pytest.fail() is no Exception
             self._failure = error
-        finally:
-            self._started.set()
-            self._over.set()
 
-    async def _wait_for(self, event: Any) -> None:
-        """Waits; who is cancelled meanwhile, as by a time limit, cancels the lifespan as well."""
-        from anyio import CancelScope
-
+    async def _wait_for(self, wait: Callable[[], Awaitable[None]]) -> None:
+        """Waits; if it is cancelled meanwhile, as by a time limit, it cancels the lifespan too."""
         try:
-            await event.wait()
+            await wait()
         except BaseException:
-            self._scope.cancel()
-            with CancelScope(shield=True):
-                await self._over.wait()
+            await self._task.cancel_and_wait()
             raise

@@ -88,20 +88,19 @@ class SyncCaller(Caller):
         """Answers a request; a streamed body is left to be read."""
         worker = Worker(self.running_portal())
         try:
-            response, content = worker.run(self._fetch, request)
+            response, content, watched = worker.run(self._fetch, request)
         except BaseException:
             worker.end()
             raise
-        if content is not None:
+        if watched is None:
             worker.end()
             return SyncResponse(self, response, content, None)
-        self._streams[worker] = response._body
+        self._streams[worker] = watched
         return SyncResponse(self, response, None, worker)
 
-    async def _fetch(self, request: Request) -> tuple[Response, bytes | None]:
-        response = await self.fetch(request)
-        is_streamed = isinstance(response._body, WatchedBody)
-        return response, None if is_streamed else await response.bytes()
+    async def _fetch(self, request: Request) -> tuple[Response, bytes, WatchedBody | None]:
+        response, watched = await self.fetch_watched(request)
+        return response, b"" if watched else await response.bytes(), watched
 
     def running_portal(self) -> BlockingPortal:
         """Gives the way to the event loop.

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from keyword import iskeyword
 from typing import Any, NamedTuple
 
-from kit._state.route import Route
-from kit.interface import METHOD_NAME_ALL
+from kit.interface import METHOD_NAME_ALL, RouterRoute
 from kit.testing._errors import MethodNotFoundError, RouteNotFoundError
 from kit.testing._paths import Names, Variant, begins, variants
 
@@ -18,7 +17,7 @@ STANDARD_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD")
 class Found(NamedTuple):
     """A route that has the path that is asked for, and which of its variants that is."""
 
-    route: Route
+    route: RouterRoute
     variant: Variant
 
 
@@ -99,7 +98,7 @@ class Routes:
             call = expression(names) + "()"
             raise MethodNotFoundError(call, listed[0].path, None, methods)
 
-    def _matching(self, names: Names, routes: list[Route]) -> list[Found]:
+    def _matching(self, names: Names, routes: list[RouterRoute]) -> list[Found]:
         names = names or ("",)
         found = [
             Found(route, variant)
@@ -164,14 +163,21 @@ class Routes:
 
     def has(self, names: Names) -> bool:
         """Whether a route, be it of middleware, begins with these names."""
-        routes = self._app._table.routes
+        routes = self._registered()
         return any(begins(v, names) for route in routes for v in variants(route.path))
 
-    def _listed(self) -> list[Route]:
-        return [route for route in self._app._table.routes if not is_middleware(route)]
+    def _registered(self) -> list[RouterRoute]:
+        try:
+            return list(self._app.routes)
+        except RuntimeError:  # a decorator that has not got its function
+            return []
+
+    def _listed(self) -> list[RouterRoute]:
+        return [route for route in self._registered() if not is_middleware(route)]
 
 
-def is_middleware(route: Route) -> bool:
+def is_middleware(route: RouterRoute) -> bool:
     """Whether a route looks like one of middleware, as that of `mount` does too."""
     below = route.path.endswith("*")
-    return route.takes_next and (below or route.method == METHOD_NAME_ALL)
+    takes_next: bool = getattr(route, "takes_next", False)
+    return takes_next and (below or route.method == METHOD_NAME_ALL)

@@ -3,18 +3,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Generator
+from typing import Any, Protocol, TypeAlias
 
-from kit._support import json as _json
+import msgspec
+
 from kit.web import Blob, FormData, Headers, Response
-from kit.web._body import decode_text
-
-if TYPE_CHECKING:
-    from kit.testing._loop import SyncCaller, Worker
 
 Bytes: TypeAlias = bytes
 """The type, where a method of the same name hides it."""
+
+
+class Reader(Protocol):
+    """A task of the event loop in which a streamed body is read."""
+
+    def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Runs an async function there."""
+
+
+class Streams(Protocol):
+    """The streamed bodies that are open, and the way to the event loop."""
+
+    def is_open(self, worker: Any) -> bool:
+        """Whether a streamed body can still be read."""
+
+    def close_stream(self, worker: Any) -> None:
+        """Closes a streamed body."""
+
+    def running_portal(self) -> Any:
+        """Returns the way to the event loop."""
 
 
 class SyncResponse:
@@ -28,10 +45,10 @@ class SyncResponse:
 
     def __init__(
         self,
-        caller: SyncCaller,
+        caller: Streams,
         response: Response,
         content: Bytes | None,
-        worker: Worker | None,
+        worker: Reader | None,
     ) -> None:
         self._caller = caller
         self._response = response
@@ -73,7 +90,9 @@ class SyncResponse:
                 yield self._content
             return
         worker = self._open_worker()
-        chunks = self._response._take()
+        if self._response.body_used:
+            raise TypeError("The body was already read; it can be read once")
+        chunks = self._response.body
         try:
             while self._caller.is_open(worker):
                 yield worker.run(anext, chunks)
@@ -99,7 +118,7 @@ class SyncResponse:
 
     def text(self) -> str:
         """Reads the body as UTF-8; a byte order mark is dropped, bad bytes become U+FFFD."""
-        return decode_text(self.bytes())
+        return self._without_mark().decode("utf-8", "replace")
 
     def json(self) -> Any:
         """Reads the body as JSON.
@@ -107,7 +126,7 @@ class SyncResponse:
         Raises:
             ValueError: If it is no JSON; the text has the position.
         """
-        return _json.decode(self.bytes())
+        return msgspec.json.decode(self._without_mark())
 
     def blob(self) -> Blob:
         """Reads the body as a Blob with the content type of the headers."""
@@ -124,7 +143,10 @@ class SyncResponse:
         form: FormData = self._caller.running_portal().call(copy.form_data)
         return form
 
-    def _open_worker(self) -> Worker:
+    def _without_mark(self) -> Bytes:
+        return self.bytes().removeprefix(b"\xef\xbb\xbf")
+
+    def _open_worker(self) -> Reader:
         worker = self._worker
         if worker is None or not self._caller.is_open(worker):
             raise RuntimeError(

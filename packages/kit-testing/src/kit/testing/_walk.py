@@ -20,7 +20,7 @@ from kit.testing._inputs import (
 )
 from kit.testing._paths import Names, fill
 from kit.testing._routes import Routes, expression, is_attribute
-from kit.web import URL, Request, Response
+from kit.web import URL, BodyStream, Request, Response
 
 if TYPE_CHECKING:
     from kit.app import Kit
@@ -81,10 +81,15 @@ class Caller:
 
     async def fetch(self, request: Request) -> Response:
         """Answers a request, and does what a server does after it."""
+        response, _ = await self.fetch_watched(request)
+        return response
+
+    async def fetch_watched(self, request: Request) -> tuple[Response, WatchedBody | None]:
+        """Answers a request; returns its streamed body as well, if it has one."""
         own = ExecutionContext()
         context = own if self._execution_ctx is None else self._execution_ctx
         try:
-            response, req = await self.app._fetch(request, self._env, context)
+            response = await self.app.fetch(request, self._env, context)
 
             async def finish() -> None:
                 try:
@@ -92,17 +97,21 @@ class Caller:
                     if isinstance(context, ExecutionContext):
                         await context.finish()
                 finally:
-                    req._close()
+                    request.close()
 
-            body = response._body
-            if body is None or isinstance(body, bytes) or response.body_used:
+            body = response.body
+            if not isinstance(body, BodyStream) or response.body_used:
                 await finish()
-            else:
-                response._body = WatchedBody(body, finish, self.unread)
+                return response, None
+            watched = WatchedBody(body, finish, self.unread)
+            length = response.headers.get("content-length")
+            response = response.replace(body=watched)
+            if length is not None:
+                response.headers.set("content-length", length)
+            return response, watched
         except BaseException:
-            own._close()
+            own.close()
             raise
-        return response
 
     async def close(self) -> None:
         """Closes the bodies that nobody has read, which runs their background tasks."""

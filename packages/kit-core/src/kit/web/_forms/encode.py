@@ -7,8 +7,9 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from kit.web._body import Stream
-from kit.web._forms.form_data import File, FormData, FormValue
+from kit.web._streams import Stream
+
+from .form_data import File, FormData, FormValue
 
 
 def encode(form: FormData, boundary: str | None = None) -> tuple[bytes | Stream, str]:

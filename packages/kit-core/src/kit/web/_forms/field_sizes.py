@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from kit._support.limits import Limits, field_name_too_large, field_too_large, form_too_large
 
+from .urlencoded import decoded
+
 # SPEC: WHATWG URL section 1.3: three characters stand for a byte, at most.
 _ESCAPE_BYTES = 3
 
@@ -61,8 +63,6 @@ class FieldSizes:
             self._size = self._escapes = 0
         self._count(piece)
         if self._is_beyond(most):
-            from kit.web._forms.reading import decoded
-
             raise field_too_large(decoded(bytes(self._name)), most)
 
     def _count(self, piece: bytes) -> None:

@@ -7,9 +7,11 @@ import time
 from collections.abc import AsyncGenerator, Iterable
 from typing import Any, TypeAlias
 
-from kit.web._body import Blob, Bytes, Chunk, Stream, as_blob_type
+from kit.web._blob import Blob, Bytes, as_blob_type
 from kit.web._entries import Entries
-from kit.web._forms.spool import Spool
+from kit.web._streams import Chunk, Stream
+
+from .spool import Spool
 
 FormValue: TypeAlias = "str | File"
 _CHUNK_BYTES = 64 * 1024
@@ -182,15 +184,11 @@ class FormData(Entries[FormValue]):
         """Removes all entries of a name."""
         self._entries = [entry for entry in self._entries if entry[0] != name]
 
-    def _close(self) -> None:
-        """Closes and removes the temporary file of the form."""
-        if self._spool is not None:
-            self._spool.close()
 
-    def _as_body(self) -> tuple[bytes | Stream, str | None]:
-        from kit.web._forms.encode import encode
-
-        return encode(self)
+def close_form(form: FormData) -> None:
+    """Closes and removes the temporary file of a form."""
+    if form._spool is not None:
+        form._spool.close()
 
 
 def _as_value(name: str, value: Any, filename: str | None) -> FormValue:

@@ -12,15 +12,17 @@ file name is a file, byte for byte, and any other is UTF-8 text, also if it says
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from functools import cache
 from typing import Any
 
 from kit._support.limits import Limits, body_too_large
 from kit.interface import HTTPException
-from kit.web._forms import parameters as _parameters
-from kit.web._forms.form_data import FormData
-from kit.web._forms.parts import Collector
+
+from . import parameters
+from .form_data import FormData
+from .parts import Collector
 
 _SAMPLE = b"-" * 200
 _LINE_FEED = ord("\n")
@@ -79,12 +81,14 @@ def boundary_of(content_type: str) -> str:
         HTTPException: 400 if there is none that RFC 2046 section 5.1.1 allows, or more than one.
     """
     try:
-        return _parameters.boundary_of(content_type)
+        return parameters.boundary_of(content_type)
     except ValueError as error:
         raise _malformed(str(error)) from error
 
 
-async def decode(chunks: AsyncIterable[bytes], content_type: str, limits: Limits) -> FormData:
+async def decode(
+    chunks: AsyncGenerator[bytes, None], content_type: str, limits: Limits
+) -> FormData:
     """Parses a multipart body while it comes.
 
     Args:
@@ -101,9 +105,7 @@ async def decode(chunks: AsyncIterable[bytes], content_type: str, limits: Limits
     """
     decoder = MultipartDecoder(content_type, limits)
     try:
-        async for chunk in chunks:
-            await decoder.feed(chunk)
-        return await decoder.finish()
+        return await decoder.read(chunks)
     except BaseException:
         decoder.close()
         raise
@@ -130,8 +132,8 @@ def decode_in_memory(data: bytes, content_type: str, limits: Limits) -> FormData
 class MultipartDecoder:
     """Parses a multipart body, chunk by chunk.
 
-    Who is cancelled in `feed` or `finish` has lost nothing: another task may go on with the next
-    chunk, or call `finish` again.
+    A `read` that is cancelled loses nothing: another task may call it with the chunks that are
+    left.
 
     Args:
         content_type: The Content-Type header, with the boundary.
@@ -164,7 +166,7 @@ class MultipartDecoder:
             self._boundary,
             max_header_count=_MAX_HEADERS,
             max_header_size=_MAX_HEADER_BYTES,
-            header_charset="latin-1",  # keeps each byte; see _parameters._text
+            header_charset="latin-1",  # keeps each byte; see parameters.decode_text
         )
         self._size_bytes = 0
         # Whether the parser is within a part whose length it does not check, and whether it keeps
@@ -172,16 +174,28 @@ class MultipartDecoder:
         self._is_in_content = False
         self._has_parsed_all = False
 
-    async def feed(self, chunk: bytes) -> None:
-        """Takes a chunk of the body, and writes to the temporary file what belongs there.
+    async def read(self, chunks: AsyncGenerator[bytes, None]) -> FormData:
+        """Reads the body to its end, and writes large files to the temporary file meanwhile.
+
+        Args:
+            chunks: The body, or what is left of it after a cancellation; closed at the end.
+
+        Returns:
+            The form.
 
         Raises:
             HTTPException: 400 if the body is malformed, 413 if it is beyond a limit.
             OSError: If the temporary file can't be written.
         """
-        self.take(chunk)
-        if self._collector.unwritten_bytes >= _WRITE_BYTES:
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                self.take(chunk)
+                if self._collector.unwritten_bytes >= _WRITE_BYTES:
+                    await self._collector.write()
+        form = self.end()
+        if self._collector.unwritten_bytes:
             await self._collector.write()
+        return form
 
     def take(self, chunk: bytes) -> None:
         """Takes a chunk of the body, and writes nothing.
@@ -250,18 +264,6 @@ class MultipartDecoder:
             ) from error
         except malformed as error:
             raise _malformed(error.args[0]) from error
-
-    async def finish(self) -> FormData:
-        """Gives the form, after the last chunk.
-
-        Raises:
-            HTTPException: 400 if the body is not complete.
-            OSError: If the temporary file can't be written.
-        """
-        form = self.end()
-        if self._collector.unwritten_bytes:
-            await self._collector.write()
-        return form
 
     def end(self) -> FormData:
         """Gives the form, with files whose content may still be to be written.
@@ -337,7 +339,7 @@ def _disposition(headers: dict[str, str]) -> tuple[str, str | None]:
         HTTPException: 400 if there is no name, or they can't be read.
     """
     try:
-        name, filename = _parameters.parse_disposition(headers["Content-Disposition"])
+        name, filename = parameters.parse_disposition(headers["Content-Disposition"])
     except ValueError as error:
         raise _malformed(str(error)) from error
     if name is None:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from kit._support.limits import Limits, field_too_large, form_too_large
-from kit.web._forms.form_data import File, FormData, FormValue
-from kit.web._forms.spool import Spool
+
+from .form_data import File, FormData, FormValue
+from .spool import Spool
 
 # A list of smaller pieces would take many times their size.
 _LEAST_PIECE_BYTES = 4096

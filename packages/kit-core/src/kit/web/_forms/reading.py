@@ -3,30 +3,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncIterable, Iterator
+from collections.abc import AsyncGenerator
 
-from kit._support.limits import Limits, field_name_too_large, field_too_large, form_too_large
+from kit._support.limits import Limits
 from kit.interface import HTTPException
-from kit.web._forms.field_sizes import FieldSizes
-from kit.web._forms.form_data import FormData
 
-_PLUS = ord("+")
-_PERCENT = ord("%")
-_PIECE_BYTES = 8 * 1024
-_FEW_ESCAPES = 6
-"""How many different ones are replaced one after the other, each in time by the whole length."""
-_DIGITS = "0123456789abcdefABCDEF"
-_BYTES = {(high + low).encode(): bytes.fromhex(high + low) for high in _DIGITS for low in _DIGITS}
-"""What the two digits of an escape stand for."""
-_BYTES_INSIDE = {digits: byte for digits, byte in _BYTES.items() if byte not in b"&="}
-"""The same of those that can only stand inside of a name or a value."""
-_CHARACTERS = {
-    "%" + digits.decode(): byte.decode()
-    for digits, byte in _BYTES_INSIDE.items()
-    if byte.isascii() and byte not in b"%" + _DIGITS.encode()
-}
-"""What an escape stands for, where that can't be part of another one."""
+from .field_sizes import FieldSizes
+from .form_data import FormData
+from .urlencoded import decode_urlencoded
 
 MULTIPART = "multipart/form-data"
 URLENCODED = "application/x-www-form-urlencoded"
@@ -40,7 +24,7 @@ def media_type(content_type: str | None) -> str:
 
 
 async def read_form(
-    chunks: AsyncIterable[bytes], content_type: str | None, limits: Limits
+    chunks: AsyncGenerator[bytes, None], content_type: str | None, limits: Limits
 ) -> FormData:
     """Parses a form.
 
@@ -52,9 +36,9 @@ async def read_form(
     """
     kind = media_type(content_type)
     if kind == MULTIPART:
-        from kit.web._forms import multipart as _multipart
+        from .multipart import decode
 
-        return await _multipart.decode(chunks, content_type or "", limits)
+        return await decode(chunks, content_type or "", limits)
     if kind == URLENCODED:
         sizes = FieldSizes(limits)
         data = bytearray()
@@ -66,165 +50,3 @@ async def read_form(
     raise HTTPException(
         400, f"Expected a form: Content-Type {MULTIPART} or {URLENCODED}, but it is {found}"
     )
-
-
-def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
-    """Parses an urlencoded form.
-
-    SPEC: WHATWG URL section 5.1, "application/x-www-form-urlencoded parsing".
-
-    Raises:
-        HTTPException: 413 if it is beyond a limit.
-    """
-    most = limits.max_field_size_bytes
-    if _is_within(data, limits):
-        return FormData._of(parse_urlencoded(data))  # type: ignore[arg-type]  # texts are FormValues
-    form = FormData()
-    for count, part in enumerate(re.finditer(rb"[^&]+", data), 1):
-        if count > limits.max_fields:
-            raise form_too_large("fields", limits.max_fields)
-        name, _, value = part[0].partition(b"=")
-        # Decoded they are no longer than they were.
-        if len(name) > most and len(_plain(name)) > most:
-            raise field_name_too_large(most)
-        if len(value) > most and len(_plain(value)) > most:
-            raise field_too_large(decoded(name), most)
-        form._entries.append((decoded(name), decoded(value)))
-    return form
-
-
-def _is_within(data: bytes, limits: Limits) -> bool:
-    """Whether a form is within its limits, as a look at its size and its `&` shows."""
-    return len(data) <= limits.max_field_size_bytes and data.count(b"&") < limits.max_fields
-
-
-def last_values(data: bytes, limits: Limits) -> dict[str, str] | None:
-    """Gives the last value of each name of an urlencoded form.
-
-    None where more than that is needed: where it may be beyond a limit, or a name ends in `[]`.
-
-    PERF: it is what most handlers ask for, and takes two thirds of the time of a form first.
-    """
-    text = _decoded_at_once(data) if _is_within(data, limits) else None
-    if text is None or "[]" in text:
-        return None
-    values = {}
-    for field in text.split("&"):
-        if field:
-            name, _, value = field.partition("=")
-            values[name] = value
-    return values
-
-
-def parse_urlencoded(data: bytes) -> list[tuple[str, str]]:
-    """Gives the names and values of a query.
-
-    SPEC: WHATWG URL section 5.1, "application/x-www-form-urlencoded parsing".
-    """
-    text = _decoded_at_once(data)
-    pairs = []
-    if text is None:
-        for part in data.split(b"&"):
-            if part:
-                name, _, value = part.partition(b"=")
-                pairs.append((decoded(name), decoded(value)))
-    else:
-        for field in text.split("&"):
-            if field:
-                key, _, content = field.partition("=")
-                pairs.append((key, content))
-    return pairs
-
-
-def _decoded_at_once(data: bytes) -> str | None:
-    """Decodes a whole form before it is split; gives None if that could change where it is split.
-
-    PERF: which is nearly none; one after the other, names and values take twice as long.
-    """
-    if _PLUS in data:
-        data = data.replace(b"+", b" ")
-    if _PERCENT not in data:
-        return _text(data)
-    if len(data) > _PIECE_BYTES:
-        return None
-    text = _without_few_escapes(data)
-    if text is not None:
-        return text
-    pieces = data.split(b"%")
-    place = 0
-    for piece in pieces:
-        if place:
-            byte = _BYTES_INSIDE.get(piece[:2])
-            if byte is None:
-                return None
-            pieces[place] = byte + piece[2:]
-        place += 1  # noqa: SIM113 - PERF: enumerate() makes a tuple for each
-    return _text(b"".join(pieces))
-
-
-def _without_few_escapes(data: bytes) -> str | None:
-    """Decodes what has no escapes but of ASCII punctuation, as most forms in English.
-
-    PERF: all escapes of a character are replaced at once, in half the time of one by one. As none
-    becomes what could be part of another, what looks like one always was.
-    """
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return None
-    place = text.find("%")
-    for _ in range(_FEW_ESCAPES):
-        if place < 0:
-            return text
-        escape = text[place : place + 3]
-        character = _CHARACTERS.get(escape)
-        if character is None:
-            return None
-        text = text.replace(escape, character)
-        place = text.find("%", place)
-    return text if place < 0 else None
-
-
-def decoded(text: bytes) -> str:
-    """Gives a name or a value of an urlencoded form."""
-    return _text(_plain(text))
-
-
-def _text(data: bytes) -> str:
-    try:
-        return data.decode()  # PERF: with an error handler named, it takes twice as long
-    except UnicodeDecodeError:
-        return data.decode("utf-8", "replace")
-
-
-def _plain(text: bytes) -> bytes:
-    # PERF: looked for as numbers; bytes in bytes raises and catches an exception first.
-    if _PLUS in text:
-        text = text.replace(b"+", b" ")
-    if _PERCENT in text:
-        if len(text) <= _PIECE_BYTES:
-            return _without_escapes(text)
-        # At once it would take many times the memory, as it cuts the text at each `%`.
-        return b"".join(map(_without_escapes, _pieces(text)))
-    return text
-
-
-def _without_escapes(text: bytes) -> bytes:
-    """SPEC: WHATWG URL section 1.3, "percent-decode"."""
-    first, *rest = text.split(b"%")
-    pieces = [first]
-    for piece in rest:
-        byte = _BYTES.get(piece[:2])
-        pieces.append(b"%" + piece if byte is None else byte + piece[2:])
-    return b"".join(pieces)
-
-
-def _pieces(text: bytes) -> Iterator[bytes]:
-    """Cuts a text, but not within an escape."""
-    start = 0
-    while start < len(text):
-        end = start + _PIECE_BYTES
-        escape = text.find(b"%", end - 2, end)
-        end = end if escape < 0 else escape
-        yield text[start:end]
-        start = end

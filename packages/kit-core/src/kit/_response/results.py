@@ -10,7 +10,7 @@ from kit.web import Response
 
 
 async def settle(result: Any, handler: Any) -> Response | None:
-    """Awaits what a handler returned, and checks that a response or nothing comes of it.
+    """Awaits the result of a handler, and checks that it is a response or nothing.
 
     Raises:
         HandlerError: If it is anything else; the text names the handler.

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""The ASGI scope that a mounted application is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, unquote
+
+from kit.web import URL, Request
+
+from ._types import Scope
+
+# What Starlette keeps in the scope. Found there by an application in another one, it would route
+# and make URLs by the routes of that.
+_OF_THE_APP_AROUND = frozenset(
+    ("app", "app_root_path", "endpoint", "path_params", "route", "router")
+)
+
+
+def scope_of(request: Request, state: Mapping[str, Any] | None) -> Scope:
+    """Makes the ASGI scope of a request.
+
+    SPEC: ASGI HTTP, "HTTP Connection Scope".
+    """
+    around = request.scope or {}
+    scheme, host, url_path, url_query = _parts(request.url)
+    path, raw_path, query = _place(request, url_path, url_query)
+    headers = list(request.headers.raw)
+    if not any(name == b"host" for name, _ in headers):
+        headers.insert(0, (b"host", host.encode()))
+    body = request.body
+    if isinstance(body, bytes):
+        # A request made in process has no length, and that of a form that was read and written
+        # again is another one; some frameworks take a body without a length for none.
+        framing = (b"content-length", b"transfer-encoding")
+        headers = [line for line in headers if line[0] not in framing]
+        headers.append((b"content-length", b"%d" % len(body)))
+    return {
+        **{key: value for key, value in around.items() if key not in _OF_THE_APP_AROUND},
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": around.get("http_version", "1.1"),
+        "method": request.method.upper(),
+        "scheme": scheme,
+        "path": path,
+        "raw_path": raw_path,
+        "query_string": query,
+        "root_path": request.root_path,
+        "headers": headers,
+        "client": around.get("client"),
+        "server": around.get("server") or _server_of(request.url),
+        # These are messages to the server (trailers, push, files), and it is not asked.
+        "extensions": {
+            name: value
+            for name, value in (around.get("extensions") or {}).items()
+            if not name.startswith("http.response.")
+        },
+        "state": {**(around.get("state") or {}), **(state or {})},
+    }
+
+
+def _parts(url: str) -> tuple[str, str, str, str]:
+    """Gives scheme, host with port, path and query of a URL that was parsed and written before."""
+    scheme, _, rest = url.partition("#")[0].partition("://")
+    rest, _, query = rest.partition("?")
+    host, slash, path = rest.partition("/")
+    return scheme, host.rpartition("@")[2], slash + path, query
+
+
+def _server_of(url: str) -> tuple[str, int]:
+    parsed = URL(url)
+    port = parsed.port or (443 if parsed.protocol == "https:" else 80)
+    return parsed.hostname.strip("[]"), int(port)
+
+
+def _place(request: Request, url_path: str, url_query: str) -> tuple[str, bytes | None, bytes]:
+    """Returns path, raw_path and query_string.
+
+    They are those that the server gave, where the URL of the request still says the same: a URL
+    doesn't keep everything, such as `..`.
+    """
+    root = request.root_path
+    rest = unquote(url_path)
+    path = rest if f"{rest}/".startswith(f"{root}/") else root + rest
+    raw_path: bytes | None = quote(path[: len(path) - len(rest)]).encode() + url_path.encode()
+    query = url_query.encode()
+    scope = request.scope
+    if scope is None:
+        return path, raw_path, query
+    seen_path, seen_raw = _whole(scope)
+    if url_path == "/" and f"{seen_path}/" == path:
+        seen_path, seen_raw = path, seen_raw and seen_raw + b"/"
+    seen = URL(f"http://host{_as_target(seen_path, seen_raw)}")
+    if path == seen_path or (path == rest and seen.pathname == url_path):
+        path, raw_path = seen_path, seen_raw
+    seen_query: bytes = scope.get("query_string", b"")
+    if URL(f"http://host/?{seen_query.decode('utf-8', 'replace')}").search.lstrip("?") == url_query:
+        query = seen_query
+    return path, raw_path, query
+
+
+def _whole(scope: Mapping[str, Any]) -> tuple[str, bytes | None]:
+    """Returns path and raw_path with the root path, of which they are a part by the specification.
+
+    hypercorn leaves it out.
+    """
+    path, raw_path = scope["path"], scope.get("raw_path")
+    root = (scope.get("root_path") or "").rstrip("/")
+    if root and not f"{path}/".startswith(f"{root}/"):
+        return root + path, raw_path and quote(root).encode() + raw_path
+    return path, raw_path
+
+
+def _as_target(path: str, raw_path: bytes | None) -> str:
+    target = quote(path) if raw_path is None else raw_path.decode("utf-8", "replace")
+    return target if target.startswith("/") else f"/{target}"

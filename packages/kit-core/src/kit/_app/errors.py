@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""What an exception is answered with. This is the one place that decides it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kit._response.results import settle
+from kit._state.error_handlers import ErrorHandler, ErrorHandlers
+from kit._state.route import Route
+from kit._support.errors import HandlerError, describe
+from kit.context import Context
+from kit.interface import HTTPException
+from kit.web import ClientDisconnectedError, Response
+
+_logger = logging.getLogger("kit")
+
+
+async def handle_error(
+    error: Exception, c: Context[Any, Any], route: Route | None = None
+) -> Response:
+    """Returns the response for an exception.
+
+    The error handlers of the apps that the route came through are asked first, innermost first; an
+    exception that one raises goes to the next.
+
+    Args:
+        error: The exception; `c.error` is set to it.
+        c: The context.
+        route: The route whose handler raised it. Default: the only one that matched, if there is
+            only one.
+
+    Returns:
+        The response. An HTTPException that the app's own `on_error` raises again is answered as if
+        there were no `on_error`; any other exception that it raises is logged, and answered with
+        500.
+    """
+    error = _unwrapped(error)
+    if isinstance(error, ClientDisconnectedError):
+        c._fail(error)
+        _logger.debug("%s", error)
+        return Response(None, status=400)
+    c._discard_representation()
+    for handlers in _handlers_of(route, c):
+        on_error = handlers.find(error)
+        if on_error is None:
+            continue
+        try:
+            return await _ask(on_error, error, c)
+        except Exception as second:
+            error = _unwrapped(second)
+    try:
+        on_error = c._state.on_error.find(error)
+        if on_error is not None:
+            try:
+                return await _ask(on_error, error, c)
+            except HTTPException as second:
+                if second is not error:
+                    raise
+        c._fail(error)
+        if isinstance(error, HTTPException):
+            return c._answer(error)
+    except Exception as fault:
+        c._fail(fault, by_handler=True)
+        return answer_fault(fault, c)
+    return answer_fault(error, c)
+
+
+def _handlers_of(route: Route | None, c: Context[Any, Any]) -> Sequence[ErrorHandlers]:
+    if route is None:
+        handlers = c._handlers
+        if len(handlers) != 1:
+            return ()
+        route = handlers[0][0]
+    return route.error_handlers
+
+
+async def _ask(on_error: ErrorHandler, error: Exception, c: Context[Any, Any]) -> Response:
+    c._fail(error)
+    response = await settle(on_error(error, c), on_error)
+    if response is None:
+        raise HandlerError(describe(on_error), "returned nothing: return a Response")
+    return response
+
+
+def answer_fault(error: Exception, c: Context[Any, Any]) -> Response:
+    """Logs an exception and returns the plain 500."""
+    _logger.error("Exception in %s %s", c.req.method, ascii(c.req.path)[1:-1], exc_info=error)
+    return c.text("Internal Server Error", 500)
+
+
+def _unwrapped(error: Exception) -> Exception:
+    """Unwraps an exception group, such as a task group raises.
+
+    If the only exception in it is an HTTPException, or if all of them say that the client is gone
+    (each task that reads is told), that is returned; any other group stays one.
+    """
+    if not isinstance(error, ExceptionGroup):
+        return error
+    leaves = [*_leaves(error)]
+    is_gone = all(isinstance(leaf, ClientDisconnectedError) for leaf in leaves)
+    is_answer = len(leaves) == 1 and isinstance(leaves[0], HTTPException)
+    return leaves[0] if is_gone or is_answer else error
+
+
+def _leaves(error: Exception) -> Iterator[Exception]:
+    if isinstance(error, ExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error

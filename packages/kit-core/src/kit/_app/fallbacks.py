@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""What an app answers when no handler does: not found, method not allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kit._state.app_state import AppState
+from kit._state.route import Route
+from kit.context import Context
+from kit.interface import METHOD_NAME_ALL, HTTPException
+from kit.web import Response
+
+from .errors import handle_error
+
+
+async def answer_no_route(c: Context[Any, Any]) -> Response:
+    """Returns the answer to a request that no route answered.
+
+    With `method_not_allowed` that is a 405, or what OPTIONS asks for, if the path has routes for
+    other methods (RFC 9110 sections 15.5.6 and 9.3.7). The 405 is an HTTPException that `on_error`
+    can answer.
+    """
+    state = c._state
+    if state.method_not_allowed and not any(_answers(route) for route in c.matched_routes):
+        allowed = _allowed_methods(state, c.req.path)
+        if allowed:
+            headers = {"allow": ", ".join(allowed)}
+            if c.req.method == "OPTIONS":
+                return c.body(None, 204, headers)
+            refusal = HTTPException(405, "405 Method Not Allowed", headers=headers)
+            return await handle_error(refusal, c)
+    return await c.not_found()
+
+
+def _allowed_methods(state: AppState, path: str) -> list[str]:
+    table = state.table
+    methods = {route.method for route in table.routes} - {METHOD_NAME_ALL}
+    allowed = {
+        method
+        for method in methods
+        if any(_answers(route) for route, _ in table.router.match(method, path)[0])
+    }
+    if "GET" in allowed:
+        allowed.add("HEAD")
+    return sorted(allowed | {"OPTIONS"}) if allowed else []
+
+
+def _answers(route: Route) -> bool:
+    return not route.takes_next

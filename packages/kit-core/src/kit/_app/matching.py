@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Finds the handlers of a request whose match depends on more than its method and path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kit._state.app_state import AppState
+from kit._state.route import Route
+from kit._support.errors import HandlerError, describe
+from kit._support.limits import body_too_large
+from kit.context import Context
+from kit.interface import METHOD_NAME_ALL
+from kit.web import Request
+from kit.web._request import request_of_scope
+
+_MOST_DIGITS = 30  # Python refuses to read numbers of many thousands of them
+
+
+def context_of(state: AppState, scope: Any, receive: Any, path: str) -> Context[Any, Any]:
+    """Makes the context of a served request.
+
+    Args:
+        state: The state of the app.
+        scope: The ASGI scope.
+        receive: Returns the messages of the server.
+        path: The routing path, unless the app has a `get_path`.
+    """
+    request = request_of_scope(scope, receive)
+    path, match = match_request(state, request, path)
+    bindings = state.lifespan.bindings
+    c: Context[Any, Any] = Context(state, scope, receive, path, match, match[0], bindings)
+    c._adopt(request)
+    return c
+
+
+def match_request(state: AppState, request: Request, path: str) -> tuple[str, Any]:
+    """Returns the routing path and the match of a request.
+
+    What can't be answered by a handler, because `get_path` raised or the body is too large, is
+    raised as if by one, behind the middleware of the path.
+
+    Args:
+        state: The state of the app.
+        request: The request.
+        path: The routing path, unless the app has a `get_path`.
+    """
+    if state.get_path is not None:
+        try:
+            path = state.get_path(request)
+            if not isinstance(path, str):
+                raise HandlerError(
+                    describe(state.get_path),
+                    f"returned {type(path).__name__}, expected a str",
+                )
+        except Exception as error:
+            return "/", _raising(error, ([],))
+    if not state.strict and len(path) > 1 and path.endswith("/"):
+        path = path[:-1]
+    method = request.method
+    match = state.find("GET" if method == "HEAD" else method, path)
+    most = state.limits.max_body_size_bytes
+    if most is not None and _declared_size(request) > most:
+        return path, _raising(body_too_large(most), match)
+    return path, match
+
+
+def _declared_size(request: Request) -> int:
+    digits = (request.headers.get("content-length") or "").lstrip("0")
+    if not (digits.isascii() and digits.isdigit()):
+        return 0  # SPEC: RFC 9110 section 8.6; it is for the server to refuse such a value
+    return int(digits[:_MOST_DIGITS])
+
+
+def _raising(failure: Exception, match: Any) -> Any:
+    """Returns a match that runs the middleware of another one, and then raises."""
+
+    def fail(c: Context[Any, Any]) -> None:
+        raise failure
+
+    middleware = [entry for entry in match[0] if entry[0].takes_next]
+    return ([*middleware, (Route("/", "*", METHOD_NAME_ALL, fail), {})], *match[1:])

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""The fields of a query string."""
+
+from __future__ import annotations
+
+from kit._support.paths import decode_component
+
+
+def decode_query(text: str) -> str:
+    """Decodes a name or value of a query: `+` is a blank."""
+    return decode_component(text.replace("+", " ")) if "+" in text or "%" in text else text
+
+
+def query_pairs(query: str) -> list[tuple[str, str]]:
+    """Reads a query string: names and values, decoded, in order; empty names are dropped."""
+    pairs = []
+    for part in query.split("&"):
+        name, _, value = part.partition("=")
+        if name:
+            pairs.append((decode_query(name), decode_query(value)))
+    return [pair for pair in pairs if pair[0]]
+
+
+def query_value(query: str, key: str) -> str | None:
+    """Returns the first value of a key, or None.
+
+    Args:
+        query: The query string without `?`.
+        key: The decoded key.
+    """
+    if not key:
+        return None
+    if "%" in query or "+" in query:
+        for part in query.split("&"):
+            name, _, value = part.partition("=")
+            if decode_query(name) == key:
+                return decode_query(value)
+        return None
+    for part in query.split("&"):
+        name, _, value = part.partition("=")
+        if name == key:
+            return value
+    return None

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""Serves an HTTP request: the path that every request of a server takes."""
+
+from __future__ import annotations
+
+from types import CoroutineType
+from typing import Any, Protocol
+
+from kit._app.errors import answer_fault, handle_error
+from kit._app.matching import context_of
+from kit._response.results import settle
+from kit._state.app_state import AppState
+from kit.compose import dispatch, respond
+from kit.context import Context
+from kit.web import Response
+from kit.web._headers import length_line, length_lines
+from kit.web._streams import USED
+
+from .lifespan import serve_lifespan
+from .paths import path_of_scope
+from .response import plain_not_found, send_response
+from .types import Receive, Scope, Send
+
+# PERF: looked for in bytes as a number, which is four times as fast as b"%".
+_PERCENT = ord("%")
+
+
+class ServedApp(Protocol):
+    """What is served: an object that has the state of an app."""
+
+    _state: AppState
+
+
+# C901: every request comes through here, and each function more would cost it a call.
+async def serve(  # noqa: C901
+    self: ServedApp, scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Serves one ASGI 3 scope: http and lifespan; a websocket is closed.
+
+    Args:
+        self: The app; this is its `__call__`.
+        scope: The scope.
+        receive: Returns the messages of the server.
+        send: Takes messages for the server.
+
+    Raises:
+        Exception: What a streamed response raised after it was started.
+        RuntimeError: If the type of the scope is unknown.
+    """
+    state = self._state
+    if scope["type"] != "http":
+        await _serve_other(state, scope, receive, send)
+        return
+    method = scope["method"]
+    path = scope["path"]
+    # PERF: the path of the scope will do, unless something in it was encoded.
+    try:
+        as_it_is = not (scope["root_path"] or _PERCENT in scope["raw_path"]) and path
+    except (KeyError, TypeError):  # both keys are optional, and raw_path may be None
+        as_it_is = False
+    if state.looks_at_requests:
+        c = context_of(state, scope, receive, path_of_scope(scope))
+        handlers = c._handlers
+    else:
+        if not as_it_is:
+            path = path_of_scope(scope)
+        match = state.find("GET" if method == "HEAD" else method, path)
+        handlers = match[0]
+        if not handlers and state.has_plain_not_found and method != "HEAD":
+            # PERF: what probes and crawlers get: no handler runs, so nothing is made for one.
+            for message in plain_not_found():
+                await send(message)
+            return
+        c = Context(state, scope, receive, path, match, handlers, state.lifespan.bindings)
+    response: Any = None
+    try:
+        try:
+            if len(handlers) == 1 and not handlers[0][0].takes_next:
+                # PERF: nothing to run around a single handler, so it is called from here.
+                handler = handlers[0][0].handler
+                c._index = 0
+                response = handler(c)
+                if response.__class__ is CoroutineType:
+                    response = await response
+                if response.__class__ is not Response:
+                    response = await settle(response, handler)
+            elif handlers:
+                # PERF: as respond() does, without a coroutine around it where all is well.
+                await dispatch(c)
+                if c._finalized and not c._failed:
+                    response = c._res
+        except Exception as error:
+            response = await handle_error(error, c)
+        if response is None:
+            response = await respond(c)
+        body = response._body
+        if body.__class__ is bytes and response._lines.__class__ is tuple and method != "HEAD":
+            # PERF: nearly every response: bytes, and header lines that nobody has touched.
+            await send(
+                {
+                    "type": "http.response.start",
+                    "status": response._status,
+                    "headers": [
+                        *response._lines,
+                        length_lines.get(len(body)) or length_line(len(body)),
+                    ],
+                }
+            )
+            await send({"type": "http.response.body", "body": body})
+        else:
+            if body is USED:
+                fault = TypeError("The response can't be sent: its body was already read")
+                response = answer_fault(fault, c)
+            await send_response(response, send, c._wait_for_disconnect, method)
+    except Exception:
+        await c._run_tasks()  # they were promised, whatever became of the response
+        raise
+    else:
+        if c._execution_ctx is not None:
+            await c._run_tasks()
+    finally:
+        reader = None if c._req is None else c._req._reader
+        if c._execution_ctx is not None or (reader is not None and reader.may_hold_files):
+            c._close()
+
+
+async def _serve_other(state: AppState, scope: Scope, receive: Receive, send: Send) -> None:
+    """Serves a scope that isn't http.
+
+    SPEC: ASGI WebSocket, "Close - send event": a close before the connection is accepted is
+    answered with 403.
+    """
+    if scope["type"] == "lifespan":
+        await serve_lifespan(state.lifespan, receive, send)
+    elif scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1000})
+    else:
+        raise RuntimeError(f"Kit can't serve the ASGI scope type {scope['type']!r}")

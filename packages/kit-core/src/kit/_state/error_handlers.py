@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""The `on_error` handlers of an app, by the class of exception that they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from kit.interface import HandlerResult
+
+ErrorHandler: TypeAlias = Callable[[Exception, Any], HandlerResult]
+"""A handler of exceptions; the context that it is called with is the app's."""
+
+
+class ErrorHandlers:
+    """Finds the handler for an exception: the one for its nearest class.
+
+    Args:
+        by_class: Handlers to begin with.
+    """
+
+    __slots__ = ("_by_class",)
+
+    def __init__(self, by_class: Mapping[type[Exception], ErrorHandler] | None = None) -> None:
+        self._by_class = dict(by_class or {})
+
+    def set(self, kind: type[Exception], handler: ErrorHandler) -> None:
+        """Sets the handler for a class of exceptions and those derived from it."""
+        self._by_class[kind] = handler
+
+    def find(self, error: Exception) -> ErrorHandler | None:
+        """Returns the handler for an exception, None if there is none."""
+        handlers = self._by_class
+        if not handlers:
+            return None
+        for kind in type(error).__mro__:
+            handler = handlers.get(kind)
+            if handler is not None:
+                return handler
+        return None
+
+    def copy(self) -> ErrorHandlers:
+        """Returns handlers that change independently of these."""
+        return ErrorHandlers(self._by_class)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_class)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""A task that isn't bound to the task that started it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from ._signal import Signal
+from ._tasks import start_task
+
+# Tasks under way: an event loop holds only weak references to tasks that wait.
+_under_way: set[DetachedTask] = set()
+
+
+class DetachedTask:
+    """Runs an async function in a task of its own, until it ends or is cancelled.
+
+    It starts at once. Any task may wait for it or cancel it; none of them takes it along when it is
+    cancelled itself.
+
+    Args:
+        work: The function. What it raises is kept in `failure`.
+        changed: Told when the task has ended. Default: a signal of its own.
+        on_end: Called when the task has ended, before `changed` is told; not called for a task that
+            was cancelled before it began.
+        cleans_up: Whether the work runs even if it was cancelled before it began; it then checks
+            `is_cancelled`, and cleans up alone.
+
+    Attributes:
+        over: Whether it has ended, in whatever way.
+        failure: The exception that ended it; None so far, after a normal end, or if it was
+            cancelled.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_changed",
+        "_cleans_up",
+        "_has_begun",
+        "_on_end",
+        "_scope",
+        "_task",
+        "_work",
+        "failure",
+        "over",
+    )
+
+    def __init__(
+        self,
+        work: Callable[[], Awaitable[None]],
+        *,
+        changed: Signal | None = None,
+        on_end: Callable[[], object] | None = None,
+        cleans_up: bool = False,
+    ) -> None:
+        from anyio import CancelScope
+
+        self._work = work
+        self._changed = changed or Signal()
+        self._on_end = on_end
+        self._cleans_up = cleans_up
+        self._scope = CancelScope()
+        self._has_begun = False
+        self.over = False
+        self.failure: Exception | None = None
+        self._task = start_task(self._run)
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._scope.cancel_called
+
+    def cancel(self) -> None:
+        """Cancels the work where it waits."""
+        self._scope.cancel()
+
+    async def wait(self) -> None:
+        """Waits for the end."""
+        while not self.over:
+            await self._changed.wait()
+
+    async def cancel_and_wait(self) -> None:
+        """Cancels the work and waits until it has cleaned up, even if the caller is cancelled."""
+        from anyio import CancelScope
+
+        self._scope.cancel()
+        # A task that is cancelled before it begins, together with this one, never does.
+        with CancelScope(shield=True):
+            while self._has_begun and not self.over:
+                await self._changed.wait()
+
+    async def _run(self) -> None:
+        if self._scope.cancel_called and not self._cleans_up:
+            self.over = True
+            self._changed.tell()
+            return
+        self._has_begun = True
+        _under_way.add(self)
+        try:
+            with self._scope:
+                await self._work()
+        except Exception as error:
+            self.failure = error
+        finally:
+            _under_way.discard(self)
+            self.over = True
+            if self._on_end is not None:
+                self._on_end()
+            self._changed.tell()

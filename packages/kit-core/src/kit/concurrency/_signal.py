@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""How tasks tell each other that something has changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Signal:
+    """Wakes every task that waits for a change; each then checks whether it was the one it needs.
+
+    Unlike an event it has no state, so it can be used again and again.
+    """
+
+    __slots__ = ("_event",)
+
+    def __init__(self) -> None:
+        self._event: Any = None
+
+    def tell(self) -> None:
+        """Wakes every task that waits."""
+        if self._event is not None:
+            self._event.set()
+            self._event = None
+
+    async def wait(self) -> None:
+        """Waits for the next `tell`."""
+        if self._event is None:
+            from anyio import Event
+
+            self._event = Event()
+        await self._event.wait()

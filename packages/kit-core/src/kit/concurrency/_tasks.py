@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""What differs between asyncio and trio where anyio has nothing for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import copy_context
+from sys import modules
+from typing import Any
+
+
+def start_task(work: Callable[[], Any]) -> object:
+    """Starts a task that outlives the one that starts it, with a copy of its context variables.
+
+    A task group of anyio would have to stay open from one call to another, and its cancel scope
+    would mix with those that the callers have open.
+
+    Args:
+        work: An async function that raises nothing: on trio nobody would catch it.
+
+    Returns:
+        The task, for the caller to keep: asyncio holds only weak references to tasks that wait.
+    """
+    trio = running_trio()
+    if trio is not None:
+        return trio.lowlevel.spawn_system_task(work, context=copy_context())
+    import asyncio
+
+    return asyncio.get_running_loop().create_task(work())
+
+
+def threadsafe_call() -> Callable[[Callable[[], object]], object]:
+    """Returns a function that runs another one in the running event loop, from any thread.
+
+    It raises RuntimeError once the event loop has ended.
+    """
+    trio = running_trio()
+    if trio is not None:
+        return trio.lowlevel.current_trio_token().run_sync_soon  # type: ignore[no-any-return]
+    import asyncio
+
+    return asyncio.get_running_loop().call_soon_threadsafe
+
+
+def running_trio() -> Any:
+    """Returns the module trio if the running event loop is trio's, else None."""
+    if "trio" not in modules:
+        return None
+    trio: Any = modules["trio"]
+    try:
+        trio.lowlevel.current_task()
+    except RuntimeError:  # imported, but not running here
+        return None
+    return trio

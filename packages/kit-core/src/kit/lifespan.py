@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Starts and stops lifespans, nested ones included, and keeps the mappings that they yield."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from kit._support.errors import describe
+
+__all__ = ("Lifespan",)
+
+
+class Lifespan:
+    """The lifespan of an app, from its first user entering `running` to its last one leaving.
+
+    Args:
+        open: Returns an async context manager that yields a mapping or nothing; None if there is
+            nothing to start but the children.
+        name: The function that errors are about. Default: `open`.
+
+    Attributes:
+        children: The lifespans of the apps that are part of this one; they run within it.
+        bindings: What the lifespan yielded, over what those of the children did; None if none
+            yielded anything, or it isn't running.
+        checks: Called before the start; an exception that one raises prevents it.
+    """
+
+    def __init__(
+        self,
+        open: Callable[[], AbstractAsyncContextManager[Any]] | None,
+        name: object = None,
+    ) -> None:
+        self._open = open
+        self._name = open if name is None else name
+        self._users = 0
+        self._exit_stack: AsyncExitStack | None = None
+        self._changing: Any = None
+        self.children: list[Lifespan] = []
+        self.checks: list[Callable[[], object]] = []
+        self.bindings: Any = None
+
+    def mount(self, open: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
+        """Runs the lifespan of a mounted application within this one; its bindings stay its own.
+
+        Args:
+            open: Returns the async context manager.
+        """
+        self.children.append(_MountedLifespan(open))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Runs the lifespan around the body of the `async with`; see `Kit.running`."""
+        self._check()
+        if self._open is None and not self.children:
+            yield
+            return
+
+        from anyio import Event
+
+        while self._changing is not None:
+            await self._changing.wait()
+        if self._users == 0:
+            await self._change(Event(), self._start())
+        self._users += 1
+        failure: BaseException | None = None
+        try:
+            yield
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            self._users -= 1
+            if self._users == 0:
+                await self._change(Event(), self._stop(failure))
+
+    def _check(self) -> None:
+        for check in self.checks:
+            check()
+
+    async def _change(self, changed: Any, step: Awaitable[None]) -> None:
+        """Starts or stops; concurrent callers wait for the event."""
+        self._changing = changed
+        try:
+            await step
+        finally:
+            self._changing = None
+            changed.set()
+
+    async def _start(self) -> None:
+        async with AsyncExitStack() as stack:
+            bindings = await self._start_own(stack) if self._open is not None else None
+            for child in self.children:
+                await stack.enter_async_context(child.running())
+                if child.bindings:
+                    bindings = {**child.bindings, **(bindings or {})}
+            self.bindings = bindings
+            self._exit_stack = stack.pop_all()
+
+    async def _start_own(self, stack: AsyncExitStack) -> Any:
+        assert self._open is not None  # noqa: S101 - checked by the caller
+        manager = self._open()
+        if not hasattr(manager, "__aenter__"):
+            raise TypeError(
+                f"The lifespan {describe(self._name)} returned {type(manager).__name__}, expected "
+                "an async context manager: put @asynccontextmanager above it"
+            )
+        bindings = await stack.enter_async_context(manager)
+        if bindings is not None and not isinstance(bindings, Mapping):
+            raise TypeError(
+                f"The lifespan {describe(self._name)} must yield a mapping for c.env or "
+                f"nothing, not {type(bindings).__name__}"
+            )
+        return bindings
+
+    async def _stop(self, failure: BaseException | None) -> None:
+        stack, self._exit_stack = self._exit_stack, None
+        self.bindings = None
+        if stack is not None:
+            traceback = failure.__traceback__ if failure else None
+            await stack.__aexit__(type(failure) if failure else None, failure, traceback)
+
+
+class _MountedLifespan(Lifespan):
+    """The lifespan of a mounted application: what it yields is not for the app's `c.env`."""
+
+    async def _start_own(self, stack: AsyncExitStack) -> Any:
+        assert self._open is not None  # noqa: S101 - given at construction
+        await stack.enter_async_context(self._open())

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Streams of bytes: how a body that isn't in memory is read and closed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable
+from contextlib import aclosing
+from typing import Any, TypeAlias
+
+from kit._support.limits import body_too_large
+
+from ._received import ReceivedBody, See
+
+Chunk: TypeAlias = bytes | bytearray | memoryview | str
+Stream: TypeAlias = AsyncIterable[Chunk] | Iterable[Chunk]
+
+
+class _Used:
+    """Takes the place of a body that was read. A class stays itself when it is copied."""
+
+
+USED: Any = _Used
+
+
+def encode_chunk(chunk: Chunk) -> bytes:
+    """Returns a chunk of a stream as bytes.
+
+    Raises:
+        TypeError: If it is neither str nor bytes.
+    """
+    if isinstance(chunk, bytes):
+        return chunk
+    if isinstance(chunk, str):
+        return chunk.encode()
+    if isinstance(chunk, (bytearray, memoryview)):
+        return bytes(chunk)
+    raise TypeError(f"A body yielded {type(chunk).__name__}: expected str or bytes")
+
+
+async def iterate(stream: Stream) -> AsyncGenerator[bytes, None]:
+    """Reads a stream, async or not, chunk by chunk as bytes.
+
+    Closes the generator that it makes of a stream whose `__aiter__` is one, never the stream.
+    """
+    if hasattr(stream, "__aiter__"):
+        iterator = stream.__aiter__()
+        try:
+            async for chunk in iterator:
+                yield encode_chunk(chunk)
+        finally:
+            if isinstance(iterator, AsyncGenerator) and iterator is not stream:
+                await close_stream(iterator)
+    else:
+        for chunk in stream:
+            yield encode_chunk(chunk)
+
+
+async def close_stream(stream: Any) -> None:
+    """Closes a generator, so that its `finally` runs now, whatever becomes of the response."""
+    aclose = getattr(stream, "aclose", None)
+    if aclose is not None:
+        # PERF: a generator that has ended has nothing left to close, and anyio costs more.
+        if getattr(stream, "ag_frame", stream) is None:
+            return
+        from anyio import CancelScope
+
+        with CancelScope(shield=True):
+            await aclose()
+        return
+    close = getattr(stream, "close", None)
+    if close is not None:
+        close()
+
+
+def chunks_of(body: bytes | Stream | None) -> AsyncGenerator[bytes, None]:
+    """Returns the chunks of a body; code that leaves before the end must close the generator."""
+    if isinstance(body, ReceivedBody):
+        return body.__aiter__()
+    return iterate([body] if isinstance(body, bytes) else body or ())
+
+
+async def bounded_chunks_of(
+    body: bytes | Stream | None, most: int | None, see: See | None = None
+) -> AsyncGenerator[bytes, None]:
+    """Yields the chunks of a body, up to a size.
+
+    Args:
+        body: The body; closed at the end.
+        most: How many bytes there may be; None for any number.
+        see: Called with each chunk; an exception that it raises ends the reading.
+
+    Raises:
+        HTTPException: 413 beyond that size.
+    """
+    size = 0
+    try:
+        async with aclosing(chunks_of(body)) as chunks:
+            async for chunk in chunks:
+                size += len(chunk)
+                if most is not None and size > most:
+                    raise body_too_large(most)
+                if see is not None:
+                    see(chunk)
+                yield chunk
+    finally:
+        await close_stream(body)
+
+
+def decode_text(data: bytes) -> str:
+    """UTF-8 decode of WHATWG Encoding section 6: a BOM is dropped, bad bytes become U+FFFD."""
+    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
