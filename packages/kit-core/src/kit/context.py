@@ -136,11 +136,6 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             self._execution_ctx = BackgroundTasks()
         return self._execution_ctx
 
-    def _execution_ctx_or_none(self) -> ExecutionContext | None:
-        """Returns the execution context, None if the request has none."""
-        has_none = self._execution_ctx is None and self._receive is None
-        return None if has_none else self.execution_ctx
-
     async def _run_tasks(self) -> None:
         """Runs what was left with `wait_until`."""
         if self._execution_ctx is not None:

@@ -335,10 +335,6 @@ class KitRequest:
             body = self._reader = RequestBody(self.raw, self._limits)
         return body
 
-    def _has_reader(self) -> bool:
-        """Whether a reader of the body was called, so that what it read is kept."""
-        return self._reader is not None
-
     def __repr__(self) -> str:
         return f"<KitRequest {self.method} {ascii(self.path)[1:-1]}>"
 

@@ -79,7 +79,10 @@ def _rest_of_path(c: Context[Any, Any]) -> str:
 
 def _arguments(c: Context[Any, Any], option_handler: Any) -> list[Any]:
     if option_handler is None:
-        return [c.env, c._execution_ctx_or_none()]
+        try:
+            return [c.env, c.execution_ctx]
+        except RuntimeError:  # there is none
+            return [c.env, None]
     options = option_handler(c)
     return list(options) if isinstance(options, (list, tuple)) else [options]
 
@@ -87,9 +90,12 @@ def _arguments(c: Context[Any, Any], option_handler: Any) -> list[Any]:
 async def _request_with_body(req: KitRequest) -> Request:
     """Returns the raw request, with its body even if a handler has read that."""
     raw = req.raw
-    if not (raw.body_used and req._has_reader()):
+    if not raw.body_used:
         return raw
-    return with_body(raw, await req.bytes())
+    try:
+        return with_body(raw, await req.bytes())
+    except TypeError:  # it was read directly, which keeps nothing
+        return raw
 
 
 def _moved(request: Request, path: str) -> Request:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from kit.web import FormData
-from kit.web._forms.form_data import FormValue
+from kit.web._forms.form_data import FormValue, entries_of
 
 _MOST_STEPS = 100
 """How deep names with dots nest; what a name has beyond is one step."""
@@ -17,11 +17,11 @@ def collect(form: FormData, *, all: bool) -> dict[str, Any]:
     """Turns a form into a dict in which names that end in `[]`, or all, may have a list."""
     values: dict[str, Any] = {}
     if not all:
-        values = dict(form._entries)
+        values = dict(entries_of(form))
         if "[]" not in "".join(values):  # PERF: as in most forms
             return values
         values = {}
-    for name, value in form._entries:
+    for name, value in entries_of(form):
         if all or name.endswith("[]"):
             _collect(values, name, value)
         else:

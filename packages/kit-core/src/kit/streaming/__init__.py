@@ -202,10 +202,9 @@ def stream_sse(
         raise ValueError(
             f"Invalid keep_alive {keep_alive!r} of stream_sse(): expected seconds above 0, or None"
         )
-    api = SSEStreamingApi()
     value = c.req.header("last-event-id")
     # SPEC: WHATWG HTML section 9.2.3: clients send it as UTF-8; a header is read as latin-1.
-    api._last_event_id = value and value.encode("latin-1").decode("utf-8", "replace")
+    api = SSEStreamingApi(value and value.encode("latin-1").decode("utf-8", "replace"))
     response = _respond(c, "stream_sse", api, callback, on_error, keep_alive)
     headers = response.headers
     headers.set("content-type", "text/event-stream")

@@ -134,7 +134,8 @@ class SSEStreamingApi(StreamingApi):
 
     __slots__ = ("_last_event_id",)
 
-    _last_event_id: str | None
+    def __init__(self, last_event_id: str | None = None) -> None:
+        self._last_event_id = last_event_id
 
     @property
     def last_event_id(self) -> str | None:

@@ -55,18 +55,25 @@ def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
 class BodyBytes(bytes):
     """A body in memory: bytes, which can also be iterated asynchronously, as one chunk.
 
-    So code that wraps a streamed body serves one in memory as well. Reading it here doesn't use
-    the body up.
+    So code that wraps a streamed body serves one in memory as well. The body counts as read once it
+    is iterated; reading the bytes doesn't use it up.
     """
 
-    __slots__ = ()
+    _owner: Body | None
 
-    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
-        if self:
-            yield bytes(self)
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        owner, self._owner = self._owner, None
+        content = None if owner is None else take(owner)
+        if not isinstance(content, bytes) or not content:
+            raise StopAsyncIteration
+        return content
 
     async def aclose(self) -> None:
-        """Does nothing: there is nothing to close."""
+        """Ends the iteration."""
+        self._owner = None
 
 
 class BodyStream:
@@ -126,7 +133,9 @@ class Body:
         """
         body = self._body
         if isinstance(body, bytes):
-            return BodyBytes(body)
+            content = BodyBytes(body)
+            content._owner = self
+            return content
         return None if body is None else BodyStream(self)
 
     def _tee(self) -> Bytes | Stream | None:

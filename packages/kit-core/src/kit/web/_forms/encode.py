@@ -9,7 +9,7 @@ from contextlib import aclosing
 
 from kit.web._streams import Stream
 
-from .form_data import File, FormData, FormValue
+from .form_data import File, FormData, FormValue, content_in_memory
 
 
 def encode(form: FormData, boundary: str | None = None) -> tuple[bytes | Stream, str]:
@@ -64,7 +64,8 @@ async def _stream(parts: list[tuple[bytes, bytes | File]], tail: bytes) -> Async
 def _data(value: FormValue, *, as_it_is: bool) -> bytes | File:
     """What stands in the part of a value; a file on disk is left to be streamed."""
     if isinstance(value, File):
-        return value if value._spooled is not None else value._content()
+        content = content_in_memory(value)
+        return value if content is None else content
     return (value if as_it_is else _newlines(value)).encode()
 
 

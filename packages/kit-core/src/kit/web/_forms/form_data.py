@@ -48,16 +48,6 @@ class File(Blob):
         self._spooled: Spool | None = None
         self._start = 0
 
-    @classmethod
-    def _named(cls, name: str, type: str) -> File:
-        """An empty file. PERF: made in a third of the time that the constructor takes."""
-        file: File = _new(cls)
-        file._data, file._size = b"", 0
-        file._spooled, file._start = None, 0
-        file._name, file._type = name, as_blob_type(type)
-        file._last_modified = int(time.time() * 1000)
-        return file
-
     @property
     def name(self) -> str:
         """File name as the client gave it."""
@@ -116,14 +106,6 @@ class File(Blob):
             return self._data
         return self._read_at(0, self._size)
 
-    def _renamed(self, name: str) -> File:
-        """The same content under another name."""
-        file = File._named(name, self.type)
-        file._last_modified = self._last_modified
-        file._data, file._size = self._data, self._size
-        file._spooled, file._start = self._spooled, self._start
-        return file
-
     def _as_body(self) -> tuple[Bytes | Stream, str | None]:
         content = self._data if self._spooled is None else self.stream()
         return content, self.type or None
@@ -146,14 +128,6 @@ class FormData(Entries[FormValue]):
         self._entries: list[tuple[str, FormValue]] = []
         for name, value in pairs:
             self.append(name, value)
-
-    @classmethod
-    def _of(cls, entries: list[tuple[str, FormValue]]) -> FormData:
-        """A form with these entries, unchecked."""
-        form: FormData = _new(cls)
-        form._spool = None
-        form._entries = entries
-        return form
 
     def append(self, name: str, value: FormValue | Blob, filename: str | None = None) -> None:
         """Adds an entry.
@@ -185,6 +159,54 @@ class FormData(Entries[FormValue]):
         self._entries = [entry for entry in self._entries if entry[0] != name]
 
 
+def file_of(
+    name: str, type: str, data: bytes, *, spool: Spool | None = None, start: int = 0, size: int = 0
+) -> File:
+    """Makes a file that came with a form. PERF: in a third of the time of the constructor.
+
+    Args:
+        name: File name as the client gave it.
+        type: Media type, or `""`.
+        data: The content, if it is in memory.
+        spool: The temporary file that has the content, if it isn't.
+        start: Where the content begins there, in bytes.
+        size: How many bytes it has there.
+    """
+    file: File = _new(File)
+    file._name, file._type = name, as_blob_type(type)
+    file._last_modified = int(time.time() * 1000)
+    file._data, file._size = data, len(data) if spool is None else size
+    file._spooled, file._start = spool, start
+    return file
+
+
+def _renamed(file: File, name: str) -> File:
+    """Returns the same content under another name."""
+    renamed = file_of(
+        name, file.type, file._data, spool=file._spooled, start=file._start, size=file.size
+    )
+    renamed._last_modified = file.last_modified
+    return renamed
+
+
+def form_of(entries: list[tuple[str, FormValue]], spool: Spool | None = None) -> FormData:
+    """Makes a form of entries that were checked before; it uses the list itself."""
+    form: FormData = _new(FormData)
+    form._spool = spool
+    form._entries = entries
+    return form
+
+
+def entries_of(form: FormData) -> list[tuple[str, FormValue]]:
+    """Returns the entries as they are kept, for reading alone."""
+    return form._entries
+
+
+def content_in_memory(file: File) -> bytes | None:
+    """Returns the content of a file, None if it is in a temporary one."""
+    return file._data if file._spooled is None else None
+
+
 def close_form(form: FormData) -> None:
     """Closes and removes the temporary file of a form."""
     if form._spool is not None:
@@ -197,7 +219,7 @@ def _as_value(name: str, value: Any, filename: str | None) -> FormValue:
     if isinstance(value, str):
         return value
     if isinstance(value, File):
-        return value if filename in (None, value.name) else value._renamed(filename or "")
+        return value if filename in (None, value.name) else _renamed(value, filename or "")
     if isinstance(value, Blob):
         return File([value], "blob" if filename is None else filename, type=value.type)
     raise TypeError(

@@ -277,7 +277,7 @@ class MultipartDecoder:
             raise _malformed(
                 f"Unexpected end: the final boundary --{self._boundary}-- is missing"
             ) from error
-        return self._collector.form
+        return self._collector.form()
 
     def close(self) -> None:
         """Gives up what came so far, and closes its temporary file."""

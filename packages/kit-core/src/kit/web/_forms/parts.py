@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from kit._support.limits import Limits, field_too_large, form_too_large
 
-from .form_data import File, FormData, FormValue
+from .form_data import FormData, FormValue, file_of, form_of
 from .spool import Spool
 
 # A list of smaller pieces would take many times their size.
@@ -47,11 +47,11 @@ class Collector:
         limits: How many fields and files, and how large.
 
     Attributes:
-        form: The entries so far.
+        limits: How many fields and files, and how large.
     """
 
     def __init__(self, limits: Limits) -> None:
-        self.form = FormData._of([])
+        self._entries: list[tuple[str, FormValue]] = []
         self.limits = limits
         self._fields = 0
         self._files = 0
@@ -114,7 +114,7 @@ class Collector:
             if self._size_bytes > self.limits.max_field_size_bytes:
                 raise field_too_large(self._name, self.limits.max_field_size_bytes)
         elif self._kept_bytes + self._size_bytes > self.limits.spool_size_bytes:
-            self._spool = self.form._spool = self._spool or Spool()
+            self._spool = self._spool or Spool()
             self._start = self._spool.size + self._unwritten.size_bytes
             self._unwritten.extend(self._pieces())
             self._content = b""
@@ -127,14 +127,17 @@ class Collector:
         if self._filename is None:
             value = data.decode("utf-8", "replace")
         else:
-            value = File._named(self._filename, self._type.strip())
-            value._size = self._size_bytes
+            name, kind, size = self._filename, self._type.strip(), self._size_bytes
             if self._start is None:
-                value._data = data
-                self._kept_bytes += self._size_bytes
+                value = file_of(name, kind, data)
+                self._kept_bytes += size
             else:
-                value._spooled, value._start = self._spool, self._start
-        self.form._entries.append((self._name, value))
+                value = file_of(name, kind, b"", spool=self._spool, start=self._start, size=size)
+        self._entries.append((self._name, value))
+
+    def form(self) -> FormData:
+        """Returns the form, once all parts have ended."""
+        return form_of(self._entries, self._spool)
 
     def _pieces(self) -> _Pieces:
         """The content so far, to be added to."""

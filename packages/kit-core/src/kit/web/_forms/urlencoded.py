@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from kit._support.limits import Limits, field_name_too_large, field_too_large, form_too_large
 
-from .form_data import FormData
+from .form_data import FormData, FormValue, form_of
 
 _PLUS = ord("+")
 _PERCENT = ord("%")
@@ -38,8 +38,8 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
     """
     most = limits.max_field_size_bytes
     if _is_within(data, limits):
-        return FormData._of(parse_urlencoded(data))  # type: ignore[arg-type]  # texts are FormValues
-    form = FormData()
+        return form_of(parse_urlencoded(data))  # type: ignore[arg-type]  # texts are FormValues
+    entries: list[tuple[str, FormValue]] = []
     for count, part in enumerate(re.finditer(rb"[^&]+", data), 1):
         if count > limits.max_fields:
             raise form_too_large("fields", limits.max_fields)
@@ -49,8 +49,8 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
             raise field_name_too_large(most)
         if len(value) > most and len(_plain(value)) > most:
             raise field_too_large(decoded(name), most)
-        form._entries.append((decoded(name), decoded(value)))
-    return form
+        entries.append((decoded(name), decoded(value)))
+    return form_of(entries)
 
 
 def _is_within(data: bytes, limits: Limits) -> bool:
