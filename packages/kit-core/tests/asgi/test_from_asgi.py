@@ -16,8 +16,9 @@ from typing import Any
 import anyio
 import pytest
 
-from kit import Context, Kit, Request
+from kit import Context, File, Kit, Request, Response
 from kit.asgi import from_asgi
+from kit.request import clone_raw_request
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -306,6 +307,34 @@ def test_body_after_a_middleware_has_read_it(run: Any, client: Any) -> None:
 
     app.mount("/m", from_asgi(echo))
     assert run(client(b"a", b"bc").ask, app).body == b"abc"
+
+
+async def test_a_form_that_a_handler_has_read() -> None:
+    """It is written anew, with the length that it has then."""
+    form = (
+        b"--XX\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n"
+        b'--XX\r\ncontent-disposition: form-data; name="f"; filename="n.txt"\r\n'
+        b"x-other: 1\r\n\r\nfile\r\n--XX--\r\n"
+    )
+    kind = {"content-type": "multipart/form-data; boundary=XX"}
+    telling, echoing = Telling(), from_asgi(echo)
+    kit = Kit()
+
+    @kit.post("/")
+    async def forward(c: Context) -> Response:
+        assert (await c.req.parse_body())["a"] == "1"
+        await from_asgi(telling)(await clone_raw_request(c.req))
+        return await echoing(await clone_raw_request(c.req))
+
+    headers = {**kind, "content-length": str(len(form))}
+    answer = await (
+        await kit.request("/", {"method": "POST", "headers": headers, "body": [form]})
+    ).bytes()
+    assert dict(telling.scope["headers"])[b"content-length"] == b"%d" % len(answer)
+    sent = await Response(answer, headers=kind).form_data()
+    file = sent.get("f")
+    assert isinstance(file, File)
+    assert (sent.get("a"), file.name, await file.text()) == ("1", "n.txt", "file")
 
 
 def test_body_is_read_no_faster_than_the_application_takes_it(run: Any, client: Any) -> None:
