@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from kit import Context, Kit, KitRequest, Limits, Request, Response
+from kit import Context, File, Kit, KitRequest, Limits, Request, Response
 
 # Far more than any test takes: it only turns a hang into a failure.
 LIMIT_S = 30.0
@@ -272,3 +272,31 @@ def held() -> Callable[..., Any]:
         return hold(ask, limits)
 
     return held
+
+
+@pytest.fixture(scope="session")
+def read_form(held: Any) -> Callable[..., Awaitable[list[tuple[str, Any]]]]:
+    """Reads a form as a handler does: `await read_form(chunks, content_type, limits)`.
+
+    Returns its entries; a file is a tuple of name, type and content.
+    """
+
+    async def stream(chunks: Iterable[bytes]) -> AsyncIterator[bytes]:
+        for chunk in chunks:
+            yield chunk
+
+    async def read_form(
+        chunks: Iterable[bytes],
+        content_type: str = "multipart/form-data; boundary=XX",
+        limits: Limits = Limits(),
+    ) -> list[tuple[str, Any]]:
+        body = chunks if isinstance(chunks, bytes) else stream(chunks)
+        headers = {"content-type": content_type}
+        request = Request("http://x/", method="POST", headers=headers, body=body)
+        async with held(request, limits=limits) as req:
+            return [
+                (name, (v.name, v.type, await v.bytes()) if isinstance(v, File) else v)
+                for name, v in await req.form_data()
+            ]
+
+    return read_form
