@@ -276,24 +276,18 @@ def held() -> Callable[..., Any]:
 
 @pytest.fixture(scope="session")
 def read_form(held: Any) -> Callable[..., Awaitable[list[tuple[str, Any]]]]:
-    """Reads a form as a handler does: `await read_form(chunks, content_type, limits)`.
+    """Reads a served form as a handler does: `await read_form(chunks, content_type, limits)`.
 
     Returns its entries; a file is a tuple of name, type and content.
     """
-
-    async def stream(chunks: Iterable[bytes]) -> AsyncIterator[bytes]:
-        for chunk in chunks:
-            yield chunk
 
     async def read_form(
         chunks: Iterable[bytes],
         content_type: str = "multipart/form-data; boundary=XX",
         limits: Limits = Limits(),
     ) -> list[tuple[str, Any]]:
-        body = chunks if isinstance(chunks, bytes) else stream(chunks)
-        headers = {"content-type": content_type}
-        request = Request("http://x/", method="POST", headers=headers, body=body)
-        async with held(request, limits=limits) as req:
+        headers = [(b"content-type", content_type.encode("latin-1"))]
+        async with held(Client(*chunks), headers=headers, limits=limits) as req:
             return [
                 (name, (v.name, v.type, await v.bytes()) if isinstance(v, File) else v)
                 for name, v in await req.form_data()
