@@ -11,6 +11,7 @@ import importlib.util
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class Programs:
 
     def __init__(self) -> None:
         self.runner = load("kit_app_runner")
+        self.runner.Kit = partial(self.runner.Kit, lifespan=bindings)
         programs = load("compare").read_lines(HERE / "app_cases.jsonl.gz")
         self.programs = {program["id"]: program["app"] for program in programs}
         self.apps: dict[str, Any] = {}
@@ -60,7 +62,6 @@ class Programs:
         app = self.apps.get(name)
         if app is None:
             app = self.runner.build(self.programs[name])
-            app._life._lifespan = bindings
             # Never left: it ends with the process.
             self.running.append(app.running())
             await self.running[-1].__aenter__()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit import Blob, File, FormData, HTTPException, KitRequest, Limits, Request, Response
+from kit import Blob, File, FormData, HTTPException, Limits, Request, Response
 
 CHUNK = st.one_of(
     st.binary(max_size=8),
@@ -63,22 +63,6 @@ async def test_bad_utf8(data: bytes, expected: str) -> None:
     assert await Request("http://x/", method="POST", body=data).text() == expected
 
 
-def messages(*chunks: bytes) -> Any:
-    waiting = list(chunks)
-
-    async def receive() -> dict[str, Any]:
-        await asyncio.sleep(0)
-        chunk = waiting.pop(0)
-        return {"type": "http.request", "body": chunk, "more_body": bool(waiting)}
-
-    return receive
-
-
-def served(receive: Any, **scope: Any) -> KitRequest:
-    base: Any = {"type": "http", "method": "POST", "path": "/", "raw_path": b"/", "headers": []}
-    return KitRequest(Request._from_scope({**base, "query_string": b"", **scope}, receive))
-
-
 @pytest.mark.parametrize(
     "chunks",
     [
@@ -87,41 +71,47 @@ def served(receive: Any, **scope: Any) -> KitRequest:
         pytest.param([b"", b"a", b"", b"b", b""], id="empty ones between"),
     ],
 )
-async def test_served_body(chunks: list[bytes]) -> None:
-    assert await served(messages(*chunks)).bytes() == b"".join(chunks)
-    stream = served(messages(*chunks)).raw.body
-    assert stream is not None
-    assert b"".join([chunk async for chunk in stream]) == b"".join(chunks)
+async def test_served_body(client: Any, held: Any, chunks: list[bytes]) -> None:
+    async with held(client(*chunks)) as req:
+        assert await req.bytes() == b"".join(chunks)
+    async with held(client(*chunks)) as req:
+        stream = req.raw.body
+        assert stream is not None
+        assert b"".join([chunk async for chunk in stream]) == b"".join(chunks)
 
 
-async def test_two_tasks_read_one_body() -> None:
-    req = served(messages(b'{"a":', b"1}"))
-    text, value, data = await asyncio.gather(req.text(), req.json(), req.bytes())
+async def test_two_tasks_read_one_body(client: Any, held: Any) -> None:
+    async with held(client(b'{"a":', b"1}")) as req:
+        text, value, data = await asyncio.gather(req.text(), req.json(), req.bytes())
     assert (text, value, data) == ('{"a":1}', {"a": 1}, b'{"a":1}')
 
 
-async def test_body_that_is_too_large_stays_too_large() -> None:
-    req = served(messages(b"12", b"34"))
-    req._limits = Limits(max_body_size_bytes=3)
-    for read in (req.text, req.json, req.bytes, req.blob):
-        with pytest.raises(HTTPException, match="413 The body is larger than 3 bytes"):
-            await read()
+async def test_body_that_is_too_large_stays_too_large(client: Any, held: Any) -> None:
+    async with held(client(b"12", b"34"), limits=Limits(max_body_size_bytes=3)) as req:
+        for read in (req.text, req.json, req.bytes, req.blob):
+            with pytest.raises(HTTPException) as caught:
+                await read()
+            assert str(caught.value) == "413 The body is larger than 3 bytes"
 
 
-async def test_reading_on_after_a_time_out() -> None:
-    free = asyncio.Event()
-    waiting = [b"a", b"b"]
+async def test_reading_on_after_a_cancellation(client: Any, held: Any) -> None:
+    asked, free = asyncio.Event(), asyncio.Event()
 
-    async def receive() -> dict[str, Any]:
-        if len(waiting) == 1:
-            await free.wait()  # as servers do: what is cancelled here has taken nothing
-        return {"type": "http.request", "body": waiting.pop(0), "more_body": bool(waiting)}
+    class Slow(client):
+        async def receive(self) -> dict[str, Any]:
+            if len(self.received) == 1:
+                asked.set()
+                await free.wait()  # as servers do: what is cancelled here has taken nothing
+            return dict(self.received.pop(0))
 
-    req = served(receive)
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(req.text(), 0.02)
-    free.set()
-    assert await req.text() == "ab"
+    async with held(Slow(b"a", b"b")) as req:
+        reading = asyncio.create_task(req.text())
+        await asked.wait()
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        free.set()
+        assert await req.text() == "ab"
 
 
 async def test_a_generator_that_fails_on_the_way() -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from kit import Context, HTTPException, Kit, Response
-from kit._errors import HandlerError
 from kit.interface import KitError
 
 TEXT = "text/plain; charset=UTF-8"
@@ -435,14 +434,26 @@ async def test_task_group_in_a_handler() -> None:
 # --- the error classes -------------------------------------------------------------------------
 
 
+def raised_by(handler: Any) -> Exception:
+    """The error that a handler ends with."""
+    errors: list[Exception] = []
+
+    def note(error: Exception, c: Context) -> Response:
+        errors.append(error)
+        return c.text("")
+
+    asyncio.run(Kit().get("/", handler).on_error(note).request("/"))
+    return errors[0]
+
+
 @pytest.mark.parametrize(
     "error",
     [
-        HandlerError("name (file:1)", "did something"),
+        raised_by(lambda c: None),
         HTTPException(418, "teapot", headers={"x": "1"}),
         HTTPException(418, res=Response("x")),
     ],
-    ids=["HandlerError", "HTTPException", "HTTPException with res"],
+    ids=["a handler without an answer", "HTTPException", "HTTPException with res"],
 )
 def test_errors_survive_pickle_and_copy(error: Any) -> None:
     for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):

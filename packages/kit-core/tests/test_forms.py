@@ -12,30 +12,23 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from kit import Context, File, FormData, HTTPException, Kit, Limits, Request, Response
-from kit.web._forms import read_form
+from kit import Context, File, FormData, HTTPException, Kit, KitRequest, Limits, Request, Response
 
 MULTIPART = "multipart/form-data; boundary=XX"
 
 
-async def pieces(data: bytes, size: int) -> AsyncIterator[bytes]:
-    for start in range(0, len(data), size):
-        yield data[start : start + size]
+@pytest.fixture(scope="module")
+def parse(read_form: Any) -> Any:
+    """Reads a form that comes in pieces: `await parse(data, content_type, size, limits)`."""
 
+    async def parse(
+        data: bytes, content_type: str = MULTIPART, size: int = 7, limits: Limits = Limits()
+    ) -> list[tuple[str, Any]]:
+        pieces = [data[start : start + size] for start in range(0, len(data), size)]
+        result: list[tuple[str, Any]] = await read_form(pieces, content_type, limits)
+        return result
 
-async def parse(
-    data: bytes, content_type: str = MULTIPART, size: int = 7, limits: Limits = Limits()
-) -> list[tuple[str, Any]]:
-    """The entries of a form that comes in pieces; a file as name, type and content."""
-    form = await read_form(pieces(data, size), content_type, limits)
-    entries: list[tuple[str, Any]] = []
-    for name, value in form:
-        if isinstance(value, File):
-            entries.append((name, (value.name, value.type, await value.bytes())))
-        else:
-            entries.append((name, value))
-    form._close()
-    return entries
+    return parse
 
 
 def part(head: bytes, body: bytes = b"v") -> bytes:
@@ -52,7 +45,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
     size=st.integers(1, 100),
     spool=st.sampled_from([0, 10, 1000]),
 )
-async def test_what_is_written_is_read(fields: Any, size: int, spool: int) -> None:
+async def test_what_is_written_is_read(parse: Any, fields: Any, size: int, spool: int) -> None:
     form = FormData()
     expected: list[tuple[str, Any]] = []
 
@@ -79,7 +72,7 @@ async def test_what_is_written_is_read(fields: Any, size: int, spool: int) -> No
         assert got == expected
 
 
-async def test_what_httpx_sends(tmp_path: Any) -> None:
+async def test_what_httpx_sends(parse: Any, tmp_path: Any) -> None:
     request = httpx.Request(
         "POST",
         "http://x/",
@@ -132,7 +125,9 @@ async def test_what_httpx_sends(tmp_path: Any) -> None:
         ),
     ],
 )
-async def test_malformed_multipart_is_400(data: bytes, content_type: str, message: str) -> None:
+async def test_malformed_multipart_is_400(
+    parse: Any, data: bytes, content_type: str, message: str
+) -> None:
     for size in (1_000_000, 4096):
         with pytest.raises(HTTPException) as caught:
             await parse(data, content_type, size)
@@ -144,35 +139,38 @@ async def test_malformed_multipart_is_400(data: bytes, content_type: str, messag
 
 
 @pytest.mark.parametrize(
-    ("data", "limits", "message"),
+    ("data", "limits", "roomy", "message"),
     [
         pytest.param(
             part(b'form-data; name="a"') * 3 + END,
             Limits(max_fields=2),
+            Limits(max_fields=3),
             "The form has more than 2 fields",
             id="fields",
         ),
         pytest.param(
             part(b'form-data; name="a"; filename="b"') * 3 + END,
             Limits(max_files=2),
+            Limits(max_files=3),
             "The form has more than 2 files",
             id="files",
         ),
         pytest.param(
             part(b'form-data; name="a"', b"x" * 11) + END,
             Limits(max_field_size_bytes=10),
+            Limits(max_field_size_bytes=11),
             "The form field 'a' is longer than 10 bytes",
             id="field",
         ),
     ],
 )
-async def test_beyond_a_limit_is_413(data: bytes, limits: Limits, message: str) -> None:
+async def test_beyond_a_limit_is_413(
+    parse: Any, data: bytes, limits: Limits, roomy: Limits, message: str
+) -> None:
     with pytest.raises(HTTPException) as caught:
         await parse(data, limits=limits)
     assert (caught.value.status, caught.value.message) == (413, message)
-    small = {name: size for name, size in limits._asdict().items() if size in (2, 10)}
-    roomy = {name: size + 1 for name, size in small.items()}
-    assert len(await parse(data, limits=limits._replace(**roomy)))
+    assert len(await parse(data, limits=roomy))
 
 
 async def test_ten_thousand_parts_are_refused_early() -> None:
@@ -184,12 +182,15 @@ async def test_ten_thousand_parts_are_refused_early() -> None:
             read += 1
             yield part(b'form-data; name="a"')
 
-    with pytest.raises(HTTPException, match=r"413"):
-        await read_form(endless(), MULTIPART, Limits())
+    headers = {"content-type": MULTIPART}
+    request = Request("http://x/", method="POST", headers=headers, body=endless())
+    with pytest.raises(HTTPException) as caught:
+        await KitRequest(request).form_data()
+    assert str(caught.value) == "413 The form has more than 1000 fields"
     assert read == 1001
 
 
-async def test_files_beyond_memory_are_closed_with_the_request() -> None:
+async def test_files_beyond_memory_are_closed_with_the_request(client: Any) -> None:
     kept: list[File] = []
     app = Kit(limits=Limits(spool_size_bytes=10))
 
@@ -202,18 +203,8 @@ async def test_files_beyond_memory_are_closed_with_the_request() -> None:
 
     data = part(b'form-data; name="f"; filename="b"', b"x" * 5000) + END
 
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": data, "more_body": False}
-
-    sent: list[dict[str, Any]] = []
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    headers = [(b"content-type", MULTIPART.encode())]
-    scope = {"type": "http", "method": "POST", "path": "/", "raw_path": b"/", "headers": headers}
-    await app({**scope, "root_path": "", "query_string": b""}, receive, send)
-    assert (sent[0]["status"], sent[1]["body"]) == (200, b"x" * 5000)
+    answer = await client(data).ask(app, headers=[(b"content-type", MULTIPART.encode())])
+    assert (answer.status, answer.body) == (200, b"x" * 5000)
     with pytest.raises(ValueError, match=r"^The uploaded file 'b' is gone: its request is done"):
         await kept[0].bytes()
 
@@ -231,7 +222,7 @@ async def test_files_beyond_memory_are_closed_with_the_request() -> None:
         pytest.param(b"a=b=c", [("a", "b=c")], id="two equals signs"),
     ],
 )
-async def test_urlencoded(data: bytes, expected: Any) -> None:
+async def test_urlencoded(parse: Any, data: bytes, expected: Any) -> None:
     kind = "Application/X-WWW-Form-Urlencoded; charset=utf-8"
     assert await parse(data, kind) == expected
 
@@ -243,7 +234,7 @@ async def test_urlencoded(data: bytes, expected: Any) -> None:
         (Limits(max_field_size_bytes=3), "The form field 'b' is longer than 3 bytes"),
     ],
 )
-async def test_urlencoded_beyond_a_limit(limits: Limits, message: str) -> None:
+async def test_urlencoded_beyond_a_limit(parse: Any, limits: Limits, message: str) -> None:
     with pytest.raises(HTTPException) as caught:
         await parse(b"a=1&b=1234", "application/x-www-form-urlencoded", limits=limits)
     assert (caught.value.status, caught.value.message) == (413, message)
@@ -270,7 +261,9 @@ async def test_no_form(kind: str | None, caplog: pytest.LogCaptureFixture) -> No
     assert [r for r in caplog.records if r.levelno >= logging.WARNING] == []
 
 
-async def test_another_package_called_multipart(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_another_package_called_multipart(
+    parse: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import sys
     import types
 
@@ -282,18 +275,18 @@ async def test_another_package_called_multipart(monkeypatch: pytest.MonkeyPatch)
 URLENCODED = "application/x-www-form-urlencoded"
 
 
-async def test_urlencoded_bytes_of_one_character_half_escaped() -> None:
+async def test_urlencoded_bytes_of_one_character_half_escaped(parse: Any) -> None:
     assert await parse(b"\xc3%A9=\xc3%A9", URLENCODED) == [("é", "é")]
 
 
-async def test_urlencoded_field_is_as_long_as_its_value() -> None:
+async def test_urlencoded_field_is_as_long_as_its_value(parse: Any) -> None:
     limits = Limits(max_field_size_bytes=4)
     assert await parse(b"a=%C3%A9%C3%A9", URLENCODED, limits=limits) == [("a", "éé")]
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=5))
-async def test_urlencoded_by_the_standard_library(pairs: list[tuple[str, str]]) -> None:
+async def test_urlencoded_by_the_standard_library(parse: Any, pairs: list[tuple[str, str]]) -> None:
     from urllib.parse import urlencode
 
     assert await parse(urlencode(pairs).encode(), URLENCODED) == pairs
@@ -301,7 +294,7 @@ async def test_urlencoded_by_the_standard_library(pairs: list[tuple[str, str]]) 
 
 @settings(deadline=None)
 @given(st.binary(max_size=40))
-async def test_urlencoded_takes_whatever_comes(data: bytes) -> None:
+async def test_urlencoded_takes_whatever_comes(parse: Any, data: bytes) -> None:
     for name, value in await parse(data, URLENCODED):
         assert isinstance(name, str)
         assert isinstance(value, str)
@@ -317,7 +310,7 @@ async def test_urlencoded_takes_whatever_comes(data: bytes) -> None:
 )
 @example([b"%34", b"%%3441"])
 @example([b"%40", b"%", b"40%40"])
-async def test_urlencoded_is_split_before_it_is_decoded(pieces: list[bytes]) -> None:
+async def test_urlencoded_is_split_before_it_is_decoded(parse: Any, pieces: list[bytes]) -> None:
     from urllib.parse import parse_qsl
 
     data = b"".join(pieces)

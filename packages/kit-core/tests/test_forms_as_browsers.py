@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kit import File, FormData, HTTPException, Limits
-from kit.web._forms import read_form
-from kit.web._parameters import boundary_of, parse_disposition
+from kit import File, FormData, HTTPException, Response
 
 MULTIPART = "multipart/form-data; boundary=XX"
 URLENCODED = "application/x-www-form-urlencoded"
@@ -25,16 +23,18 @@ def part(disposition: bytes, body: bytes = b"v", more: bytes = b"") -> bytes:
     return b"--XX\r\nContent-Disposition: " + disposition + more + b"\r\n\r\n" + body + b"\r\n"
 
 
-async def pieces(data: bytes, size: int) -> AsyncIterator[bytes]:
-    for start in range(0, len(data), size):
-        yield data[start : start + size]
+@pytest.fixture(scope="module")
+def parse(read_form: Any) -> Any:
+    """Reads a form that comes in pieces: `await parse(data, content_type, size)`."""
 
+    async def parse(
+        data: bytes, content_type: str = MULTIPART, size: int = 1
+    ) -> list[tuple[str, Any]]:
+        pieces = [data[start : start + size] for start in range(0, len(data), size)]
+        result: list[tuple[str, Any]] = await read_form(pieces, content_type)
+        return result
 
-async def parse(data: bytes, content_type: str = MULTIPART, size: int = 1) -> list[tuple[str, Any]]:
-    form = await read_form(pieces(data, size), content_type, Limits())
-    return [
-        (name, (v.name, v.type, await v.bytes()) if isinstance(v, File) else v) for name, v in form
-    ]
+    return parse
 
 
 NESTED = (
@@ -158,7 +158,7 @@ BASE64 = b"\r\nContent-Transfer-Encoding: base64"
         pytest.param(part(FIELD, b"\r\n--X\r\n--\r\n"), [("a", "\r\n--X\r\n--\r\n")], id="nearly"),
     ],
 )
-async def test_parts(data: bytes, expected: Any) -> None:
+async def test_parts(parse: Any, data: bytes, expected: Any) -> None:
     for size in (1, 2, 7, 10_000):
         assert await parse(data + END, size=size) == expected
 
@@ -179,8 +179,7 @@ async def test_parts(data: bytes, expected: Any) -> None:
         ("multipart/form-data; boundary=" + "X" * 70, "X" * 70),
     ],
 )
-async def test_boundaries(content_type: str, boundary: str) -> None:
-    assert boundary_of(content_type) == boundary
+async def test_boundaries(parse: Any, content_type: str, boundary: str) -> None:
     data = (part(FIELD) + END).replace(b"XX", boundary.encode())
     assert await parse(data, content_type) == [("a", "v")]
 
@@ -202,7 +201,7 @@ async def test_boundaries(content_type: str, boundary: str) -> None:
         pytest.param(b"&" * 5000 + b"a=1", [("a", "1")], id="no more fields than there are"),
     ],
 )
-async def test_urlencoded(data: bytes, expected: Any) -> None:
+async def test_urlencoded(parse: Any, data: bytes, expected: Any) -> None:
     for content_type in (URLENCODED, URLENCODED + "; charset=utf-16"):
         for size in (1, 2, 7, 10_000):
             assert await parse(data, content_type, size) == expected
@@ -213,13 +212,11 @@ NAMES = st.text(st.characters(exclude_characters="\0\r\n", exclude_categories=["
 
 @settings(deadline=None)
 @given(NAMES, st.one_of(st.none(), NAMES))
-async def test_names_as_browsers_write_them(name: str, filename: str | None) -> None:
+async def test_names_as_browsers_write_them(parse: Any, name: str, filename: str | None) -> None:
     """Escapes are not escaped themselves, so a name that has one is not told apart."""
 
     form = FormData()
     form.append(name, File([b"v"], filename) if filename is not None else "v")
-    from kit import Response
-
     sent = Response(form)
     [(got, value)] = await parse(await sent.bytes(), sent.headers["content-type"], 100)
     assert got == meant(name)
@@ -234,29 +231,32 @@ def meant(name: str) -> str:
 
 @settings(deadline=None)
 @given(st.text(st.sampled_from('form-data; name=filen"\\%0D*\té'), max_size=60))
-def test_any_disposition_is_read_or_refused(value: str) -> None:
+async def test_any_disposition_is_read_or_refused(parse: Any, value: str) -> None:
+    data = part(f"form-data{value}".encode()) + END
     try:
-        found = parse_disposition("form-data" + value)
-    except ValueError as error:
+        form = await parse(data, size=len(data))
+    except HTTPException as error:
         assert "Content-Disposition" in str(error)  # noqa: PT017
     else:
-        assert len(found) == 2
+        assert len(form) == 1
 
 
 @settings(deadline=None)
 @given(st.text(st.sampled_from('; boundary="\\=X @\té'), max_size=60))
-def test_any_content_type_has_a_boundary_or_is_refused(parameters: str) -> None:
-    try:
-        found = boundary_of("multipart/form-data" + parameters)
-    except ValueError as error:
-        assert "boundary" in str(error)  # noqa: PT017
+async def test_any_content_type_has_a_boundary_or_is_refused(parse: Any, parameters: str) -> None:
+    with pytest.raises(HTTPException) as caught:
+        await parse(b"", "multipart/form-data;" + parameters)
+    text = str(caught.value).removeprefix("400 Malformed multipart body: ")
+    found = re.fullmatch("Unexpected end: the final boundary --(.+)-- is missing", text)
+    if found is None:
+        assert "boundary" in text
     else:
-        assert found == found.rstrip(" ")
-        assert set(found) <= set("boundary= X")
+        assert found[1] == found[1].rstrip(" ")
+        assert set(found[1]) <= set("boundary= X")
 
 
 @pytest.mark.parametrize("size", [1, 10_000])
-async def test_the_last_boundary_needs_no_line_end(size: int) -> None:
+async def test_the_last_boundary_needs_no_line_end(parse: Any, size: int) -> None:
     assert await parse(part(FIELD) + b"--XX--", size=size) == [("a", "v")]
     with pytest.raises(HTTPException, match="400"):
         await parse(part(FIELD) + b"--XX-", size=size)

@@ -5,33 +5,17 @@ from __future__ import annotations
 
 import functools
 import threading
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from typing import Any
 
 import anyio
 import pytest
 
-from kit import Context, HTTPException, Kit, Response
-from kit._threads import in_thread
+from kit import Context, HTTPException, Kit, Response, in_thread
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Runs an async function within 10 seconds."""
-
-    def run(function: Any, *args: Any) -> Any:
-        async def bounded() -> Any:
-            with anyio.fail_after(10):
-                return await function(*args)
-
-        return anyio.run(bounded, backend=request.param)
-
-    return run
-
-
-def get(run: Callable[..., Any], app: Kit, path: str = "/") -> Response:
+def get(run: Any, app: Kit, path: str = "/") -> Response:
     response: Response = run(app.request, path)
     return response
 
@@ -40,7 +24,7 @@ async def text_of(response: Response) -> str:
     return await response.text()
 
 
-def test_runs_in_a_thread_and_gives_the_response(run: Callable[..., Any]) -> None:
+def test_runs_in_a_thread_and_gives_the_response(run: Any) -> None:
     threads: list[threading.Thread] = []
     app = Kit()
 
@@ -58,7 +42,7 @@ def test_runs_in_a_thread_and_gives_the_response(run: Callable[..., Any]) -> Non
     assert threads[0] is not threading.main_thread()
 
 
-def test_every_way_to_apply_it(run: Callable[..., Any]) -> None:
+def test_every_way_to_apply_it(run: Any) -> None:
     def where(c: Context) -> Response:
         return c.text(str(threading.current_thread() is threading.main_thread()))
 
@@ -84,7 +68,7 @@ def test_every_way_to_apply_it(run: Callable[..., Any]) -> None:
     assert run(text_of, get(run, app, "/missing")) == "False"
 
 
-def test_what_it_sets_is_seen_by_the_rest(run: Callable[..., Any]) -> None:
+def test_what_it_sets_is_seen_by_the_rest(run: Any) -> None:
     app = Kit()
     seen: list[object] = []
 
@@ -106,13 +90,13 @@ def test_what_it_sets_is_seen_by_the_rest(run: Callable[..., Any]) -> None:
     assert seen == ["ada"]
 
 
-def test_an_awaitable_of_the_context_may_be_returned(run: Callable[..., Any]) -> None:
+def test_an_awaitable_of_the_context_may_be_returned(run: Any) -> None:
     app = Kit()
     app.get("/", in_thread(lambda c: c.not_found()))
     assert get(run, app).status == 404
 
 
-def test_what_is_async_can_be_called_from_it(run: Callable[..., Any]) -> None:
+def test_what_is_async_can_be_called_from_it(run: Any) -> None:
     app = Kit()
 
     @app.post("/")
@@ -127,7 +111,7 @@ def test_what_is_async_can_be_called_from_it(run: Callable[..., Any]) -> None:
     assert run(main) == [1]
 
 
-def test_context_variables_are_copied_in(run: Callable[..., Any]) -> None:
+def test_context_variables_are_copied_in(run: Any) -> None:
     variable: ContextVar[str] = ContextVar("variable", default="unset")
     app = Kit()
 
@@ -147,7 +131,7 @@ def test_context_variables_are_copied_in(run: Callable[..., Any]) -> None:
     assert run(text_of, get(run, app)) == "outside"
 
 
-def test_exceptions_reach_on_error_as_they_are(run: Callable[..., Any]) -> None:
+def test_exceptions_reach_on_error_as_they_are(run: Any) -> None:
     raised: list[Exception] = []
 
     def handler(c: Context) -> Response:
@@ -166,7 +150,7 @@ def test_exceptions_reach_on_error_as_they_are(run: Callable[..., Any]) -> None:
     assert get(run, Kit().get("/", in_thread(forbidden))).status == 403
 
 
-def test_stop_iteration_is_an_error_as_in_every_coroutine(run: Callable[..., Any]) -> None:
+def test_stop_iteration_is_an_error_as_in_every_coroutine(run: Any) -> None:
     app = Kit().get("/", in_thread(lambda c: next(iter(()))))
     app.on_error(lambda error, c: c.text(f"{error!r} from {error.__cause__!r}", 502))
     text = run(text_of, get(run, app))
@@ -189,19 +173,25 @@ class Busy:
     """A handler that counts how many of it run at once, and waits until it is let go."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.changed = threading.Condition()
         self.let_go = threading.Event()
         self.now = 0
         self.most = 0
 
     def __call__(self, c: Context) -> Response:
-        with self.lock:
+        with self.changed:
             self.now += 1
             self.most = max(self.most, self.now)
-        self.let_go.wait(10)
-        with self.lock:
+            self.changed.notify_all()
+        self.let_go.wait(30)
+        with self.changed:
             self.now -= 1
         return c.text("done")
+
+    def wait_for(self, count: int) -> None:
+        """Blocks until so many run."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: self.now >= count, 30)
 
 
 async def ask_many(app: Kit, busy: Busy, path: str, requests: int, at_once: int) -> None:
@@ -209,14 +199,17 @@ async def ask_many(app: Kit, busy: Busy, path: str, requests: int, at_once: int)
     async with anyio.create_task_group() as group:
         for _ in range(requests):
             group.start_soon(app.request, path)
-        while busy.now < at_once:
-            await anyio.sleep(0.001)
-        await anyio.sleep(0.02)  # for one more, which must not be
+        await anyio.to_thread.run_sync(busy.wait_for, at_once)
+        # Every other request waits for a thread now. One that had got a thread all the same would
+        # run while these threads come and go.
+        await anyio.wait_all_tasks_blocked()
+        for _ in range(50):
+            await anyio.to_thread.run_sync(threading.get_ident)
         busy.let_go.set()
     assert busy.most == at_once
 
 
-def test_limiter_bounds_the_threads_of_each_event_loop(run: Callable[..., Any]) -> None:
+def test_limiter_bounds_the_threads_of_each_event_loop(run: Any) -> None:
     busy = Busy()
     app = Kit().get("/", in_thread(busy, limiter=2))
     for _ in range(2):  # a limiter of one event loop can't be used in the next
@@ -225,7 +218,7 @@ def test_limiter_bounds_the_threads_of_each_event_loop(run: Callable[..., Any]) 
         busy.most = 0
 
 
-def test_handlers_without_a_limiter_share_forty_threads(run: Callable[..., Any]) -> None:
+def test_handlers_without_a_limiter_share_forty_threads(run: Any) -> None:
     busy = Busy()
     app = Kit().get("/a", in_thread(busy)).get("/b", in_thread(busy))
 
@@ -240,7 +233,7 @@ def test_handlers_without_a_limiter_share_forty_threads(run: Callable[..., Any])
     run(main)
 
 
-def test_two_limiters_are_two(run: Callable[..., Any]) -> None:
+def test_two_limiters_are_two(run: Any) -> None:
     first, second = Busy(), Busy()
     app = Kit().get("/a", in_thread(first, limiter=1)).get("/b", in_thread(second, limiter=3))
 
@@ -258,25 +251,21 @@ def test_two_event_loops_at_once() -> None:
     loops = [threading.Thread(target=anyio.run, args=(app.request, "/")) for _ in range(2)]
     for loop in loops:
         loop.start()
-    for _ in range(10_000):
-        if busy.now == 2:  # one of each
-            break
-        time.sleep(0.001)
+    busy.wait_for(2)  # one of each
     busy.let_go.set()
     for loop in loops:
-        loop.join(10)
+        loop.join(30)
     assert busy.most == 2
 
 
-def test_a_cancelled_request_waits_for_its_thread(run: Callable[..., Any]) -> None:
+def test_a_cancelled_request_waits_for_its_thread(run: Any) -> None:
     busy = Busy()
     app = Kit().get("/", in_thread(busy))
 
     async def main() -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(app.request, "/")
-            while not busy.now:
-                await anyio.sleep(0.001)
+            await anyio.to_thread.run_sync(busy.wait_for, 1)
             group.cancel_scope.cancel()
             busy.let_go.set()
         assert busy.now == 0

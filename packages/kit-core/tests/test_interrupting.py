@@ -1,168 +1,153 @@
 # SPDX-License-Identifier: MIT
-"""Work that is cancelled when nobody is left to do it for, as a streamed response is."""
+"""Streams that are cancelled when the client leaves, and who else is told of it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any
 
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from kit._interrupting import run_until
+from kit import Kit
 
 
-def on(backend: str) -> Callable[[Callable[[], Awaitable[None]]], None]:
-    def run(main: Callable[[], Awaitable[None]]) -> None:
-        async def bounded() -> None:
-            with anyio.fail_after(5):
-                await main()
-
-        anyio.run(bounded, backend=backend)
-
-    return run
+def streaming(make: Callable[[], Any]) -> Kit:
+    return Kit().get("/", lambda c: c.body(make()))
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def run(request: pytest.FixtureRequest) -> Any:
-    return on(request.param)
-
-
-async def soon() -> bool:
-    await checkpoint()
-    return True
-
-
-async def never() -> bool:
-    await anyio.sleep_forever()
-    return False
-
-
-def test_work_ends_where_it_waits(run: Any) -> None:
+def test_a_stream_ends_where_it_waits_and_its_task_goes_on(run: Any, client: Any) -> None:
     trace = []
 
-    async def work() -> None:
+    async def chunks() -> AsyncIterator[str]:
+        yield "a"
         try:
             await anyio.sleep_forever()
         finally:
             trace.append("cleaned up")
 
     async def main() -> None:
-        await run_until(soon, work())
-        trace.append("went on")
+        await client(leaves_after=2).ask(streaming(chunks))
         await checkpoint()
+        trace.append("went on")
 
     run(main)
     assert trace == ["cleaned up", "went on"]
 
 
-def test_work_that_never_waits_or_waits_and_ends(run: Any) -> None:
-    trace = []
-
-    async def work(turns: int) -> None:
+def test_a_stream_that_never_waits_or_waits_and_ends(run: Any, client: Any) -> None:
+    async def chunks(turns: int) -> AsyncIterator[str]:
         for _ in range(turns):
             await checkpoint()
-        trace.append(turns)
+        yield str(turns)
 
     async def main() -> None:
         for turns in range(5):
-            await run_until(never, work(turns))
+            for busy in (False, True):
+                answer = await client(busy=busy).ask(streaming(partial(chunks, turns)))
+                assert answer.check().body == b"%d" % turns
 
     run(main)
-    assert trace == [0, 1, 2, 3, 4]
 
 
-def test_what_work_raises_comes_out_alone(run: Any) -> None:
-    async def work(turns: int) -> None:
+def test_what_a_stream_raises_comes_out_alone(run: Any, client: Any) -> None:
+    async def chunks(turns: int) -> AsyncIterator[str]:
         for _ in range(turns):
             await checkpoint()
         raise LookupError("mine")
+        yield "never"
 
     async def main() -> None:
         for turns in range(3):
-            with pytest.raises(LookupError, match="mine") as caught:
-                await run_until(never, work(turns))
+            with pytest.raises(LookupError, match=r"^mine$") as caught:
+                await client(busy=False).ask(streaming(partial(chunks, turns)))
             assert caught.value.__context__ is None
 
     run(main)
 
 
-def test_what_a_clean_up_raises_names_no_more_than_its_cancellation() -> None:
-    async def work() -> None:
+async def test_what_a_clean_up_raises_names_no_more_than_its_cancellation(client: Any) -> None:
+    async def chunks() -> AsyncIterator[str]:
+        yield "a"
         try:
             await anyio.sleep_forever()
         except asyncio.CancelledError:
             raise LookupError("mine") from None
 
+    with pytest.raises(LookupError, match=r"^mine$") as caught:
+        await client(leaves_after=2).ask(streaming(chunks))
+    context = caught.value.__context__
+    assert isinstance(context, asyncio.CancelledError)
+    assert context.__context__ is None
+
+
+def test_a_cancellation_from_outside_goes_on(run: Any, client: Any) -> None:
+    async def chunks() -> AsyncIterator[str]:
+        yield "a"
+        scope.cancel()
+        await anyio.sleep_forever()
+
     async def main() -> None:
-        with pytest.raises(LookupError, match="mine") as caught:
-            await run_until(soon, work())
-        context = caught.value.__context__
-        assert isinstance(context, asyncio.CancelledError)
-        assert context.__context__ is None
-
-    on("asyncio")(main)
-
-
-def test_a_cancellation_from_outside_goes_on(run: Any) -> None:
-    async def main() -> None:
-        with anyio.move_on_after(0.01) as scope:
-            await run_until(never, anyio.sleep_forever())
+        nonlocal scope
+        with anyio.CancelScope() as scope:
+            await client().ask(streaming(chunks))
         assert scope.cancelled_caught
         await checkpoint()
 
+    scope: Any = None
     run(main)
 
 
-def test_both_cancel_at_once() -> None:
+async def waiting() -> AsyncIterator[str]:
+    yield "a"
+    await anyio.sleep_forever()
+
+
+async def test_both_cancel_at_once(client: Any) -> None:
     """The cancellation from outside stays counted, or the scope that it is of would not end."""
 
-    async def main() -> None:
-        async def over() -> bool:
-            await asyncio.sleep(0)
-            scope.cancel()
-            return True
+    class Cancelling(client):
+        async def receive(self) -> dict[str, Any]:
+            message: dict[str, Any] = await super().receive()
+            if message["type"] == "http.disconnect":
+                scope.cancel()
+            return message
 
-        with anyio.CancelScope() as scope:
-            await run_until(over, anyio.sleep_forever())
-        assert scope.cancelled_caught
-
-    on("asyncio")(main)
+    with anyio.CancelScope() as scope:
+        await Cancelling(leaves_after=2).ask(streaming(waiting))
+    assert scope.cancelled_caught
 
 
-def test_both_cancel_at_once_without_anyio() -> None:
+async def test_both_cancel_at_once_without_anyio(client: Any) -> None:
     counts = []
 
+    class Cancelling(client):
+        async def receive(self) -> dict[str, Any]:
+            message: dict[str, Any] = await super().receive()
+            if message["type"] == "http.disconnect":
+                task.cancel()
+            return message
+
     async def victim() -> None:
-        task: Any = asyncio.current_task()
-
-        async def over() -> bool:
-            await asyncio.sleep(0)
-            task.cancel()
-            return True
-
         try:
-            await run_until(over, asyncio.sleep(60))
+            await Cancelling(leaves_after=2).ask(streaming(waiting))
         finally:
             counts.append(task.cancelling())
 
-    async def main() -> None:
-        with pytest.raises(asyncio.CancelledError):
-            await asyncio.create_task(victim())
-
-    on("asyncio")(main)
+    task = asyncio.create_task(victim())
+    with pytest.raises(asyncio.CancelledError):
+        await task
     assert counts == [1]
 
 
-def test_what_the_watch_raises_comes_out() -> None:
-    async def over() -> bool:
-        raise LookupError("watching")
+async def test_what_listening_to_the_client_raises_comes_out(client: Any) -> None:
+    class Broken(client):
+        async def receive(self) -> dict[str, Any]:
+            raise LookupError("listening")
 
-    async def main() -> None:
-        with pytest.raises(LookupError, match="watching"):
-            await run_until(over, anyio.sleep_forever())
-        await checkpoint()
-
-    on("asyncio")(main)
+    with pytest.raises(LookupError, match=r"^listening$"):
+        await Broken().ask(streaming(waiting))
+    await checkpoint()

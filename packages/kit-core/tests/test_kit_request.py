@@ -11,7 +11,6 @@ import msgspec
 import pytest
 
 from kit import Context, File, HTTPException, Kit, KitRequest, Limits, Request, Response
-from kit._path import decode_component, decode_path, merge_path, path_of_url
 
 
 def request_of(body: Any = None, kind: str | None = None, url: str = "http://x/") -> KitRequest:
@@ -67,8 +66,11 @@ def test_name_that_needs_no_decoding_wins() -> None:
         ("/+", "/+", "/+"),
     ],
 )
-def test_decoding(text: str, path: str, component: str) -> None:
-    assert (decode_path(text), decode_component(text)) == (path, component)
+async def test_decoding(text: str, path: str, component: str) -> None:
+    app = Kit().get("/*", lambda c: c.text(c.req.path))
+    assert await (await app.request(text)).text() == path
+    req = KitRequest(Request("http://x/"), match_result=([("handler", {"p": text})],))
+    assert req.param("p") == component
 
 
 @pytest.mark.parametrize(
@@ -82,8 +84,9 @@ def test_decoding(text: str, path: str, component: str) -> None:
         ("https://x:1/%41", "/A"),
     ],
 )
-def test_path_of_url(url: str, path: str) -> None:
-    assert path_of_url(url) == path
+async def test_path_of_a_url(url: str, path: str) -> None:
+    app = Kit().get("*", lambda c: c.text(c.req.path))
+    assert await (await app.request(url)).text() == path
 
 
 @pytest.mark.parametrize(
@@ -103,8 +106,9 @@ def test_path_of_url(url: str, path: str) -> None:
         ("/a", "/b/", "/a/b/"),
     ],
 )
-def test_merge_path(base: str, path: str, merged: str) -> None:
-    assert merge_path(base, path) == merged
+def test_a_path_below_a_base_path(base: str, path: str, merged: str) -> None:
+    [route] = Kit().base_path(base).get(path, lambda c: c.text("")).routes
+    assert route.path == merged
 
 
 async def test_parameters_are_those_of_the_running_route() -> None:

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kit import Context, Kit, Request, Response
-from kit._execution import BackgroundTasks as ExecutionContext
 from kit.interface import Next
 
 
@@ -99,7 +99,7 @@ async def test_arguments_are_env_and_execution_context() -> None:
     await app.request("/m", None, {"a": 1})
     assert seen == [{"a": 1}, None]
     seen.clear()
-    context = ExecutionContext()
+    context = SimpleNamespace(wait_until=lambda awaitable: None)
     await app.request("/m", None, {"a": 1}, context)
     assert seen == [{"a": 1}, context]
 
@@ -186,55 +186,35 @@ def test_options_are_functions(name: str) -> None:
         Kit().mount("/m", tell, **options)
 
 
-async def test_connection_of_a_served_request_is_known_below() -> None:
+async def test_connection_of_a_served_request_is_known_below(client: Any) -> None:
     def handler(request: Request, *_: Any) -> Response:
         assert request.scope is not None
         return Response(str(request.scope["client"]))
 
     app = Kit().mount("/m", handler)
-    sent: list[Any] = []
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async def receive() -> Any:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    scope = {"type": "http", "method": "GET", "path": "/m/a", "raw_path": b"/m/a"}
-    scope |= {"root_path": "", "query_string": b"", "headers": [], "client": ("1.2.3.4", 5)}  # type: ignore[dict-item]
-    await app(scope, receive, send)
-    assert sent[-1]["body"] == b"('1.2.3.4', 5)"
+    answer = await client().ask(app, "/m/a", client=("1.2.3.4", 5))
+    assert answer.body == b"('1.2.3.4', 5)"
 
 
 @pytest.mark.parametrize(
     "target",
     ["/m/x/../admin/y", "/m/x/%2e%2E/admin/y", "/m/./admin", "/m/x\\..\\admin/y", "/m/a/.."],
 )
-async def test_no_path_leads_past_middleware(target: str) -> None:
+async def test_no_path_leads_past_middleware(client: Any, target: str) -> None:
     """A server hands on the path as the client sent it; a URL made of it would resolve the dots."""
 
     def deny(c: Context, next: Next) -> Response:
         return c.text("denied", 403)
 
     app = Kit().use("/m/admin/*", deny).mount("/m", tell)
-    sent: list[Any] = []
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async def receive() -> Any:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    scope: dict[str, Any] = {"type": "http", "method": "GET", "headers": [], "query_string": b""}
-    scope |= {"raw_path": target.encode(), "root_path": ""}
-    scope["path"] = target.replace("%2e%2E", "..")
-    await app(scope, receive, send)
-    assert sent[0]["status"] in (400, 403)
+    path = target.replace("%2e%2E", "..")
+    answer = await client().ask(app, path, raw_path=target.encode())
+    assert answer.status in (400, 403)
 
 
-def test_a_handler_may_have_locals_called_like_those_of_asgi() -> None:
+async def test_a_handler_may_have_locals_called_like_those_of_asgi() -> None:
     def handler(request: Request, *_: Any) -> Response:
         scope = receive = send = None
         return Response(str((scope, receive, send)))
 
-    Kit().mount("/m", handler)
+    assert await get(Kit().mount("/m", handler), "/m") == "(None, None, None)"

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit import URL, FormData, Headers, Request
-from kit._served_request import ServedRequest
-from kit.web._request import url_of_scope
+from kit import URL, Context, FormData, Headers, Kit, Request, Response
 
 TOKEN = st.text("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCXYZ", min_size=1, max_size=9)
 
@@ -85,18 +83,25 @@ def test_an_invalid_header_leaves_the_source_alone() -> None:
     assert not source.body_used
 
 
-def scope_of(**changes: Any) -> dict[str, Any]:
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "scheme": "http",
-        "path": "/p",
-        "raw_path": b"/p",
-        "query_string": b"",
-        "headers": [(b"host", b"h.example")],
-        "server": ("127.0.0.1", 8000),
-    }
-    return {k: v for k, v in {**scope, **changes}.items() if v is not ...}
+@pytest.fixture(scope="module")
+def url_of(client: Any, http_scope: Any) -> Any:
+    """The URL of a served request. Keys of the scope that are given as `...` are left out."""
+
+    async def url_of(**changes: Any) -> str:
+        urls: list[str] = []
+
+        def handler(c: Context) -> Response:
+            urls.append(c.req.url)
+            return c.body(None)
+
+        known = {"headers": [(b"host", b"h.example")], "server": ("127.0.0.1", 8000)}
+        scope = http_scope(**{"path": "/p", "raw_path": b"/p", **known, **changes})
+        scope = {key: value for key, value in scope.items() if value is not ...}
+        server = client()
+        await Kit().all("*", handler)(scope, server.receive, server.send)
+        return urls[0]
+
+    return url_of
 
 
 @pytest.mark.parametrize(
@@ -124,10 +129,9 @@ def scope_of(**changes: Any) -> dict[str, Any]:
         pytest.param({"headers": [], "server": ("::1", 80)}, "http://[::1]/p", id="IPv6 server"),
     ],
 )
-def test_url_of_a_scope(changes: dict[str, Any], url: str | None) -> None:
+async def test_url_of_a_scope(url_of: Any, changes: dict[str, Any], url: str | None) -> None:
     expected = "http://h.example/%C3%A9%20%3F%23%25" if url is None else url
-    assert url_of_scope(scope_of(**changes)) == expected
-    assert Request._from_scope(scope_of(**changes), None).url == expected
+    assert await url_of(**changes) == expected
 
 
 @pytest.mark.parametrize(
@@ -146,55 +150,49 @@ def test_url_of_a_scope(changes: dict[str, Any], url: str | None) -> None:
         b"1.2.3.256",
     ],
 )
-def test_host_that_is_none(host: bytes) -> None:
-    scope = scope_of(headers=[(b"host", host)])
-    assert url_of_scope(scope) == "http://127.0.0.1:8000/p"
+async def test_host_that_is_none(url_of: Any, host: bytes) -> None:
+    assert await url_of(headers=[(b"host", host)]) == "http://127.0.0.1:8000/p"
 
 
 @given(st.binary(max_size=12), st.binary(max_size=12), st.binary(max_size=12))
-def test_no_scope_gives_a_url_of_another_host(host: bytes, path: bytes, query: bytes) -> None:
+async def test_no_scope_gives_a_url_of_another_host(
+    url_of: Any, host: bytes, path: bytes, query: bytes
+) -> None:
     """Whatever is in path and query, and in a Host that is none, stays out of the origin."""
-    scope = scope_of(raw_path=b"/" + path, query_string=query)
-    assert URL(url_of_scope(scope)).origin == "http://h.example"
-    scope = scope_of(headers=[(b"host", b"/" + host)])
-    assert URL(url_of_scope(scope)).origin == "http://127.0.0.1:8000"
+    url = await url_of(raw_path=b"/" + path, query_string=query)
+    assert URL(url).origin == "http://h.example"
+    url = await url_of(headers=[(b"host", b"/" + host)])
+    assert URL(url).origin == "http://127.0.0.1:8000"
 
 
-async def test_what_comes_from_a_scope() -> None:
+async def test_what_comes_from_a_scope(client: Any, held: Any) -> None:
     lines = [(b"x", b"1"), (b"x", b"2"), (b"y", b"\xe9")]
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"body", "more_body": False}
-
-    scope = scope_of(headers=lines, method="QUERY")
-    request = Request._from_scope(scope, receive)
-    assert (request.method, request.scope, repr(request)) == (
-        "QUERY",
-        scope,
-        "<Request QUERY http://127.0.0.1:8000/p>",
-    )
-    assert list(request.headers.items()) == [("x", "1, 2"), ("y", "é")]
-    request.headers.delete("x")
-    assert scope["headers"] is lines
-    assert len(lines) == 3
-    assert await request.text() == "body"
-    with pytest.raises(TypeError, match="already read"):
-        await request.text()
+    async with held(client(b"body"), path="/p", method="QUERY", headers=lines) as req:
+        request = req.raw
+        assert (request.method, repr(request)) == (
+            "QUERY",
+            "<Request QUERY http://127.0.0.1/p>",
+        )
+        assert list(request.headers.items()) == [("x", "1, 2"), ("y", "é")]
+        request.headers.delete("x")
+        assert request.scope is not None
+        assert request.scope["headers"] is lines
+        assert len(lines) == 3
+        assert await request.text() == "body"
+        with pytest.raises(TypeError, match="already read"):
+            await request.text()
 
 
-async def test_a_served_get_request_can_be_copied() -> None:
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    source = Request._from_scope(scope_of(), receive)
-    assert await Request(source, headers={"a": "1"}).text() == ""
+async def test_a_served_get_request_can_be_copied(client: Any, held: Any) -> None:
+    async with held(client(), method="GET") as req:
+        assert await Request(req.raw, headers={"a": "1"}).text() == ""
 
 
-def test_headers_that_a_middleware_changes_are_seen() -> None:
-    req = ServedRequest("/", ([],), scope_of(), None)
-    assert req.header("host") == "h.example"
-    req.raw.headers.set("host", "other")
-    assert req.header("host") == req.raw.headers["host"] == "other"
+async def test_headers_that_a_middleware_changes_are_seen(client: Any, held: Any) -> None:
+    async with held(client(), headers=[(b"host", b"h.example")]) as req:
+        assert req.header("host") == "h.example"
+        req.raw.headers.set("host", "other")
+        assert req.header("host") == req.raw.headers["host"] == "other"
 
 
 @pytest.mark.parametrize("headers", [5, [5], [("a",)], [("a", "1", "2")], ["ab"], {"a": 1}])

@@ -561,7 +561,7 @@ def test_callback_reads_the_request(run: Any) -> None:
 
 
 async def test_read_in_process_by_another_task_each_time() -> None:
-    body: Any = (await served(hello).request("/"))._body
+    body: Any = (await served(hello).request("/")).body
     chunks = [await asyncio.create_task(anext(body)) for _ in range(2)]
     assert chunks == ["é".encode(), b"b"]
     for _ in range(2):

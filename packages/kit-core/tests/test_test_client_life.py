@@ -41,7 +41,8 @@ def background(trace: list[str], *tasks: Any, body: Any = "x") -> Kit:
     def handler(c: Context) -> Response:
         for task in tasks:
             c.execution_ctx.wait_until(work(task))
-        return c.body(body(c) if callable(body) else body)
+        answer = body(c) if callable(body) else body
+        return answer if isinstance(answer, Response) else c.body(answer)
 
     return Kit().get("/", handler)
 
@@ -240,7 +241,7 @@ def test_streams_that_nobody_read_are_closed_with_the_client(run: Any) -> None:
         async def write(stream: Any) -> None:
             raise AssertionError("nobody reads it")
 
-        return stream_text(c, write)._body
+        return stream_text(c, write)
 
     @asynccontextmanager
     async def lifespan(app: Kit) -> AsyncIterator[None]:

@@ -13,13 +13,14 @@ from anyio.lowlevel import checkpoint
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kit import File, HTTPException, KitRequest, Limits, Request
+from kit import File, HTTPException, KitRequest, Limits
 
 MULTIPART = "multipart/form-data; boundary=XX"
 URLENCODED = "application/x-www-form-urlencoded"
 SMALL = Limits(max_fields=3, max_files=1, max_field_size_bytes=8, spool_size_bytes=300)
 PART = b'--XX\r\nContent-Disposition: form-data; name="a"'
-LIMITS = st.sampled_from([Limits(), SMALL, SMALL._replace(spool_size_bytes=5)])
+SMALLER = Limits(max_fields=3, max_files=1, max_field_size_bytes=8, spool_size_bytes=5)
+LIMITS = st.sampled_from([Limits(), SMALL, SMALLER])
 FIELDS = st.lists(
     st.sampled_from([b"a=1", b"a=%C3%A9", b"b[]=+", b"c.d=%zz", b"=", b"", b"long=" + b"x" * 9]),
     max_size=6,
@@ -41,24 +42,22 @@ PARTS = st.lists(
 ).map(b"".join)
 
 
-def served(body: bytes, kind: str, size: int, limits: Limits) -> KitRequest:
-    """A request that a server gives, its body in pieces of a size."""
-    pieces = [body[start : start + size] for start in range(0, len(body), size)] or [b""]
-    messages = [
-        {"type": "http.request", "body": piece, "more_body": number < len(pieces)}
-        for number, piece in enumerate(pieces, 1)
-    ]
+@pytest.fixture(scope="module")
+def served(client: Any, held: Any) -> Any:
+    """Opens a request whose body comes in pieces: `async with served(body, kind, size) as req`."""
 
-    async def receive() -> dict[str, Any]:
-        for _ in range(5):  # so that other tasks come between
-            await checkpoint()
-        return messages.pop(0)
+    class Slow(client):
+        async def receive(self) -> Any:
+            for _ in range(5):  # so that other tasks come between
+                await checkpoint()
+            return await super().receive()
 
-    scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/", "raw_path": b"/"}
-    scope |= {"query_string": b"", "headers": [(b"content-type", kind.encode())]}
-    req = KitRequest(Request._from_scope(scope, receive))
-    req._limits = limits
-    return req
+    def served(body: bytes, kind: str, size: int, limits: Limits = Limits()) -> Any:
+        pieces = [body[start : start + size] for start in range(0, len(body), size)]
+        headers = [(b"content-type", kind.encode())]
+        return held(Slow(*pieces), headers=headers, limits=limits)
+
+    return served
 
 
 async def parse_body(req: KitRequest) -> Any:
@@ -94,14 +93,13 @@ async def plain(value: Any) -> Any:
     return value
 
 
-async def outcome(read: Callable[[KitRequest], Awaitable[Any]], req: KitRequest) -> Any:
+async def outcome(read: Callable[[KitRequest], Awaitable[Any]], served: Any) -> Any:
     try:
-        return await plain(await read(req))
+        async with served as req:
+            return await plain(await read(req))
     except HTTPException as error:
         # Of two limits, the one that is seen first depends on the pieces.
         return error.status if error.status == 413 else str(error)
-    finally:
-        req._close()
 
 
 @settings(deadline=None)
@@ -115,7 +113,9 @@ async def outcome(read: Callable[[KitRequest], Awaitable[Any]], req: KitRequest)
 )
 @example((PART + b'; filename="f"\r\n\r\n12345678\r\n--XX--', MULTIPART), SMALL, parse_body)
 @example((b"b[]=1&a=2&b[]=3", URLENCODED), Limits(), twice)
-async def test_in_one_message_or_in_pieces(form: Any, limits: Limits, read: Any) -> None:
+async def test_in_one_message_or_in_pieces(
+    served: Any, form: Any, limits: Limits, read: Any
+) -> None:
     body, kind = form
     at_once = await outcome(read, served(body, kind, max(len(body), 1), limits))
     in_pieces = await outcome(read, served(body, kind, 7, limits))
@@ -123,18 +123,18 @@ async def test_in_one_message_or_in_pieces(form: Any, limits: Limits, read: Any)
 
 
 @pytest.mark.parametrize("size", [100, 2])
-async def test_the_limits_of_who_read_first_count(size: int) -> None:
-    req = served(b"a=1&b=2&c=3", URLENCODED, size, Limits(max_fields=2))
-    assert await req.parse_body(max_fields=3) == {"a": "1", "b": "2", "c": "3"}
-    assert await req.parse_body() == {"a": "1", "b": "2", "c": "3"}
-    assert list(await req.form_data()) == [("a", "1"), ("b", "2"), ("c", "3")]
+async def test_the_limits_of_the_first_reader_count(served: Any, size: int) -> None:
+    async with served(b"a=1&b=2&c=3", URLENCODED, size, Limits(max_fields=2)) as req:
+        assert await req.parse_body(max_fields=3) == {"a": "1", "b": "2", "c": "3"}
+        assert await req.parse_body() == {"a": "1", "b": "2", "c": "3"}
+        assert list(await req.form_data()) == [("a", "1"), ("b", "2"), ("c", "3")]
 
 
-async def test_each_reading_gives_a_dict_of_its_own() -> None:
-    req = served(b"a=1", URLENCODED, 100, Limits())
-    first = await req.parse_body()
-    first["a"] = "changed"
-    assert await req.parse_body() == {"a": "1"}
+async def test_each_reading_gives_a_dict_of_its_own(served: Any) -> None:
+    async with served(b"a=1", URLENCODED, 100) as req:
+        first = await req.parse_body()
+        first["a"] = "changed"
+        assert await req.parse_body() == {"a": "1"}
 
 
 TWO_FIELDS = pytest.mark.parametrize(
@@ -148,64 +148,59 @@ TWO_FIELDS = pytest.mark.parametrize(
 
 @TWO_FIELDS
 @pytest.mark.parametrize("size", [1000, 5])
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_tasks_that_read_at_once(body: bytes, kind: str, size: int, backend: str) -> None:
+def test_tasks_that_read_at_once(run: Any, served: Any, body: bytes, kind: str, size: int) -> None:
     found: list[Any] = []
 
-    async def run() -> None:
-        req = served(body, kind, size, Limits(max_fields=1))
-
+    async def main() -> None:
         async def read(reader: Any, **limits: int) -> None:
             found.append(await reader(**limits))
 
-        async with anyio.create_task_group() as group:
+        async with (
+            served(body, kind, size, Limits(max_fields=1)) as req,
+            anyio.create_task_group() as group,
+        ):
             group.start_soon(partial(read, req.parse_body, max_fields=2))
-            with anyio.fail_after(5):
-                await checkpoint()  # the first one has begun, and its limits count for all
+            await checkpoint()  # the first one has begun, and its limits count for all
             group.start_soon(read, req.parse_body)
             group.start_soon(read, req.form_data)
 
-    anyio.run(run, backend=backend)
+    run(main)
     forms = [each for each in found if not isinstance(each, dict)]
     assert [each for each in found if isinstance(each, dict)] == [{"a": "2"}] * 2
     assert [len(list(form)) for form in forms] == [2]
 
 
 @TWO_FIELDS
-async def test_a_task_that_is_cancelled_while_it_receives(body: bytes, kind: str) -> None:
-    req = served(body, kind, 1000, Limits())
-    async with anyio.create_task_group() as group:
-        group.start_soon(req.parse_body)
-        await checkpoint()
-        group.cancel_scope.cancel()
-    assert await req.parse_body() == {"a": "2"}
+async def test_a_task_that_is_cancelled_while_it_receives(
+    served: Any, body: bytes, kind: str
+) -> None:
+    async with served(body, kind, 1000) as req:
+        async with anyio.create_task_group() as group:
+            group.start_soon(req.parse_body)
+            await checkpoint()
+            group.cancel_scope.cancel()
+        assert await req.parse_body() == {"a": "2"}
 
 
 @pytest.mark.parametrize("more", [0, 1])
-async def test_a_form_as_large_as_what_is_kept_in_memory(more: int) -> None:
+async def test_a_form_as_large_as_what_is_kept_in_memory(served: Any, more: int) -> None:
     head = PART + b'; filename="f"\r\n\r\n'
     tail = b"\r\n--XX--"
     content = b"x" * (200 - len(head) - len(tail) + more)
-    req = served(head + content + tail, MULTIPART, 1000, Limits(spool_size_bytes=200))
-    (file,) = (await req.parse_body()).values()
-    assert await file.bytes() == content
-    assert req._body.may_hold_files is bool(more)
-    req._close()
+    limits = Limits(spool_size_bytes=200)
+    async with served(head + content + tail, MULTIPART, 1000, limits) as req:
+        (file,) = (await req.parse_body()).values()
+        assert await file.bytes() == content
+    assert await file.bytes() == content  # it needs no temporary file, which would be gone
 
 
 @pytest.mark.parametrize("kind", [bytearray, memoryview])
 @pytest.mark.parametrize("size", [1, 100])
-async def test_a_server_that_gives_other_bytes(kind: Any, size: int) -> None:
+async def test_a_server_that_gives_other_bytes(
+    client: Any, held: Any, kind: Any, size: int
+) -> None:
     body = b"a=1&b=2"
-    pieces = [body[start : start + size] for start in range(0, len(body), size)]
-    messages: Any = [
-        {"type": "http.request", "body": kind(piece), "more_body": piece is not pieces[-1]}
-        for piece in pieces
-    ]
-
-    async def receive() -> Any:
-        return messages.pop(0)
-
-    scope: Any = {"type": "http", "method": "POST", "headers": []}
-    data = await KitRequest(Request._from_scope(scope, receive)).bytes()
+    pieces = [kind(body[start : start + size]) for start in range(0, len(body), size)]
+    async with held(client(*pieces)) as req:
+        data = await req.bytes()
     assert (type(data), data) == (bytes, body)

@@ -39,6 +39,7 @@ class Process:
     """A `kit` command that runs, and what it has written to standard error so far."""
 
     def __init__(self, folder: Path, arguments: tuple[str, ...]) -> None:
+        self.folder = folder
         self.process = subprocess.Popen(
             [sys.executable, "-m", "kit", *arguments],
             stdin=subprocess.PIPE,
@@ -130,6 +131,21 @@ class Process:
         return code
 
 
+def end_all(processes: list[Process]) -> None:
+    """Ends the processes that still run."""
+    for each in processes:
+        if each.process.poll() is None:
+            each.process.terminate()
+    for each in processes:
+        try:
+            each.process.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            # The group is that of the process alone, see above.
+            os.killpg(each.process.pid, signal.SIGKILL)
+            each.process.wait()
+        each.close()
+
+
 @pytest.fixture
 def kit(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     """Starts `kit` with arguments in the test's folder; what still runs is ended with the test."""
@@ -140,17 +156,23 @@ def kit(tmp_path: Path) -> Iterator[Callable[..., Process]]:
         return started[-1]
 
     yield start
-    for each in started:
-        if each.process.poll() is None:
-            each.process.terminate()
-    for each in started:
-        try:
-            each.process.wait(LIMIT_S)
-        except subprocess.TimeoutExpired:
-            # The group is that of the process alone, see above.
-            os.killpg(each.process.pid, signal.SIGKILL)
-            each.process.wait()
-        each.close()
+    end_all(started)
+
+
+@pytest.fixture(scope="module")
+def kit_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Process]]:
+    """Starts `kit` for all tests of a module: `kit_in({"app.py": text}, "dev", "--port", "0")`."""
+    started: list[Process] = []
+
+    def start(files: Mapping[str, str], *arguments: str) -> Process:
+        folder = tmp_path_factory.mktemp("kit")
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        started.append(Process(folder, arguments))
+        return started[-1]
+
+    yield start
+    end_all(started)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import re
 import signal
 import socket
 import sys
@@ -63,6 +64,21 @@ def test_routes_and_address_are_shown(kit: Callable[..., Any]) -> None:
     process.interrupt()
     assert process.end() == 0
     assert len(process.lines) == 5
+
+
+@pytest.mark.parametrize(
+    ("target", "shown"), [("site", "site/main.py"), ("part/web.py:app", "part/web.py:app")]
+)
+def test_app_is_called_as_it_was_asked_for(
+    target: str, shown: str, kit: Callable[..., Any], tmp_path: Path
+) -> None:
+    for file in ("site/main.py", "part/__init__.py", "part/web.py"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(APP)
+    process = kit("dev", target, "--port", "0")
+    process.wait_for(rf"^Serving {re.escape(shown)} at http://127\.0\.0\.1:\d+ \(Ctrl-C ends it\)$")
+    process.interrupt()
+    assert process.end() == 0
 
 
 def test_reload_on_change(kit: Callable[..., Any], app_file: Path, tmp_path: Path) -> None:

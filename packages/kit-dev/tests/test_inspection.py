@@ -5,18 +5,21 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import kit.dev
 from kit import Context, Kit, Response
 from kit.dev import RouteData, get_router_name, inspect_routes, show_routes
-from kit.dev._inspection import inspect_app
+from kit.dev.cli import main
 from kit.interface import Next, RouterClosedError, RouterRoute, UnsupportedPathError
 from kit.router.pattern_router import PatternRouter
 from kit.router.reg_exp_router import RegExpRouter
@@ -193,10 +196,22 @@ def test_by_signature_as_the_core_judges(handler: Any) -> None:
 # Handlers that never run ----------------------------------------------------------------------
 
 
-def shadows(app: Kit) -> list[tuple[str, str]]:
-    return [
-        (each.data.name, each.shadow.name) for each in inspect_app(app) if each.shadow is not None
-    ]
+@pytest.fixture
+def shadows(monkeypatch: pytest.MonkeyPatch) -> Callable[[Kit], list[tuple[str, str]]]:
+    """Which handlers never run, each with the one that answers before it, by `kit routes`."""
+
+    def shadows(app: Kit) -> list[tuple[str, str]]:
+        module: Any = ModuleType("app_of_this_test")
+        module.app = app
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        result = CliRunner().invoke(main, ["routes", module.__name__, "--json"])
+        return [
+            (route["name"], route["shadowed_by"]["name"])
+            for route in json.loads(result.output)
+            if route["shadowed_by"] is not None
+        ]
+
+    return shadows
 
 
 @pytest.mark.parametrize(
@@ -239,11 +254,13 @@ def shadows(app: Kit) -> list[tuple[str, str]]:
         ),
     ],
 )
-def test_shadows(register: Callable[[Kit], Kit], expected: list[tuple[str, str]]) -> None:
+def test_shadows(
+    shadows: Any, register: Callable[[Kit], Kit], expected: list[tuple[str, str]]
+) -> None:
     assert shadows(register(Kit())) == expected
 
 
-async def test_what_is_marked_does_not_run() -> None:
+async def test_what_is_marked_does_not_run(shadows: Any) -> None:
     app = Kit().get("/*", index).get("/users", user)
     assert shadows(app) == [("user", "index")]
     assert await (await app.request("/users")).text() == "index"

@@ -4,19 +4,36 @@
 from __future__ import annotations
 
 import functools
+import json
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from click.testing import CliRunner
 
-from kit import Context, Kit, Response
+from kit import Context, Kit, Response, in_thread
 from kit.bearer_auth import bearer_auth
 from kit.dev import inspect_routes
-from kit.dev._names import Place, code_of, name_of, place_of
-from kit.interface import Middleware, Next
+from kit.dev.cli import main
+from kit.interface import Middleware, Next, RouterRoute
 from kit.logger import logger
 from kit.trailing_slash import append_trailing_slash
+
+
+class App:
+    """An app with one route, whose handler may be anything."""
+
+    def __init__(self, handler: Any) -> None:
+        self.routes = [RouterRoute("/", "/", "GET", handler)]
+
+
+def name_of(handler: Any) -> str | None:
+    """The name of a handler; None where it has none."""
+    [route] = inspect_routes(App(handler))  # type: ignore[arg-type]
+    return None if route.name in ("[handler]", "[middleware]") else route.name
 
 
 def plain(c: Context) -> Response:
@@ -232,8 +249,6 @@ def test_function_of_no_module_has_its_own_name() -> None:
 
 
 def test_in_thread_handlers_bear_the_name_of_what_runs_there() -> None:
-    from kit._threads import in_thread
-
     assert name_of(in_thread(plain)) == "plain"
     assert name_of(in_thread(functools.partial(text_of, "x"))) == "text_of"
 
@@ -272,12 +287,23 @@ def test_mounted_asgi_application_bears_its_name() -> None:
     assert [route.name for route in inspect_routes(app)] == ["Starlette", "site"]
 
 
-def test_place() -> None:
-    first = plain.__code__.co_firstlineno
-    assert place_of(plain) == Place(__file__, first)
-    assert place_of(functools.partial(plain)) == Place(__file__, first)
-    assert place_of(timed(plain)) == Place(__file__, first)
-    assert place_of(Auth()) == Place(__file__, Auth.__call__.__code__.co_firstlineno)
-    assert place_of(Cached) == Place(__file__, Cached.__init__.__code__.co_firstlineno)
-    assert place_of(print) is None
-    assert code_of(Response.__class__) is None
+@pytest.mark.parametrize(
+    ("handler", "code"),
+    [
+        pytest.param(plain, plain, id="function"),
+        pytest.param(functools.partial(plain), plain, id="partial"),
+        pytest.param(timed(plain), plain, id="wrapper"),
+        pytest.param(Auth(), Auth.__call__, id="object"),
+        pytest.param(Cached, Cached.__init__, id="class"),
+        pytest.param(print, None, id="written in C"),
+    ],
+)
+def test_place(handler: Any, code: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = ModuleType("app_of_this_test")
+    module.app = app = App(handler)
+    app.fetch = app.router = None  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    result = CliRunner().invoke(main, ["routes", f"{module.__name__}:app", "--verbose", "--json"])
+    [route] = json.loads(result.output)
+    line = None if code is None else code.__code__.co_firstlineno
+    assert (route["file"], route["line"]) == (None if code is None else __file__, line)

@@ -8,13 +8,13 @@ import json
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from kit.dev._printing import Printer
 from kit.dev.cli import main
 
 SHOP = """
@@ -320,23 +320,27 @@ class Terminal(io.TextIOWrapper):
         return True
 
 
-def shown(chunks: list[bytes], content_type: str, **environment: str) -> str:
-    """What a terminal shows of a body."""
-    terminal = Terminal(io.BytesIO(), encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("NO_COLOR", "FORCE_COLOR"):
-            patch.delenv(name, raising=False)
-        for name, value in environment.items():
-            patch.setenv(name, value)
-        patch.setattr(sys, "stdout", terminal)
-        printer = Printer("1.1", body_only=False)
-        printer.head(200, [("content-type", content_type)])
-        for chunk in chunks:
-            printer.chunk(chunk)
-        printer.end()
-        terminal.flush()
-    data: bytes = terminal.buffer.getvalue()  # type: ignore[attr-defined]
-    return data.decode()
+@pytest.fixture
+def shown(folder: Path) -> Callable[..., str]:
+    """What a terminal shows of a response with a body in chunks."""
+
+    def shown(chunks: list[bytes], content_type: str, **environment: str) -> str:
+        (folder / "streaming.py").write_text(
+            "from kit import Kit\n"
+            f"headers = {{'content-type': {content_type!r}}}\n"
+            f"app = Kit().get('/', lambda c: c.body({chunks!r}, headers=headers))\n"
+        )
+        terminal = Terminal(io.BytesIO(), encoding="utf-8")
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            patch.setattr(sys, "stdout", terminal)
+            main(["request", "streaming.py", "/"], standalone_mode=False)
+            terminal.flush()
+        data: bytes = terminal.buffer.getvalue()  # type: ignore[attr-defined]
+        return data.decode()
+
+    return shown
 
 
 @pytest.mark.parametrize(
@@ -351,18 +355,18 @@ def shown(chunks: list[bytes], content_type: str, **environment: str) -> str:
         ([b"\x89PNG\0", b"more"], "image/png", ""),
     ],
 )
-def test_terminal(chunks: list[bytes], content_type: str, body: str) -> None:
+def test_terminal(shown: Any, chunks: list[bytes], content_type: str, body: str) -> None:
     assert shown(chunks, content_type, NO_COLOR="1") == (
         f"HTTP/1.1 200 OK\ncontent-type: {content_type}\n\n{body}"
     )
 
 
-def test_terminal_with_colors() -> None:
+def test_terminal_with_colors(shown: Any) -> None:
     assert shown([b"x"], "text/plain", TERM="xterm") == (
         "HTTP/1.1 \x1b[32m200 OK\x1b[0m\n\x1b[2mcontent-type:\x1b[0m text/plain\n\nx\n"
     )
 
 
-def test_what_is_not_shown_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_not_shown_is_told(shown: Any, capsys: pytest.CaptureFixture[str]) -> None:
     shown([b"\x89PNG\0", b"more"], "image/png")
     assert capsys.readouterr().err == "(9 bytes of image/png are not shown on a terminal)\n"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from kit.dev import load_app
 from kit.dev.cli import main
 
 SHOP = """
@@ -313,18 +314,16 @@ def test_explain_as_the_app_routes(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/a/b", "/a%2Fb", "/%41%25x", "/%E3%81", "/a%20b?q", "/x/"])
-async def test_explain_finds_what_the_app_runs(path: str) -> None:
-    from kit import Kit
-    from kit.dev._explaining import explain
-
-    app = (
-        Kit()
-        .get("/:x", lambda c: c.json(c.req.param()))
-        .get("/:x/:y", lambda c: c.json(c.req.param()))
+async def test_explain_finds_what_the_app_runs(path: str, folder: Path) -> None:
+    (folder / "app.py").write_text(
+        "from kit import Kit\napp = Kit()\n"
+        "app.get('/:x', lambda c: c.json(c.req.param()))\n"
+        "app.get('/:x/:y', lambda c: c.json(c.req.param()))\n"
     )
+    app: Any = load_app("app.py")
     response = await app.request(path)
-    steps = explain(app, "GET", path).steps
-    assert (response.status, [step.params for step in steps]) == (
+    steps = json.loads(kit(f"--explain {path} --json")[1])["steps"]
+    assert (response.status, [step["params"] for step in steps]) == (
         (404, []) if not steps else (200, [await response.json()])
     )
 

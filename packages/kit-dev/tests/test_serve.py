@@ -13,11 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from click.testing import CliRunner
 
-from kit.dev._listening import listen
 from kit.dev.cli import main
 
 APP = """
@@ -109,16 +107,17 @@ def test_port_that_is_taken(folder: Path, notes: Path) -> None:
     ],
 )
 def test_port_that_is_suggested_exists(
-    port: int, advice: str, monkeypatch: pytest.MonkeyPatch
+    port: int, advice: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def bind(self: socket.socket, address: object) -> None:
         raise OSError(errno.EADDRINUSE, "Address already in use")
 
     monkeypatch.setattr(socket.socket, "bind", bind)
-    with pytest.raises(click.ClickException) as caught:
-        listen("127.0.0.1", port)
-    assert caught.value.message.endswith(
-        f"Pick another with --port, e.g. {advice} for any free one"
+    result = CliRunner().invoke(main, ["serve", "app:app", "--port", str(port)])
+    assert (result.exit_code, result.output) == (
+        1,
+        f"Error: Port {port} on 127.0.0.1 is taken: another program listens there. "
+        f"Pick another with --port, e.g. {advice} for any free one\n",
     )
 
 
@@ -150,15 +149,14 @@ def test_port_that_is_suggested_exists(
     ],
 )
 def test_why_an_address_can_not_be_used(
-    raised: OSError, text: str, monkeypatch: pytest.MonkeyPatch
+    raised: OSError, text: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def bind(self: socket.socket, address: object) -> None:
         raise raised
 
     monkeypatch.setattr(socket.socket, "bind", bind)
-    with pytest.raises(click.ClickException) as caught:
-        listen("x", 80)
-    assert caught.value.message == text
+    result = CliRunner().invoke(main, ["serve", "app:app", "--host", "x", "--port", "80"])
+    assert (result.exit_code, result.output) == (1, f"Error: {text}\n")
 
 
 def test_address_with_colons_stands_in_brackets(kit: Callable[..., Any]) -> None:

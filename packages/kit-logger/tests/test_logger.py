@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import io
 import re
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from hypothesis import strategies as st
 
 import kit.logger
 from kit import Context, HTTPException, Kit, Response
-from kit.logger import _middleware, logger
+from kit.logger import logger
 
 LINES = re.compile(r"--> ([!-~]+ /[!-~]*)\n<-- ([!-~]+ /[!-~]*) (\d{3}) (\d{1,3}ms|[\d,]+s)")
 
@@ -42,8 +44,15 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of a copy of the package, which stands in its place during the test."""
     clock = Clock(3)
-    monkeypatch.setattr(_middleware, "perf_counter_ns", clock)
+    monkeypatch.setattr(kit, "logger", None)  # to be restored, as the import sets it
+    for name in [name for name in sys.modules if name.startswith("kit.logger")]:
+        monkeypatch.delitem(sys.modules, name)
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "perf_counter_ns", clock)
+        copy = importlib.import_module("kit.logger")
+    monkeypatch.setitem(globals(), "logger", copy.logger)
     return clock
 
 

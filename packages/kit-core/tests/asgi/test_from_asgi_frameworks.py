@@ -47,7 +47,6 @@ async def check(app: Kit) -> None:
         assert (await app.request("/m/missing")).status == 404
 
 
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_starlette(backend: str) -> None:
     pytest.importorskip("starlette")
     pytest.importorskip("python_multipart")

@@ -15,18 +15,6 @@ import pytest
 from kit import Kit, Request
 from kit.asgi import from_wsgi
 
-SCOPE: dict[str, Any] = {
-    "type": "http",
-    "http_version": "1.1",
-    "method": "POST",
-    "scheme": "http",
-    "path": "/m/a",
-    "raw_path": b"/m/a",
-    "query_string": b"",
-    "root_path": "",
-    "headers": [],
-}
-
 
 @pytest.fixture(autouse=True)
 def a2wsgi() -> Any:
@@ -48,7 +36,7 @@ async def test_wsgi_application() -> None:
     assert await response.bytes() == "/m /caf\xc3\xa9 q=1 body".encode()
 
 
-async def test_headers_as_variables() -> None:
+async def test_headers_as_variables(client: Any) -> None:
     def app(environ: dict[str, Any], start_response: Any) -> list[bytes]:
         start_response("200 OK", [])
         names = ("HTTP_COOKIE", "HTTP_ACCEPT", "HTTP_X_USER", "QUERY_STRING")
@@ -61,18 +49,9 @@ async def test_headers_as_variables() -> None:
         (b"cookie", b"b=2"),  # as HTTP/2 has them
         (b"accept", b"*/*"),
     ]
-    scope = {**SCOPE, "headers": headers, "query_string": "q=é".encode()}
-    sent: list[dict[str, Any]] = []
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request"}
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    await Kit().mount("/m", from_wsgi(app))(scope, receive, send)
-    body = b"".join(message.get("body", b"") for message in sent)
-    assert body == b"a=1; b=2 | text/html,*/* | None | q=%C3%A9"
+    kit = Kit().mount("/m", from_wsgi(app))
+    answer = await client().ask(kit, headers=headers, query_string="q=é".encode())
+    assert answer.body == b"a=1; b=2 | text/html,*/* | None | q=%C3%A9"
 
 
 async def test_wsgi_response_that_is_not_read_to_its_end_is_closed() -> None:
@@ -167,7 +146,7 @@ async def test_wsgi_errors_go_to_on_error() -> None:
     assert (response.status, await response.text()) == (502, "LookupError('lost')")
 
 
-async def test_wsgi_upload_that_breaks_off() -> None:
+async def test_wsgi_upload_that_breaks_off(client: Any) -> None:
     errors: list[str] = []
 
     def app(environ: Any, start_response: Any) -> list[bytes]:
@@ -178,18 +157,9 @@ async def test_wsgi_upload_that_breaks_off() -> None:
         start_response("200 OK", [])
         return []
 
-    messages: list[dict[str, Any]] = [
-        {"type": "http.request", "body": b"half", "more_body": True},
-        {"type": "http.disconnect"},
-    ]
-
-    async def receive() -> dict[str, Any]:
-        return messages.pop(0) if len(messages) > 1 else messages[0]
-
-    async def send(message: Any) -> None:
-        pass
-
-    await Kit().mount("/m", from_wsgi(app))(SCOPE, receive, send)
+    asking = client(b"half", more=True)
+    asking.gone.set()
+    await asking.ask(Kit().mount("/m", from_wsgi(app)))
     assert errors == ["The client went away before its body was complete"]
 
 
