@@ -495,7 +495,7 @@ def test_get_path_that_gives_no_path_is_told(run: Any, caplog: pytest.LogCapture
     app = Kit(get_path=lambda request: request.url.encode())  # type: ignore[arg-type,return-value]
     assert run(serve, app, http_scope()).status == 500
     [error] = [str(r.exc_info[1]) for r in caplog.records if r.exc_info and r.exc_info[1]]
-    assert error.endswith("gave bytes, expected a str")
+    assert error.endswith("returned bytes, expected a str")
 
 
 async def _spoil(message: dict[str, Any]) -> None:

@@ -360,7 +360,7 @@ async def test_error_is_none_without_one() -> None:
     assert seen == [None, None]
 
 
-async def test_error_after_a_response_replaces_it_and_keeps_its_headers() -> None:
+async def test_error_after_a_response_replaces_it_and_keeps_other_headers() -> None:
     app = Kit()
 
     @app.use("*")
@@ -372,8 +372,44 @@ async def test_error_after_a_response_replaces_it_and_keeps_its_headers() -> Non
     response = await app.request("/")
     assert (response.status, await response.text()) == (418, "teapot")
     assert response.headers["x-handler"] == "1"
-    assert response.headers.get_set_cookie() == ["a=1"]
     assert response.headers["content-type"].lower().startswith("text/plain")
+
+
+async def test_error_after_a_response_leaves_nothing_that_describes_it() -> None:
+    """Its body is gone: with its Content-Encoding nobody could read the other one."""
+    app = Kit()
+
+    @app.use("*")
+    async def late(c: Context, next: Any) -> None:
+        c.header("x-before", "1")
+        await next()
+        c.header("x-after", "1")
+        raise RuntimeError("late")
+
+    described = {
+        "content-encoding": "gzip",
+        "content-language": "de",
+        "content-range": "bytes 0-1/9",
+        "etag": '"1"',
+        "last-modified": "Sun, 22 Nov 2026 00:00:00 GMT",
+        "set-cookie": "session=secret",
+        "x-handler": "1",
+    }
+
+    @app.get("/")
+    def zipped(c: Context) -> Response:
+        c.header("set-cookie", "own=1", append=True)
+        c.header("cache-control", "max-age=60")
+        return c.body(b"zipped", 206, described)
+
+    response = await app.request("/")
+    assert (response.status, await response.text()) == (500, "Internal Server Error")
+    assert dict(response.headers.items()) == {
+        "content-type": "text/plain; charset=UTF-8",
+        "x-after": "1",
+        "x-before": "1",
+        "x-handler": "1",
+    }
 
 
 async def test_middleware_error_before_next_skips_the_rest() -> None:

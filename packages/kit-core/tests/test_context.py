@@ -13,6 +13,8 @@ from kit import Context, Headers, Kit, Response
 from kit.interface import Next
 
 TEXT = "text/plain; charset=UTF-8"
+# Of a body that is a str, as WHATWG Fetch has it.
+STR = "text/plain;charset=UTF-8"
 
 
 async def run(handler: Callable[[Context], Any], *middleware: Any, **init: Any) -> Response:
@@ -45,7 +47,7 @@ async def summary(response: Response) -> tuple[int, str | None, bytes]:
         ),
         pytest.param(lambda c: c.json(float("nan")), (200, "application/json", b"null"), id="NaN"),
         pytest.param(lambda c: c.json(None), (200, "application/json", b"null"), id="json None"),
-        pytest.param(lambda c: c.body("x"), (200, TEXT, b"x"), id="body str"),
+        pytest.param(lambda c: c.body("x"), (200, STR, b"x"), id="body str"),
         pytest.param(lambda c: c.body(b"x"), (200, None, b"x"), id="body bytes"),
         pytest.param(lambda c: c.body(None), (200, None, b""), id="body None"),
         pytest.param(lambda c: c.body(None, 204), (204, None, b""), id="204"),
@@ -333,7 +335,7 @@ async def test_header_after_finalization_leaves_a_shared_response_alone() -> Non
     assert response.headers["x-request"] == "1"
     assert "x-own" not in response.headers
     assert dict(SHARED.headers.items()) == {
-        "content-type": TEXT,
+        "content-type": STR,
         "x-own": "own",
     }
 
@@ -372,7 +374,7 @@ async def test_old_headers_are_set_on_the_new_response() -> None:
 
 async def test_content_type_is_that_of_the_new_response() -> None:
     response = await replaced({"content-type": "old/type"}, Response("new"))
-    assert response.headers.get_all("content-type") == [TEXT]
+    assert response.headers.get_all("content-type") == [STR]
 
 
 async def test_cookies_of_the_old_response_replace_those_of_the_new() -> None:

@@ -30,6 +30,7 @@ NAMES = {
     "kit.cookie": (
         "CookieOptions",
         "delete_cookie",
+        "format_cookie",
         "get_cookie",
         "get_signed_cookie",
         "set_cookie",
@@ -62,7 +63,9 @@ NAMES = {
     "kit.web": (
         "URL",
         "Blob",
+        "BodyBytes",
         "BodyInit",
+        "BodyStream",
         "ClientDisconnectedError",
         "File",
         "FormData",

@@ -60,7 +60,7 @@ async def test_made_of_a_request() -> None:
     source = Request("http://x/a", method="put", headers={"a": "1"}, body="text")
     other = Request(source)
     assert (other.url, other.method, other.headers["a"]) == ("http://x/a", "PUT", "1")
-    assert other.headers["content-type"] == "text/plain; charset=UTF-8"
+    assert other.headers["content-type"] == "text/plain;charset=UTF-8"
     other.headers.set("a", "2")
     assert source.headers["a"] == "1"
     assert (source.body_used, other.body_used) == (True, False)

@@ -50,8 +50,8 @@ def test_null_body_status(status: int, body: Any) -> None:
 @pytest.mark.parametrize(
     ("headers", "kind"),
     [
-        pytest.param(None, "text/plain; charset=UTF-8", id="none"),
-        pytest.param({}, "text/plain; charset=UTF-8", id="no headers"),
+        pytest.param(None, "text/plain;charset=UTF-8", id="none"),
+        pytest.param({}, "text/plain;charset=UTF-8", id="no headers"),
         pytest.param({"CONTENT-TYPE": "a/b"}, "a/b", id="own"),
         pytest.param({"Content-Type": ""}, "", id="own, empty"),
         pytest.param(Headers({"content-type": "a/b"}), "a/b", id="headers object"),

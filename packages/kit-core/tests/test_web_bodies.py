@@ -23,9 +23,9 @@ class Text(str):
 @pytest.mark.parametrize(
     ("body", "content", "kind"),
     [
-        pytest.param("é", "é".encode(), "text/plain; charset=UTF-8", id="str"),
-        pytest.param(Text("é"), "é".encode(), "text/plain; charset=UTF-8", id="str subclass"),
-        pytest.param("", b"", "text/plain; charset=UTF-8", id="empty str"),
+        pytest.param("é", "é".encode(), "text/plain;charset=UTF-8", id="str"),
+        pytest.param(Text("é"), "é".encode(), "text/plain;charset=UTF-8", id="str subclass"),
+        pytest.param("", b"", "text/plain;charset=UTF-8", id="empty str"),
         pytest.param(b"\xff", b"\xff", None, id="bytes"),
         pytest.param(memoryview(b"abcd")[::2], b"ac", None, id="memoryview with gaps"),
         pytest.param(Blob(["a"], type="Image/PNG"), b"a", "image/png", id="blob"),

@@ -20,7 +20,7 @@ async def chunks() -> AsyncIterator[bytes | str]:
     ("body", "content", "content_type"),
     [
         pytest.param(None, b"", None, id="None"),
-        pytest.param("é", "é".encode(), "text/plain; charset=UTF-8", id="str"),
+        pytest.param("é", "é".encode(), "text/plain;charset=UTF-8", id="str"),
         pytest.param(b"\xff", b"\xff", None, id="bytes"),
         pytest.param(bytearray(b"x"), b"x", None, id="bytearray"),
         pytest.param(memoryview(b"x"), b"x", None, id="memoryview"),

@@ -441,19 +441,19 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     def _discard_representation(self) -> None:
         """Takes from the response what describes its body, now that an error replaces it.
 
-        SPEC: RFC 9110 section 8: representation data and metadata. Cookies go as well, apart from
-        those that were set on the context before there was a response.
+        SPEC: RFC 9110 section 8: representation data and metadata. Cookies go as well: they belong
+        to the answer that is thrown away.
         """
-        res = self._res
-        if res is not None:
-            self._res = without_representation(res, self._lines or ())
+        if self._res is not None:
+            self._res = without_representation(self._res)
 
     def _answer(self, error: HTTPException) -> Response:
         """Makes the response that an HTTPException stands for."""
         res: Any = error.res
         if res is None:
-            message = error.message
-            res = Response(message or ("" if error.status not in NULL_BODY_STATUSES else None))
+            res = Response(error.message or None)
+            if error.message or error.status not in NULL_BODY_STATUSES:
+                res = response_of((error.message or "").encode(), 200, _TEXT_LINES)
         # The exception, and its response with it, may be one that is raised again and again.
         body = peek(res) if isinstance(peek(res), bytes) else take(res)
         response = self._respond(body, None, error.status, None)

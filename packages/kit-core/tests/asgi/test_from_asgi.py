@@ -75,7 +75,7 @@ async def test_scope_of_a_request_made_in_process() -> None:
         "root_path": "",
         "headers": [
             (b"host", b"[::1]:8080"),
-            (b"content-type", b"text/plain; charset=UTF-8"),
+            (b"content-type", b"text/plain;charset=UTF-8"),
             (b"content-length", b"3"),
         ],
         "client": None,

@@ -134,17 +134,12 @@ _OF_THE_REPRESENTATION = frozenset(
 )
 
 
-def without_representation(response: Response, prepared: Iterable[HeaderLine]) -> Response:
-    """Returns an empty response with the headers of another that don't describe its body.
+def without_representation(response: Response) -> Response:
+    """Returns an empty response with the headers of another, but for cookies and what describes it.
 
-    Args:
-        response: The other one.
-        prepared: Lines that are kept all the same, since they were set before it was made.
+    Headers that middleware set before can't be told from those of the handler, so all go.
     """
-    kept = frozenset(prepared)
-    lines = [
-        line for line in lines_of(response) if line[0] not in _OF_THE_REPRESENTATION or line in kept
-    ]
+    lines = [line for line in lines_of(response) if line[0] not in _OF_THE_REPRESENTATION]
     return response_of(None, response.status, lines)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kit.testing._execution import WatchedBody
 from kit.testing._sync_response import SyncResponse
 from kit.testing._walk import Caller
-from kit.web import Request, Response
+from kit.web import BodyStream, Request, Response
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -119,14 +119,19 @@ class SyncCaller(Caller):
         """Whether a streamed body can still be read."""
         return worker in self._streams
 
-    def close_stream(self, worker: Worker) -> None:
-        """Closes a streamed body, which runs the background tasks of its answer."""
+    def close_stream(self, worker: Worker, chunks: BodyStream | None = None) -> None:
+        """Closes a streamed body, which runs the background tasks of its answer.
+
+        Args:
+            worker: The task in which it is read.
+            chunks: The iterator over it, if it is being iterated.
+        """
         body = self._streams.pop(worker, None)
         if body is None:
             return
         try:
             if not worker.interrupted:
-                worker.run(body.aclose)
+                worker.run((chunks or body).aclose)
         finally:
             worker.end()
 

@@ -27,7 +27,7 @@ class Streams(Protocol):
     def is_open(self, worker: Any) -> bool:
         """Whether a streamed body can still be read."""
 
-    def close_stream(self, worker: Any) -> None:
+    def close_stream(self, worker: Any, chunks: Any = None) -> None:
         """Closes a streamed body."""
 
     def running_portal(self) -> Any:
@@ -99,7 +99,7 @@ class SyncResponse:
         except StopAsyncIteration:
             return
         finally:
-            self._caller.close_stream(worker)
+            self._caller.close_stream(worker, chunks)
 
     def bytes(self) -> Bytes:
         """Reads the whole body.
