@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kit.interface import METHOD_NAME_ALL, RouterRoute
+from kit.interface.patterns import PatternIndex, covers
 
 from ._app import App
 from ._names import Place, layers, name_of, place_of
-from ._pattern_index import PatternIndex
-from ._patterns import covers
 
 _FROM_MOUNT = "kit._app.mount"
 

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from ._pattern import FLAGS
+from kit.interface.patterns import FLAGS
+
 from ._segment_tree import Leaf
 from ._states import Edge, State
 

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from ._pattern import compile_expression
+from kit.interface.patterns import compile_expression
+
 from ._segment_tree import Leaf, Node
 
 # Patterns that overlap in many ways can need a state for each set of them.

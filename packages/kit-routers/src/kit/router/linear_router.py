@@ -13,8 +13,13 @@ import re
 from typing import Generic, TypeVar
 
 from kit.interface import METHOD_NAME_ALL, Params, Result, RouterClosedError
+from kit.interface.patterns import (
+    compile_expression,
+    expand_optional,
+    parse_parameter,
+    split_pattern,
+)
 
-from ._pattern import compile_expression, expand_optional, parse_parameter, split_pattern
 from .trie_router import TrieRouter
 
 __all__ = ("LinearRouter",)

@@ -17,16 +17,16 @@ from kit.interface import (
     RouterClosedError,
     UnsupportedPathError,
 )
-
-from ._pattern import (
+from kit.interface.patterns import (
     FLAGS,
     Parameter,
     compile_expression,
     expand_optional,
-    has_back_reference,
     parse_parameter,
     split_pattern,
 )
+
+from ._expressions import has_back_reference
 
 __all__ = ("PatternRouter",)
 

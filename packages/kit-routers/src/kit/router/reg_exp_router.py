@@ -24,10 +24,10 @@ from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from kit.interface import METHOD_NAME_ALL, Params, Result, RouterClosedError
+from kit.interface.patterns import expand_optional
 
 from ._hono_refusals import is_refused
 from ._matchers import Matcher, build_matcher
-from ._pattern import expand_optional
 from ._segment_tree import Kind, Node, Step, insert, read_steps
 from ._states import StateBuilder
 from .trie_router import TrieRouter

@@ -13,8 +13,12 @@ import re
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from kit.interface import METHOD_NAME_ALL, Params, RouterClosedError
-
-from ._pattern import compile_expression, expand_optional, parse_parameter, split_pattern
+from kit.interface.patterns import (
+    compile_expression,
+    expand_optional,
+    parse_parameter,
+    split_pattern,
+)
 
 __all__ = ("TrieRouter",)
 
