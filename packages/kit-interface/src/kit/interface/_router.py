@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from .signatures import takes_next as _takes_next
+
 T = TypeVar("T")
 
 METHOD_NAME_ALL = "ALL"
@@ -79,16 +81,34 @@ class RouterRoute:
         path: The whole pattern, prefix included.
         method: Upper-case method, or `ALL` for routes registered with `all` and `use`.
         handler: The function that was registered, with whatever attributes it carries.
+        takes_next: Whether the handler is middleware: called with `(c, next)`. Told by its
+            signature, unless it is given.
     """
 
     # A class by hand: dataclasses imports inspect, which takes longer than all of Kit.
-    __slots__ = ("base_path", "handler", "method", "path")
+    __slots__ = ("base_path", "handler", "method", "path", "takes_next")
 
-    def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
+    takes_next: bool
+
+    def __init__(
+        self,
+        base_path: str,
+        path: str,
+        method: str,
+        handler: Callable[..., Any],
+        *,
+        takes_next: bool | None = None,
+    ) -> None:
         self.base_path = base_path
         self.path = path
         self.method = method
         self.handler = handler
+        if takes_next is None:
+            try:
+                takes_next = _takes_next(handler, f"{method} {path!r}")
+            except TypeError:  # refused where it is registered
+                takes_next = False
+        self.takes_next = takes_next
 
     def __repr__(self) -> str:
         return (
