@@ -2,8 +2,17 @@
 """The common interface of Kit: what routers, middleware and tools are written against."""
 
 from . import plugins
-from ._context import Context, ExecutionContext, KitRequest, ValidationTarget
-from ._errors import HTTPException, KitError, RouterClosedError, UnsupportedPathError
+from ._context import Context, ExecutionContext, KitRequest
+from ._errors import (
+    FieldError,
+    HTTPException,
+    KitError,
+    ProblemError,
+    RequestValidationError,
+    RouterClosedError,
+    UnsupportedPathError,
+    ValidationTarget,
+)
 from ._handlers import ErrorHandler, Handler, HandlerResult, Middleware, Next
 from ._router import (
     METHOD_NAME_ALL,
@@ -22,6 +31,7 @@ __all__ = (
     "Context",
     "ErrorHandler",
     "ExecutionContext",
+    "FieldError",
     "HTTPException",
     "Handler",
     "HandlerResult",
@@ -33,7 +43,9 @@ __all__ = (
     "ParamIndexMap",
     "ParamStash",
     "Params",
+    "ProblemError",
     "Request",
+    "RequestValidationError",
     "Response",
     "Result",
     "Router",
@@ -46,5 +58,14 @@ __all__ = (
 )
 
 # Names are shown as they are imported: kit.interface.HTTPException, not ..._errors.
-for _class in (HTTPException, KitError, RouterClosedError, RouterRoute, UnsupportedPathError):
+for _class in (
+    FieldError,
+    HTTPException,
+    KitError,
+    ProblemError,
+    RequestValidationError,
+    RouterClosedError,
+    RouterRoute,
+    UnsupportedPathError,
+):
     _class.__module__ = __name__
