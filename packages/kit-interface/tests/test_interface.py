@@ -17,10 +17,14 @@ from kit.interface import RouterRoute
 def test_names() -> None:
     assert kit.interface.__all__ == (
         "METHOD_NAME_ALL",
+        "App",
+        "Blob",
         "Context",
         "ErrorHandler",
         "ExecutionContext",
         "FieldError",
+        "File",
+        "FormData",
         "HTTPException",
         "Handler",
         "HandlerResult",

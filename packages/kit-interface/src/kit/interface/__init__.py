@@ -2,6 +2,7 @@
 """The common interface of Kit: what routers, middleware and tools are written against."""
 
 from . import plugins
+from ._app import App
 from ._context import Context, ExecutionContext, KitRequest
 from ._errors import (
     FieldError,
@@ -24,14 +25,18 @@ from ._router import (
     RouterRoute,
 )
 from ._terminal import supports_color
-from ._web import Headers, Request, Response
+from ._web import Blob, File, FormData, Headers, Request, Response
 
 __all__ = (
     "METHOD_NAME_ALL",
+    "App",
+    "Blob",
     "Context",
     "ErrorHandler",
     "ExecutionContext",
     "FieldError",
+    "File",
+    "FormData",
     "HTTPException",
     "Handler",
     "HandlerResult",
