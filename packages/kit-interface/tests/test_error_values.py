@@ -20,6 +20,7 @@ from kit.interface.plugins import (
     PluginLoadError,
     PluginNotFoundError,
 )
+from kit.interface.websocket import WebSocketDisconnectedError
 
 VALUES: list[tuple[type[KitError], dict[str, Any]]] = [
     (UnsupportedPathError, {"path": "/x", "reason": "r", "method": "GET", "position": 1}),
@@ -31,6 +32,7 @@ VALUES: list[tuple[type[KitError], dict[str, Any]]] = [
         PluginLoadError,
         {"group": "g", "name": "n", "distribution": "d", "target": "t", "reason": "r"},
     ),
+    (WebSocketDisconnectedError, {"code": 1001, "reason": "r"}),
 ]
 
 

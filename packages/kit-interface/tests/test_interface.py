@@ -66,11 +66,13 @@ def test_route_compares_by_value() -> None:
 MODULES = (
     "kit.interface",
     "kit.interface.callers",
+    "kit.interface.metadata",
     "kit.interface.models",
     "kit.interface.paths",
     "kit.interface.patterns",
     "kit.interface.plugins",
     "kit.interface.signatures",
+    "kit.interface.websocket",
 )
 
 
