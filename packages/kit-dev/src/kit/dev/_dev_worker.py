@@ -27,7 +27,7 @@ _SHUTDOWN_S = 1
 def serve(channel: Connection, listener: socket.socket, target: str) -> int:
     """The work of `kit dev`.
 
-    An app that fails by itself is answered for: who asks is shown the reason, until it is mended.
+    For an app that fails to load, requests are answered with the reason until it is mended.
     """
     # Not at the top, as the process that watches the files imports this as well.
     from ._loop_watch import LoopWatch

@@ -69,7 +69,7 @@ def inspect_routes(app: App) -> list[RouteData]:
 
 
 def inspect_app(app: App) -> list[Inspection]:
-    """Does what `inspect_routes` does, and tells more."""
+    """Inspects the routes as `inspect_routes` does, in more detail."""
     found: list[Inspection] = []
     middleware: PatternIndex[RouteData] = PatternIndex()
     answering: PatternIndex[RouteData] = PatternIndex()

@@ -72,7 +72,7 @@ class Pool:
             may_start = any(worker.started for worker in self._workers)
 
     def _look(self) -> int:
-        """Takes away the processes that have ended; gives an exit code if there is no use."""
+        """Removes the processes that have ended; returns an exit code if restarting is no use."""
         for worker in list(self._workers):
             told = worker.news()
             if isinstance(told, Failed) and not self._has_started:

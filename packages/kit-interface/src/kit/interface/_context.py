@@ -100,7 +100,7 @@ class KitRequest(Protocol):
     async def parse_body(
         self, *, all: bool = False, dot: bool = False, **limits: Any
     ) -> dict[str, Any]:
-        """Reads the body as a form into a dict; any other body gives `{}`.
+        """Reads the body as a form into a dict; any other body is `{}`.
 
         Args:
             all: Make a list of the values of a name that comes several times.
@@ -109,7 +109,7 @@ class KitRequest(Protocol):
         """
 
     def valid(self, target: ValidationTarget, /) -> Any:
-        """Returns the validated part of the request; None if nobody validated it."""
+        """Returns the validated part of the request; None if it was not validated."""
 
     def add_validated_data(self, target: ValidationTarget, data: Any, /) -> None:
         """Keeps the validated part of the request, for `valid`."""

@@ -149,7 +149,7 @@ class ProblemError(HTTPException):
         title: What kind of problem it is, the same each time it occurs. Default: the phrase of
             the status, e.g. `Not Found`, as RFC 9457 section 4.2.1 has it for problems without a
             type of their own.
-        detail: What is wrong this time, for the one who sent the request.
+        detail: What is wrong this time, for the sender of the request.
         type: URI of the kind of problem; left out if None, which stands for `about:blank`.
         instance: URI of this occurrence; left out if None.
         headers: Headers to set on the answer besides Content-Type.

@@ -33,7 +33,7 @@ class Facts(NamedTuple):
 
     Attributes:
         provides: The variables that a middleware sets for what runs behind it: name to type.
-        responses: The answers that a function gives besides the usual one, such as the 401 of a
+        responses: The answers that a function makes besides the usual one, such as the 401 of a
             guard: status to the type of the body, or to a description, or to None.
         security: Security Scheme Objects of OpenAPI (section 4.8.27 of version 3.1.1), one of which
             a request has to satisfy.
@@ -114,7 +114,7 @@ def attach(
         facts["mounted"] = bool(mounted)
     if others:
         facts["others"] = others
-    # A new dict: functools.wraps gives a wrapper the one of what it wraps.
+    # A new dict: functools.wraps makes a wrapper share that of what it wraps.
     own = _merged([getattr(function, _KEY, {}), facts])
     try:
         setattr(function, _KEY, own)

@@ -67,7 +67,7 @@ Matcher: TypeAlias = Group | Switch
 
 
 def build_matcher(root: State) -> Matcher:
-    """Gives what finds the handlers of a path, for the state at its beginning."""
+    """Returns the matcher for whole paths, given the state at their beginning."""
     return _build(root, [])
 
 
