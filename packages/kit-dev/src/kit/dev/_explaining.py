@@ -128,19 +128,14 @@ def routing_path(app: App, url: str) -> str:
         path = path_of_url(url)
     else:
         path = decode_path(merge_path("/", re.split(r"[?#]", url, maxsplit=1)[0]))
-    if not _is_strict(app) and len(path) > 1:
+    if not app.strict and len(path) > 1:
         path = path.removesuffix("/")
     return path
 
 
 def has_own_path(app: App) -> bool:
     """Whether an app takes the routing path from a request by a function of its own."""
-    # The private names, here and below, are for a kit-core that has no public ones yet.
-    return getattr(app, "get_path", getattr(app, "_get_path", None)) is not None
-
-
-def _is_strict(app: App) -> bool:
-    return bool(getattr(app, "strict", getattr(app, "_strict", True)))
+    return app.get_path is not None
 
 
 def _steps(app: App, method: str, path: str) -> list[Step]:

@@ -27,6 +27,14 @@ class App(Protocol):
     def router(self) -> Router[Any]:
         """The router in use."""
 
+    @property
+    def strict(self) -> bool:
+        """Whether `/about` and `/about/` are different paths."""
+
+    @property
+    def get_path(self) -> Callable[[Any], str] | None:
+        """Returns the routing path of a request; None for the path of its URL."""
+
     # The app asks for its own class of request, and for what its own class takes.
     async def fetch(
         self,

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, overload
 
 from ._errors import ValidationTarget
+from ._router import RouterRoute
 from ._web import Blob, Bytes, FormData, Request, Response
 
 if sys.version_info >= (3, 13):
@@ -125,6 +126,13 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
     @property
     def req(self) -> KitRequest:
         """The request."""
+
+    @property
+    def matched_routes(self) -> Sequence[RouterRoute]:
+        """The routes that matched the request, middleware included, in registration order.
+
+        `c.req.route_index` is the number of the one that is running; see `kit.route`.
+        """
 
     @property
     def env(self) -> BindingsT_co:

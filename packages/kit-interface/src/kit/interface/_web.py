@@ -7,11 +7,15 @@ a protocol invariant, and the core's own classes could not be passed where these
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from types import EllipsisType
 from typing import Any, Protocol, Self, TypeAlias
 
 Bytes: TypeAlias = bytes
 """The type, where a method of the same name hides it."""
+
+HeadersInit: TypeAlias = "Headers | Mapping[str, str] | Iterable[tuple[str, str]]"
+BodyInit: TypeAlias = bytes | str | AsyncIterable[bytes] | Iterable[bytes]
 
 
 class Headers(Protocol):
@@ -107,8 +111,8 @@ class FormData(Protocol):
     def get(self, name: str) -> str | File | None:
         """Returns the first value of a name, or None."""
 
-    def get_all(self, name: str) -> list[Any]:
-        """Returns all values of a name, each a str or a `File`."""
+    def get_all(self, name: str) -> Sequence[str | File]:
+        """Returns all values of a name."""
 
     def has(self, name: str) -> bool:
         """Whether there is an entry of this name."""
@@ -152,6 +156,10 @@ class Request(Protocol):
         """The ASGI scope, or None for a request made in process."""
 
     @property
+    def root_path(self) -> str:
+        """The path, decoded, below which the app or mounted application is found; may be empty."""
+
+    @property
     def body(self) -> Bytes | AsyncIterable[Bytes] | None:
         """The body: bytes where it is in memory, else a stream; None if there is none.
 
@@ -167,6 +175,26 @@ class Request(Protocol):
 
         Raises:
             TypeError: If the body was read, or is being read.
+        """
+
+    def replace(
+        self,
+        *,
+        method: str | None = None,
+        url: str | None = None,
+        headers: HeadersInit | None = None,
+        body: BodyInit | EllipsisType | None = ...,
+        root_path: str | None = None,
+    ) -> Self:
+        """Makes a request like this one with some parts changed.
+
+        Args:
+            method: The new HTTP method.
+            url: The new absolute URL.
+            headers: The new headers, all of them.
+            body: The new body: Content-Length goes, Content-Type stays. Default: the body of this
+                request, which counts as read here from then on.
+            root_path: The new `root_path`.
         """
 
     async def text(self) -> str:
@@ -222,6 +250,25 @@ class Response(Protocol):
 
         Raises:
             TypeError: If the body was read, or is being read.
+        """
+
+    def replace(
+        self,
+        *,
+        body: BodyInit | EllipsisType | None = ...,
+        status: int | None = None,
+        headers: HeadersInit | None = None,
+    ) -> Self:
+        """Makes a response like this one with some parts changed.
+
+        Args:
+            body: The new body: Content-Length goes, Content-Type stays. Default: the body of this
+                response, which counts as read here from then on if it is streamed.
+            status: The new HTTP status code.
+            headers: The new headers, all of them.
+
+        Raises:
+            TypeError: If the status allows no body.
         """
 
     async def text(self) -> str:
