@@ -64,6 +64,7 @@ def test_route_compares_by_value() -> None:
 
 
 MODULES = (
+    "kit.conninfo",
     "kit.interface",
     "kit.interface.callers",
     "kit.interface.metadata",
@@ -73,6 +74,7 @@ MODULES = (
     "kit.interface.plugins",
     "kit.interface.signatures",
     "kit.interface.websocket",
+    "kit.route",
 )
 
 
@@ -90,8 +92,10 @@ import {module}
 new = set(sys.modules) - before
 roots = {{name.partition(".")[0] for name in new}}
 print(sorted(roots - sys.stdlib_module_names - {{"kit", "typing_extensions"}}))
-heavy = {{"asyncio", "dataclasses", "importlib.metadata", "json", "logging"}}
-if sys.version_info >= (3, 13):  # typing_extensions imports it
+heavy = {{"asyncio", "importlib.metadata", "json", "logging"}}
+if {module!r} != "kit.conninfo":
+    heavy.add("dataclasses")
+if "dataclasses" in heavy and sys.version_info >= (3, 13):  # typing_extensions imports it
     heavy.add("inspect")
 print(sorted(new & heavy))
 """
