@@ -13,12 +13,13 @@ from typing import Any
 from kit.interface import supports_color
 
 from ._errors import AppError
+from ._exit_codes import LIFESPAN_FAILED, LOAD_FAILED
 from ._inspection import inspect_app
 from ._loading import load_app, locate
 from ._style import YELLOW, say
 from ._table import route_lines
 from ._tracebacks import cut_in_log
-from ._worker import LIFESPAN_FAILED, LOAD_FAILED, Started, failure
+from ._worker import Started, failure
 
 # What is in flight when a file changes, or at Ctrl-C, has so long to be answered.
 _SHUTDOWN_S = 1

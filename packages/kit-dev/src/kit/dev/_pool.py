@@ -9,9 +9,10 @@ from collections.abc import Callable
 
 import click
 
+from ._exit_codes import LIFESPAN_FAILED, LOAD_FAILED
 from ._processes import Signals, Worker, end_all
 from ._style import YELLOW, say
-from ._worker import LIFESPAN_FAILED, LOAD_FAILED, Failed, serve
+from ._worker import Failed, serve
 
 _LOOK_S = 0.1
 # One that could not start is started again then, as long as others run: what it lacks, a database

@@ -15,10 +15,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from ._errors import AppError, AppFailedError
+from ._exit_codes import LOAD_FAILED
 from ._loading import load_app
-
-LOAD_FAILED = 1
-LIFESPAN_FAILED = 3
 
 
 @dataclass(frozen=True)
