@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kit.interface import (
+    HandlerError,
     HTTPException,
     KitError,
     ProblemError,
@@ -71,6 +72,12 @@ ERRORS = [
         "The plugin 'trie' of the group 'kit.routers' can't be loaded: 'm:a' of the distribution "
         "'one' raised ImportError: no",
         id="plugin load",
+    ),
+    pytest.param(
+        HandlerError("read_book (app.py:3)", "returned nothing: return a Response"),
+        RuntimeError,
+        "read_book (app.py:3) returned nothing: return a Response",
+        id="handler",
     ),
     pytest.param(HTTPException(404), Exception, "404", id="HTTP, status alone"),
     pytest.param(

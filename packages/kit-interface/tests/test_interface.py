@@ -7,11 +7,13 @@ import importlib
 import subprocess
 import sys
 from types import FunctionType
+from unittest.mock import Mock
 
 import pytest
 
 import kit.interface
-from kit.interface import RouterRoute
+from kit import Request, Response
+from kit.interface import RouterRoute, is_response
 
 
 def test_names() -> None:
@@ -27,6 +29,7 @@ def test_names() -> None:
         "FormData",
         "HTTPException",
         "Handler",
+        "HandlerError",
         "HandlerResult",
         "Headers",
         "KitError",
@@ -46,10 +49,27 @@ def test_names() -> None:
         "RouterRoute",
         "UnsupportedPathError",
         "ValidationTarget",
+        "is_response",
         "plugins",
         "supports_color",
     )
     assert all(hasattr(kit.interface, name) for name in kit.interface.__all__)
+
+
+def test_what_is_a_response() -> None:
+    class Own:
+        """One of another implementation, whose properties must not be read to tell."""
+
+        @property
+        def status(self) -> int:
+            raise AssertionError("read")
+
+        headers = body_used = status
+
+    assert is_response(Response("x"))
+    assert is_response(Own())
+    for value in (None, "x", {"status": 200}, Request("http://localhost/"), Mock(), Response):
+        assert not is_response(value)
 
 
 def test_route_compares_by_value() -> None:

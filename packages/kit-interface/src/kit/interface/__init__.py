@@ -6,6 +6,7 @@ from ._app import App
 from ._context import Context, ExecutionContext, KitRequest
 from ._errors import (
     FieldError,
+    HandlerError,
     HTTPException,
     KitError,
     ProblemError,
@@ -25,7 +26,7 @@ from ._router import (
     RouterRoute,
 )
 from ._terminal import supports_color
-from ._web import Blob, File, FormData, Headers, Request, Response
+from ._web import Blob, File, FormData, Headers, Request, Response, is_response
 
 __all__ = (
     "METHOD_NAME_ALL",
@@ -39,6 +40,7 @@ __all__ = (
     "FormData",
     "HTTPException",
     "Handler",
+    "HandlerError",
     "HandlerResult",
     "Headers",
     "KitError",
@@ -58,6 +60,7 @@ __all__ = (
     "RouterRoute",
     "UnsupportedPathError",
     "ValidationTarget",
+    "is_response",
     "plugins",
     "supports_color",
 )
@@ -65,6 +68,7 @@ __all__ = (
 # Names are shown as they are imported: kit.interface.HTTPException, not ..._errors.
 for _class in (
     FieldError,
+    HandlerError,
     HTTPException,
     KitError,
     ProblemError,

@@ -93,6 +93,25 @@ class RouterClosedError(KitError, RuntimeError):
         return f"Can't add the route {self.method} {self.path!r}: {self.reason}"
 
 
+class HandlerError(KitError, RuntimeError):
+    """A handler broke the rules between handlers and the app.
+
+    It is logged and answered with 500, as any fault.
+
+    Args:
+        handler: Name and place of the handler; see `kit.interface.signatures.describe`.
+        problem: What it did, and what to do instead.
+    """
+
+    def __init__(self, handler: str, problem: str) -> None:
+        super().__init__(handler, problem)
+        self.handler = handler
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.handler} {self.problem}"
+
+
 class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no fault
     """An answer given by raising: the response has this status, body and headers.
 

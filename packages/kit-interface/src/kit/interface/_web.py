@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias, TypeGuard
 
 Bytes: TypeAlias = bytes
 """The type, where a method of the same name hides it."""
@@ -276,3 +276,19 @@ class Response(Protocol):
 
     async def bytes(self) -> Bytes:
         """Reads the body."""
+
+
+def is_response(value: object, /) -> TypeGuard[Response]:
+    """Tells whether a value is a response, e.g. what a handler returned.
+
+    Only its class is looked at, so that no stream is touched.
+
+    Args:
+        value: Any value.
+
+    Returns:
+        Whether its class has what `Response` needs to be sent: a status, headers and a body that
+        is read once.
+    """
+    kind = type(value)
+    return hasattr(kind, "status") and hasattr(kind, "headers") and hasattr(kind, "body_used")
