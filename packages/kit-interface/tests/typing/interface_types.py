@@ -85,6 +85,13 @@ async def shouting(c: Context, next: Next) -> Response | None:
     assert_type(c.req.raw.clone(), Request)
     assert_type(c.req.raw.replace(method="PUT", url="http://localhost/x"), Request)
     assert_type(await c.req.json(type=Book), Book)
+    assert_type(await c.req.json(Book), Book)
+    assert_type(c.req.param("id", int), int)
+    assert_type(c.req.param("id", int, default=None), int | None)
+    assert_type(c.req.query("page", int), int | None)
+    assert_type(c.req.query("page", int, default=1), int)
+    assert_type(c.req.queries("ids", int), list[int])
+    assert_type(c.req.valid("json", Book), Book)
     form = await c.req.form_data()
     for value in form.values():
         assert_type(value, str | interface.File)

@@ -17,6 +17,7 @@ else:
     from typing_extensions import TypeVar
 
 T = TypeVar("T")
+D = TypeVar("D")
 BindingsT_co = TypeVar("BindingsT_co", covariant=True, default=Any)
 VariablesT_co = TypeVar("VariablesT_co", covariant=True, default=Any)
 
@@ -32,6 +33,11 @@ class KitRequest(Protocol):
     """`c.req`: the request with its parameters, query and body readers.
 
     Body readers may be used in any order and more than once: what was read is kept.
+
+    `param`, `query` and `queries` convert a value if they are given a type, e.g.
+    `query("page", int, default=1)`; `json` validates by one. What can't be converted is an
+    HTTPException: 404 for a parameter of the path, 400 for the others. `valid(target, type)` checks
+    that the part was validated by this type.
     """
 
     @property
@@ -58,16 +64,26 @@ class KitRequest(Protocol):
     def param(self, /) -> dict[str, str]: ...
     @overload
     def param(self, key: str, /) -> str | None: ...
+    @overload
+    def param(self, key: str, type: type[T], /) -> T: ...
+    @overload
+    def param(self, key: str, type: type[T], /, *, default: D) -> T | D: ...
 
     @overload
     def query(self, /) -> dict[str, str]: ...
     @overload
     def query(self, key: str, /) -> str | None: ...
+    @overload
+    def query(self, key: str, type: type[T], /) -> T | None: ...
+    @overload
+    def query(self, key: str, type: type[T], /, *, default: D) -> T | D: ...
 
     @overload
     def queries(self, /) -> dict[str, list[str]]: ...
     @overload
     def queries(self, key: str, /) -> list[str] | None: ...
+    @overload
+    def queries(self, key: str, type: type[T], /) -> list[T]: ...
 
     @overload
     def header(self, /) -> dict[str, str]: ...
@@ -79,6 +95,8 @@ class KitRequest(Protocol):
 
     @overload
     async def json(self) -> Any: ...
+    @overload
+    async def json(self, type: type[T], /) -> T: ...
     @overload
     async def json(self, *, type: type[T]) -> T: ...
 
@@ -109,8 +127,10 @@ class KitRequest(Protocol):
             **limits: Limits of the app that differ for this form.
         """
 
-    def valid(self, target: ValidationTarget, /) -> Any:
-        """Returns the validated part of the request; None if it was not validated."""
+    @overload
+    def valid(self, target: ValidationTarget, /) -> Any: ...
+    @overload
+    def valid(self, target: ValidationTarget, type: type[T], /) -> T: ...
 
     def add_validated_data(self, target: ValidationTarget, data: Any, /) -> None:
         """Keeps the validated part of the request, for `valid`."""
