@@ -12,6 +12,7 @@ import pytest
 import kit.bearer_auth
 from kit import Kit
 from kit.bearer_auth import FailureOptions, bearer_auth
+from kit.interface.metadata import facts_of
 
 
 def authorization(value: str) -> dict[str, str]:
@@ -211,3 +212,25 @@ async def test_readme() -> None:
     assert await response.json() == {"error": "unknown token", "path": "/x"}
     assert response.headers["www-authenticate"] == 'Bearer error="invalid_token",scope="books"'
     assert response.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("options", "scheme"),
+    [
+        ({}, {"type": "http", "scheme": "bearer"}),
+        ({"header_name": "authorization"}, {"type": "http", "scheme": "bearer"}),
+        ({"prefix": "Token"}, {"type": "http", "scheme": "token"}),
+        ({"prefix": ""}, {"type": "apiKey", "in": "header", "name": "Authorization"}),
+        ({"prefix": "My Token"}, {"type": "apiKey", "in": "header", "name": "Authorization"}),
+        ({"header_name": "X-Key"}, {"type": "apiKey", "in": "header", "name": "X-Key"}),
+    ],
+)
+def test_facts_for_tools(options: dict[str, Any], scheme: dict[str, str]) -> None:
+    app = Kit().use("/api/*", bearer_auth(token="abc", **options))
+    [route] = app.routes
+    facts = facts_of(route.handler)
+    assert facts.security == (scheme,)
+    assert facts.responses == {
+        400: "The credentials are malformed",
+        401: "No credentials, or refused ones",
+    }

@@ -26,7 +26,6 @@ NAMES = {
         "in_thread",
     ),
     "kit.asgi": ("AsgiHandler", "from_asgi", "from_wsgi"),
-    "kit.conninfo": ("ConnInfo", "RemoteAddress", "get_conn_info"),
     "kit.cookie": (
         "CookieOptions",
         "delete_cookie",
@@ -37,7 +36,6 @@ NAMES = {
         "set_signed_cookie",
     ),
     "kit.request": ("KitRequest", "clone_raw_request"),
-    "kit.route": ("base_path", "base_route_path", "matched_routes", "route_path"),
     "kit.streaming": (
         "SSEStreamingApi",
         "StreamAbortedError",

@@ -160,7 +160,7 @@ def test_colors(shop: Path) -> None:
             [
                 "GET /items/42",
                 "",
-                "Router: SmartRouter + RegExpRouter",
+                "Router: SmartRouter, which uses RegExpRouter",
                 "",
                 "  1  ALL  /*                  [log]",
                 "  2  GET  /items/:id{[0-9]+}  show   id='42'",
@@ -172,7 +172,7 @@ def test_colors(shop: Path) -> None:
             [
                 "POST /items",
                 "",
-                "Router: SmartRouter + RegExpRouter",
+                "Router: SmartRouter, which uses RegExpRouter",
                 "",
                 "  1  ALL   /*      [log]",
                 "  2  POST  /items  [auth]",
@@ -185,7 +185,7 @@ def test_colors(shop: Path) -> None:
             [
                 "GET /files/a%2Fb c",
                 "",
-                "Router: SmartRouter + RegExpRouter",
+                "Router: SmartRouter, which uses RegExpRouter",
                 "",
                 "  1  ALL  /*            [log]",
                 "  2  GET  /files/*      every",
@@ -198,7 +198,7 @@ def test_colors(shop: Path) -> None:
             [
                 "GET /old/page",
                 "",
-                "Router: SmartRouter + RegExpRouter",
+                "Router: SmartRouter, which uses RegExpRouter",
                 "",
                 "  1  ALL  /*      [log]",
                 "  2  ALL  /old/*  legacy  mounted",
@@ -210,7 +210,7 @@ def test_colors(shop: Path) -> None:
             [
                 "GET /items",
                 "",
-                "Router: SmartRouter + RegExpRouter",
+                "Router: SmartRouter, which uses RegExpRouter",
                 "",
                 "  1  ALL  /*  [log]",
                 "",
@@ -223,7 +223,7 @@ def test_colors(shop: Path) -> None:
             [
                 "GET /item",
                 "",
-                "Router: SmartRouter + RegExpRouter",
+                "Router: SmartRouter, which uses RegExpRouter",
                 "",
                 "  1  ALL  /*  [log]",
                 "",
@@ -236,7 +236,7 @@ def test_colors(shop: Path) -> None:
             [
                 "HEAD /ping",
                 "",
-                "Router: SmartRouter + RegExpRouter",
+                "Router: SmartRouter, which uses RegExpRouter",
                 "",
                 "  1  ALL  /*     [log]",
                 "  2  ALL  /ping  show",
@@ -257,7 +257,7 @@ def test_explain_tells_which_router_refused_what(folder: Path) -> None:
         0,
         "GET /users/ac\n"
         "\n"
-        "Router: SmartRouter + TrieRouter\n"
+        "Router: SmartRouter, which uses TrieRouter\n"
         "  RegExpRouter refused GET '/users/:id{(a|b)c}' at position 11: "
         + refusal("/users/:id{(a|b)c}")
         + "\n\n  1  GET  /users/:id{(a|b)c}  [handler]  id='ac'\n",
@@ -277,7 +277,7 @@ def refusal(path: str) -> str:
 def test_explain_in_json(shop: Path) -> None:
     found = json.loads(kit("--explain /files/x --json")[1])
     assert (found["method"], found["path"]) == ("GET", "/files/x")
-    assert found["router"] == "SmartRouter + RegExpRouter"
+    assert (found["router"], found["active_router"]) == ("SmartRouter", "RegExpRouter")
     assert found["refusals"] == found["other_methods"] == found["near"] == []
     assert found["steps"][2] == {
         "method": "GET",
@@ -299,6 +299,35 @@ def test_explain_with_any_router(router: str, folder: Path) -> None:
     code, said = kit("--explain /users/%E3%81%82%25")
     assert code == 0
     assert said.endswith("  1  GET  /users/:id  [handler]  id='あ%'\n")
+    names = {"trie": "Trie", "linear": "Linear", "pattern": "Pattern", "reg-exp": "RegExp"}
+    assert f"\nRouter: {names[router]}Router\n" in said
+    found = json.loads(kit("--explain /users/7 --json")[1])
+    assert (found["router"], found["active_router"]) == (f"{names[router]}Router", None)
+
+
+def test_explain_names_the_innermost_router(folder: Path) -> None:
+    (folder / "app.py").write_text(
+        "from kit import Kit\n"
+        "from kit.router import SmartRouter, TrieRouter, default_router\n"
+        "app = Kit(router=SmartRouter(routers=[default_router(), TrieRouter()]))\n"
+    )
+    assert "\nRouter: SmartRouter, which uses RegExpRouter\n" in kit("--explain /")[1]
+
+
+def test_handler_that_says_it_hands_over_to_another_application(folder: Path) -> None:
+    (folder / "app.py").write_text(
+        "from kit import Kit\n"
+        "from kit.interface.metadata import attach\n"
+        "async def other(c, next):\n"
+        "    return c.text('other')\n"
+        "app = Kit()\n"
+        "app.use('/other/*', attach(other, mounted=True))\n"
+    )
+    assert kit("") == (
+        0,
+        "METHOD  PATH      HANDLER\nALL     /other/*  other    mounted\n",
+    )
+    assert kit("--explain /other/x")[1].endswith("  1  ALL  /other/*  other  mounted\n")
 
 
 def test_explain_as_the_app_routes(folder: Path) -> None:

@@ -13,24 +13,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.interface import HTTPException, KitError, RouterClosedError, UnsupportedPathError
+from kit.interface import (
+    HandlerError,
+    HTTPException,
+    KitError,
+    RouterClosedError,
+    UnsupportedPathError,
+)
 from kit.interface.plugins import (
     PluginConflictError,
     PluginError,
     PluginLoadError,
     PluginNotFoundError,
 )
+from kit.interface.websocket import WebSocketDisconnectedError
 
 VALUES: list[tuple[type[KitError], dict[str, Any]]] = [
     (UnsupportedPathError, {"path": "/x", "reason": "r", "method": "GET", "position": 1}),
     (UnsupportedPathError, {"path": "/x", "reason": "r", "method": None, "position": None}),
     (RouterClosedError, {"method": "GET", "path": "/x", "reason": "r"}),
+    (HandlerError, {"handler": "h", "problem": "p"}),
     (PluginNotFoundError, {"group": "g", "name": "n", "available": ("a", "b")}),
     (PluginConflictError, {"group": "g", "name": "n", "distributions": ("a", "b")}),
     (
         PluginLoadError,
         {"group": "g", "name": "n", "distribution": "d", "target": "t", "reason": "r"},
     ),
+    (WebSocketDisconnectedError, {"code": 1001, "reason": "r"}),
 ]
 
 

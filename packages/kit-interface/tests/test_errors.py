@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from kit.interface import HTTPException, KitError, RouterClosedError, UnsupportedPathError
+from kit.interface import (
+    HandlerError,
+    HTTPException,
+    KitError,
+    ProblemError,
+    RequestValidationError,
+    RouterClosedError,
+    UnsupportedPathError,
+)
 from kit.interface.plugins import PluginConflictError, PluginLoadError, PluginNotFoundError
 
 ERRORS = [
@@ -65,12 +73,38 @@ ERRORS = [
         "'one' raised ImportError: no",
         id="plugin load",
     ),
+    pytest.param(
+        HandlerError("read_book (app.py:3)", "returned nothing: return a Response"),
+        RuntimeError,
+        "read_book (app.py:3) returned nothing: return a Response",
+        id="handler",
+    ),
     pytest.param(HTTPException(404), Exception, "404", id="HTTP, status alone"),
     pytest.param(
         HTTPException(503, "busy", headers={"retry-after": "3"}),
         Exception,
         "503 busy",
         id="HTTP, with headers",
+    ),
+    pytest.param(
+        HTTPException(400, "bad", body=b"\x00", headers={"content-type": "image/png"}),
+        Exception,
+        "400 bad",
+        id="HTTP, with a body",
+    ),
+    pytest.param(
+        ProblemError(409, "Out of stock", "There are 3 left", left=3),
+        HTTPException,
+        "409 There are 3 left",
+        id="problem",
+    ),
+    pytest.param(
+        RequestValidationError(
+            "query", [{"path": "page", "message": "Expected `int`", "type": "int_type"}]
+        ),
+        ProblemError,
+        "400 The query is invalid: page: Expected `int`",
+        id="validation",
     ),
 ]
 
@@ -93,10 +127,21 @@ def test_status_that_is_none(status: Any) -> None:
 
 def test_http_exception_keeps_what_it_is_given() -> None:
     marker: Any = object()
-    error = HTTPException(401, "who?", res=marker, headers={"x": "1"})
-    assert (error.status, error.message, error.res, error.headers) == (
+    error = HTTPException(401, "who?", res=marker, headers={"x": "1"}, body="b")
+    assert (error.status, error.message, error.res, error.headers, error.body) == (
         401,
         "who?",
         marker,
         {"x": "1"},
+        "b",
+    )
+    assert HTTPException(401).body is None
+
+
+@pytest.mark.parametrize("body", [3, ["a"], {"a": 1}, bytearray(b"x")])
+def test_body_that_can_not_be_sent(body: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        HTTPException(400, body=body)
+    assert str(caught.value) == (
+        f"HTTPException body must be bytes, str or None, not {type(body).__name__}"
     )

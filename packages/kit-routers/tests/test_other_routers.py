@@ -23,13 +23,20 @@ from kit.router import (
 from kit.router.testing import resolve
 
 
+def used_by(router: Any) -> str | None:
+    """The name of the router that a SmartRouter has settled on."""
+    active = router.active_router
+    assert router.name == "SmartRouter"
+    return None if active is None else active.name
+
+
 def test_smart_router_takes_the_first_and_says_which() -> None:
     router = default_router()
-    assert router.name == "SmartRouter"
+    assert used_by(router) is None
     router.add("GET", "/a/:x", 1)
-    assert router.name == "SmartRouter"
+    assert used_by(router) is None
     assert resolve(router.match("GET", "/a/1")) == [(1, {"x": "1"})]
-    assert router.name == "SmartRouter + RegExpRouter"
+    assert used_by(router) == "RegExpRouter"
     assert router.refusals == []
 
 
@@ -41,7 +48,7 @@ def test_smart_router_goes_on_where_one_refuses() -> None:
     assert resolve(router.match("GET", "/ab")) == [(1, {"x": "ab"})]
     assert resolve(router.match("GET", "/before")) == [(0, {})]
     assert resolve(router.match("GET", "/after")) == [(2, {})]
-    assert router.name == "SmartRouter + TrieRouter"
+    assert used_by(router) == "TrieRouter"
     [(name, error)] = router.refusals
     assert name == "RegExpRouter"
     assert error.path == "/:x{(a)(b)}"
@@ -54,7 +61,7 @@ def test_smart_router_refuses_what_all_refuse_and_keeps_the_rest() -> None:
         router.add("GET", "/:x{[}", 2)
     router.add("GET", "/b", 3)
     assert resolve(router.match("GET", "/b")) == [(3, {})]
-    assert router.name == "SmartRouter + RegExpRouter"
+    assert used_by(router) == "RegExpRouter"
 
 
 class Late(TrieRouter[Any]):
@@ -70,7 +77,7 @@ def test_smart_router_goes_on_where_one_refuses_at_the_first_match() -> None:
     router: SmartRouter[Any] = SmartRouter(routers=[Late(), TrieRouter()])
     router.add("GET", "/a", 1)
     assert resolve(router.match("GET", "/a")) == [(1, {})]
-    assert router.name == "SmartRouter + TrieRouter"
+    assert used_by(router) == "TrieRouter"
     assert [name for name, _ in router.refusals] == ["Late"]
 
 
@@ -139,11 +146,31 @@ def test_smart_router_needs_routers(count: int) -> None:
         SmartRouter(routers=[TrieRouter()][:1] * count)
 
 
+@pytest.mark.parametrize(
+    ("routers", "text"),
+    [
+        (
+            [TrieRouter(), RegExpRouter],
+            "SmartRouter(routers=[...]) takes routers, not the class RegExpRouter: "
+            "make an instance, RegExpRouter()",
+        ),
+        (["trie"], "SmartRouter(routers=[...]) takes routers, not 'trie'"),
+        (RegExpRouter, f"SmartRouter(routers=...) takes a list of routers, not {RegExpRouter!r}"),
+        (None, "SmartRouter(routers=...) takes a list of routers, not None"),
+    ],
+)
+def test_smart_router_refuses_what_is_no_router(routers: Any, text: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        SmartRouter(routers=routers)
+    assert str(caught.value) == text
+
+
 def test_smart_routers_nest() -> None:
     router: SmartRouter[Any] = SmartRouter(routers=[default_router(), TrieRouter()])
     router.add("GET", "/a", 1)
     assert resolve(router.match("GET", "/a")) == [(1, {})]
-    assert router.name == "SmartRouter + SmartRouter + RegExpRouter"
+    assert used_by(router) == "SmartRouter"
+    assert used_by(router.active_router) == "RegExpRouter"
 
 
 def test_pattern_router_shows_its_expressions() -> None:

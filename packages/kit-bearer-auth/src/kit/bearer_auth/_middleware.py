@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeAlias
 
 from kit.interface import Context, Middleware, Next
+from kit.interface.metadata import attach
 
 from ._failures import FailureOptions, prepare, quoted
 from ._tokens import HashFunction, by_digest, by_hash_function, check_tokens
@@ -43,6 +44,9 @@ def bearer_auth(
     401 if the token is refused (RFC 6750 section 3, RFC 9110 section 11.6.1).
 
     Tokens are compared in a time that does not depend on what they hold.
+
+    The middleware carries its security scheme and the statuses of its answers as facts, see
+    `kit.interface.metadata`.
 
     Args:
         token: The accepted token, or several of which each is accepted.
@@ -130,7 +134,19 @@ def bearer_auth(
             raise await refused(c)
         await next()
 
-    return bearer_auth
+    return attach(
+        bearer_auth,
+        security=_security_scheme(prefix, header_name),
+        responses={400: "The credentials are malformed", 401: "No credentials, or refused ones"},
+    )
+
+
+def _security_scheme(prefix: str, header_name: str) -> dict[str, str]:
+    """The Security Scheme Object of OpenAPI (3.1.1, section 4.8.27) for these options."""
+    if header_name.lower() == "authorization" and prefix and " " not in prefix:
+        return {"type": "http", "scheme": prefix.lower()}
+    # What is no scheme of HTTP authentication is a key in a header.
+    return {"type": "apiKey", "in": "header", "name": header_name}
 
 
 def _check_text(name: str, value: str, pattern: str, expected: str) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from ._app import ServedApp
+from kit.interface import App
+
 from ._errors import AppError
 
 # What may stand in a path or query as it is; the rest is percent-encoded, as a browser does it.
@@ -26,7 +27,7 @@ class NoResponseError(AppError, RuntimeError):
 
 
 def call(
-    app: ServedApp,
+    app: App,
     scope: dict[str, Any],
     body: bytes,
     on_head: Callable[[int, list[Header]], object],
@@ -49,7 +50,7 @@ def call(
 
 
 async def _call(
-    app: ServedApp,
+    app: App,
     scope: dict[str, Any],
     body: bytes,
     on_head: Callable[[int, list[Header]], object],

@@ -13,12 +13,13 @@ from typing import Any
 from kit.interface import supports_color
 
 from ._errors import AppError
+from ._exit_codes import LIFESPAN_FAILED, LOAD_FAILED
 from ._inspection import inspect_app
 from ._loading import load_app, locate
 from ._style import YELLOW, say
 from ._table import route_lines
 from ._tracebacks import cut_in_log
-from ._worker import LIFESPAN_FAILED, LOAD_FAILED, Started, failure
+from ._worker import Started, failure
 
 # What is in flight when a file changes, or at Ctrl-C, has so long to be answered.
 _SHUTDOWN_S = 1
@@ -27,7 +28,7 @@ _SHUTDOWN_S = 1
 def serve(channel: Connection, listener: socket.socket, target: str) -> int:
     """The work of `kit dev`.
 
-    An app that fails by itself is answered for: who asks is shown the reason, until it is mended.
+    For an app that fails to load, requests are answered with the reason until it is mended.
     """
     # Not at the top, as the process that watches the files imports this as well.
     from ._loop_watch import LoopWatch

@@ -85,7 +85,7 @@ class AttributeNotFoundError(AppError, AttributeError):
 
 
 class NotAnAppError(AppError, TypeError):
-    """The attribute is there, but is no Kit app and no function that gives one.
+    """The attribute is there, but is neither a Kit app nor a function that returns one.
 
     Args:
         module: The file of the module, or its name.

@@ -9,14 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kit.interface import METHOD_NAME_ALL
+from kit.interface import METHOD_NAME_ALL, App
+from kit.interface.paths import decode_component, decode_path, merge_path, path_of_url
 
-from ._app import App
-from ._inspection import is_mounted, shown_name, takes_next
-
-_ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-# SPEC: ECMA-262, decodeURI: it leaves alone the escapes of # $ & + , / : ; = ? @.
-_KEPT = re.compile(r"(%(?:2[346BCFbcf]|3[ABDFabdf]|40))")
+from ._inspection import is_mounted, shown_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,8 @@ class Explanation:
     Attributes:
         method: Method of the request.
         path: The routing path: what the router is asked.
-        router: Name of the router in use.
+        router: Name of the app's router.
+        active_router: Name of the router that this one uses, as SmartRouter does; else None.
         refusals: Which other routers are out, and why.
         steps: The routes that match, in the order in which they run.
         other_methods: If no handler answers, the methods that one would answer.
@@ -78,6 +75,7 @@ class Explanation:
     method: str
     path: str
     router: str
+    active_router: str | None
     refusals: list[Refusal]
     steps: list[Step]
     other_methods: list[str]
@@ -106,14 +104,15 @@ def explain(app: App, method: str, url: str) -> Explanation:
         Refusal(name, error.method, error.path, error.position, error.reason)
         for name, error in getattr(app.router, "refusals", ())
     ]
-    found = Explanation(method, path, app.router.name, refusals, steps, [], [])
+    active = _active_router(app.router)
+    found = Explanation(method, path, app.router.name, active, refusals, steps, [], [])
     if not found.is_answered:
-        methods = {route.method for route in app.routes if not takes_next(route)}
+        methods = {route.method for route in app.routes if not route.takes_next}
         for other in sorted(methods - {METHOD_NAME_ALL, method}):
             if any(not step.is_middleware for step in _steps(app, other, path)):
                 found.other_methods.append(other)
         if not found.other_methods:
-            patterns = dict.fromkeys(r.path for r in app.routes if not takes_next(r))
+            patterns = dict.fromkeys(r.path for r in app.routes if not r.takes_next)
             found.near.extend(difflib.get_close_matches(path, patterns, n=3))
     return found
 
@@ -123,24 +122,20 @@ def routing_path(app: App, url: str) -> str:
 
     An app with a `get_path` of its own takes it from a request, so it has to be given as it is.
     """
-    # Kit keeps these two to itself; where an app has neither, they are as they are by default.
-    if getattr(app, "_get_path", None) is not None:
+    if has_own_path(app):
         return url
-    scheme, there, rest = url.partition("://")
-    if there and scheme.isalpha():
-        url = "/" + rest.partition("/")[2]
-    path = re.split(r"[?#]", url, maxsplit=1)[0]
-    if not path.startswith("/"):
-        path = "/" + path
-    path = _ESCAPES.sub(_decode_path_run, path.replace("%25", "%2525"))
-    if not getattr(app, "_strict", True) and len(path) > 1:
+    if "://" in url:
+        path = path_of_url(url)
+    else:
+        path = decode_path(merge_path("/", re.split(r"[?#]", url, maxsplit=1)[0]))
+    if not app.strict and len(path) > 1:
         path = path.removesuffix("/")
     return path
 
 
 def has_own_path(app: App) -> bool:
     """Whether an app takes the routing path from a request by a function of its own."""
-    return getattr(app, "_get_path", None) is not None
+    return app.get_path is not None
 
 
 def _steps(app: App, method: str, path: str) -> list[Step]:
@@ -149,7 +144,7 @@ def _steps(app: App, method: str, path: str) -> list[Step]:
     steps = []
     is_answered = False
     for route, params in found:
-        is_middleware = takes_next(route)
+        is_middleware = route.takes_next
         steps.append(
             Step(
                 route.method,
@@ -166,26 +161,14 @@ def _steps(app: App, method: str, path: str) -> list[Step]:
 
 
 def _values(params: Mapping[str, Any], stash: Any = None) -> dict[str, str]:
-    """The parameters with their values, which stand in the stash if there is one."""
+    """The parameters with their values, which are in the stash if there is one."""
     values = {name: value if stash is None else stash[value] for name, value in params.items()}
-    return {
-        name: _ESCAPES.sub(_decode_run, value)
-        for name, value in values.items()
-        if value is not None
-    }
+    return {name: decode_component(value) for name, value in values.items() if value is not None}
 
 
-def _decode_run(match: re.Match[str]) -> str:
-    """Decodes escapes, and leaves those alone that are no UTF-8."""
-    try:
-        return bytes.fromhex(match[0].replace("%", "")).decode()
-    except UnicodeDecodeError:
-        return match[0]
-
-
-def _decode_path_run(match: re.Match[str]) -> str:
-    if _decode_run(match) == match[0]:
-        return match[0]
-    parts = _KEPT.split(match[0])
-    parts[::2] = [bytes.fromhex(part.replace("%", "")).decode() for part in parts[::2]]
-    return "".join(parts)
+def _active_router(router: Any) -> str | None:
+    """The name of the router that one such as SmartRouter uses."""
+    name = None
+    while (router := getattr(router, "active_router", None)) is not None:
+        name = router.name
+    return name

@@ -32,7 +32,7 @@ class KitGroup(click.Group):
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Gives the names of all commands, Kit's own first."""
+        """Returns the names of all commands, Kit's own first."""
         return [*OWN, *(name for name in _added() if name not in OWN)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

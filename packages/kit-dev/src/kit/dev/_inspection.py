@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from kit.interface import METHOD_NAME_ALL, RouterRoute
+from kit.interface import METHOD_NAME_ALL, App, RouterRoute
+from kit.interface.metadata import facts_of
+from kit.interface.patterns import PatternIndex, covers
 
-from ._app import App
-from ._names import Place, layers, name_of, place_of
-from ._pattern_index import PatternIndex
-from ._patterns import covers
+from ._names import Place, name_of, place_of
 
 _FROM_MOUNT = "kit._app.mount"
 
@@ -71,12 +69,12 @@ def inspect_routes(app: App) -> list[RouteData]:
 
 
 def inspect_app(app: App) -> list[Inspection]:
-    """Does what `inspect_routes` does, and tells more."""
+    """Inspects the routes as `inspect_routes` does, in more detail."""
     found: list[Inspection] = []
     middleware: PatternIndex[RouteData] = PatternIndex()
     answering: PatternIndex[RouteData] = PatternIndex()
     for route in app.routes:
-        is_middleware = takes_next(route)
+        is_middleware = route.takes_next
         before = [
             each.name for each in middleware.candidates(route.path) if _runs_before(each, route)
         ]
@@ -97,21 +95,14 @@ def inspect_app(app: App) -> list[Inspection]:
 
 
 def get_router_name(app: App) -> str:
-    """Gives the name of the router in use, e.g. `SmartRouter + RegExpRouter`.
-
-    A SmartRouter settles on a router at its first match, so one is made: routes can't be added to
-    the app any more then.
+    """Returns the name of the router of an app; the app is not changed by it.
 
     Args:
         app: The app.
 
     Returns:
-        The name.
-
-    Raises:
-        UnsupportedPathError: If the router finds only now that it can't take a route.
+        The name, e.g. `SmartRouter`. `kit routes --explain` tells which router that uses.
     """
-    app.router.match("GET", "/")
     return app.router.name
 
 
@@ -122,36 +113,9 @@ def shown_name(handler: Any, is_middleware: bool) -> str:
 
 def is_mounted(route: RouterRoute) -> bool:
     """Whether a route hands over to a mounted application."""
-    return getattr(route.handler, "__module__", None) == _FROM_MOUNT
-
-
-def takes_next(route: RouterRoute) -> bool:
-    """Whether a handler is called with `(c, next)`.
-
-    The routes of `kit.Kit` know it. Others are judged by their signature: a second parameter that
-    may be left out is `next` if it is called so.
-    """
-    known = getattr(route, "takes_next", None)
-    if isinstance(known, bool):
-        return known
-    handler = route.handler
-    for handler in layers(route.handler):
-        if not getattr(getattr(handler, "__code__", None), "co_flags", 0) & inspect.CO_VARARGS:
-            break
-    try:
-        signature = inspect.signature(handler, follow_wrapped=False)
-        signature.bind(None, None)
-    except (TypeError, ValueError):
-        return False
-    try:
-        signature.bind(None)
-    except TypeError:
-        return True
-    positional = [p for p in signature.parameters.values() if p.kind in _POSITIONAL]
-    return len(positional) < 2 or positional[1].name == "next"
-
-
-_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    # The module is for a kit-core that does not attach the fact yet.
+    own_module = getattr(route.handler, "__module__", None)
+    return facts_of(route.handler).mounted or own_module == _FROM_MOUNT
 
 
 def _runs_before(earlier: RouteData, route: RouterRoute) -> bool:

@@ -27,8 +27,8 @@ def load_app(target: str) -> Any:
     Args:
         target: `module`, `module:attr`, `path/to/app.py`, `path/to/app.py:attr`, `folder` (which
             has an `app.py`, `main.py` or `__init__.py`) or `folder:attr`. The attribute may be
-            a function without parameters that gives the app. Default: `app`, `application`, the
-            only app there is, or what the function `create_app` or `make_app` gives.
+            a function without parameters that returns the app. Default: `app`, `application`, the
+            only app there is, or what the function `create_app` or `make_app` returns.
 
     Returns:
         The app.
@@ -84,7 +84,7 @@ def is_app(value: Any) -> bool:
     """Whether a value is a Kit app, told by what it has; the core is not imported for it."""
     if isinstance(value, (type, ModuleType)):
         return False
-    # Statically: a mock or proxy gives, or raises, anything when it is asked for an attribute.
+    # Statically: a mock or proxy returns, or raises, anything when it is asked for an attribute.
     names = ("routes", "fetch")
     return all(inspect.getattr_static(value, name, _MISSING) is not _MISSING for name in names)
 

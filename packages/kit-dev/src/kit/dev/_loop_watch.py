@@ -31,7 +31,7 @@ _LOOK_S = 0.01
 _LONG_S = 1.0
 # For so long a handler is not told of again.
 _QUIET_S = 5.0
-# An import is slow once; who debugs holds the loop on purpose.
+# An import is slow once; a debugger holds the loop on purpose.
 _EXCUSED = ("<frozen importlib", "/pdb.py", "/bdb.py")
 _INSTALLED = f"{os.sep}site-packages{os.sep}"
 

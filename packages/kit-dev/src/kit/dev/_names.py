@@ -87,7 +87,7 @@ def layers(handler: Any) -> Iterator[Any]:
 
 
 def _wrapped(handler: Any) -> Any:
-    # Statically: a mock gives something for any name.
+    # Statically: a mock has an attribute of any name.
     wrapped = inspect.getattr_static(handler, "__wrapped__", None)
     return wrapped if callable(wrapped) else None
 
@@ -104,14 +104,14 @@ def _behind_locals(qualified: Any) -> str:
 
 
 def _factory_or_own(function: Any) -> str:
-    """The name of a function, or of the outermost factory that gives it back."""
+    """The name of a function, or of the outermost factory that returns it."""
     own = str(getattr(function, "__qualname__", function.__name__))
     around, _, inner = own.rpartition(_LOCALS)
     if not around:
         return own
     codes = {code.co_qualname: code for code in _codes_within(function, own.partition(".<")[0])}
     shown = inner
-    while around in codes and "." not in inner and _gives_back(codes[around], inner):
+    while around in codes and "." not in inner and _returns(codes[around], inner):
         around, _, inner = around.rpartition(_LOCALS)
         shown = inner
         if not around:
@@ -132,7 +132,7 @@ def _codes_within(function: Any, top: str) -> Iterator[CodeType]:
         waiting += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
 
 
-def _gives_back(factory: CodeType, name: str) -> bool:
+def _returns(factory: CodeType, name: str) -> bool:
     """Whether a function returns a function of this name that is made in it."""
     loaded: object = None
     for instruction in dis.get_instructions(factory):

@@ -9,9 +9,10 @@ from collections.abc import Callable
 
 import click
 
+from ._exit_codes import LIFESPAN_FAILED, LOAD_FAILED
 from ._processes import Signals, Worker, end_all
 from ._style import YELLOW, say
-from ._worker import LIFESPAN_FAILED, LOAD_FAILED, Failed, serve
+from ._worker import Failed, serve
 
 _LOOK_S = 0.1
 # One that could not start is started again then, as long as others run: what it lacks, a database
@@ -72,7 +73,7 @@ class Pool:
             may_start = any(worker.started for worker in self._workers)
 
     def _look(self) -> int:
-        """Takes away the processes that have ended; gives an exit code if there is no use."""
+        """Removes the processes that have ended; returns an exit code if restarting is no use."""
         for worker in list(self._workers):
             told = worker.news()
             if isinstance(told, Failed) and not self._has_started:

@@ -141,7 +141,7 @@ class _Filter(watchfiles.DefaultFilter):
 def _forget_compiled(path: str) -> None:
     """Removes what Python compiled of a file.
 
-    Python tells by size and second whether it is still right: not enough for who types fast.
+    Python checks it by size and second: not enough for two changes within one second.
     """
     if path.endswith(".py"):
         with contextlib.suppress(OSError):

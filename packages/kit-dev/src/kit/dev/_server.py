@@ -15,7 +15,7 @@ from typing import Any
 
 import uvicorn
 
-from ._worker import LIFESPAN_FAILED
+from ._exit_codes import LIFESPAN_FAILED
 
 _SHUTDOWN_S = 10
 _MOST_SIGNALS = 2

@@ -7,9 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kit.interface import supports_color
+from kit.interface import App, supports_color
 
-from ._app import App
 from ._inspection import Inspection, RouteData, inspect_routes
 from ._names import Place
 from ._style import GREEN, YELLOW, painted

@@ -15,10 +15,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from ._errors import AppError, AppFailedError
+from ._exit_codes import LOAD_FAILED
 from ._loading import load_app
-
-LOAD_FAILED = 1
-LIFESPAN_FAILED = 3
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class Started:
     """Tells that a worker answers requests.
 
     Attributes:
-        routes: The lines that list its routes; None where nobody asked for them.
+        routes: The lines that list its routes; None if they are not to be shown.
     """
 
     routes: list[str] | None = None
@@ -46,12 +44,14 @@ class Failed:
 
 
 Work = Callable[[Connection, socket.socket, str], int]
-"""What a worker does: given how to tell, the socket, and the import string; gives the exit code."""
+"""What a worker does. Takes the connection to report on, the socket, and the import string; returns
+the exit code.
+"""
 
 
 def enter(work: Work, channel: Connection, listener: socket.socket, target: str) -> None:
     """Begins a worker, and ends its process with the exit code of the work."""
-    # Ctrl-C is sent to all processes of a terminal; who started this one tells it what to do. The
+    # Ctrl-C is sent to all processes of a terminal; this one is told by its parent what to do. The
     # signal was held back until here.
     signal.signal(signal.SIGINT, _ignore)
     if hasattr(signal, "pthread_sigmask"):

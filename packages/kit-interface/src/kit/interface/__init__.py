@@ -2,8 +2,19 @@
 """The common interface of Kit: what routers, middleware and tools are written against."""
 
 from . import plugins
-from ._context import Context, ExecutionContext, KitRequest, ValidationTarget
-from ._errors import HTTPException, KitError, RouterClosedError, UnsupportedPathError
+from ._app import App
+from ._context import Context, ExecutionContext, KitRequest
+from ._errors import (
+    FieldError,
+    HandlerError,
+    HTTPException,
+    KitError,
+    ProblemError,
+    RequestValidationError,
+    RouterClosedError,
+    UnsupportedPathError,
+    ValidationTarget,
+)
 from ._handlers import ErrorHandler, Handler, HandlerResult, Middleware, Next
 from ._router import (
     METHOD_NAME_ALL,
@@ -15,15 +26,21 @@ from ._router import (
     RouterRoute,
 )
 from ._terminal import supports_color
-from ._web import Headers, Request, Response
+from ._web import Blob, File, FormData, Headers, Request, Response, is_response
 
 __all__ = (
     "METHOD_NAME_ALL",
+    "App",
+    "Blob",
     "Context",
     "ErrorHandler",
     "ExecutionContext",
+    "FieldError",
+    "File",
+    "FormData",
     "HTTPException",
     "Handler",
+    "HandlerError",
     "HandlerResult",
     "Headers",
     "KitError",
@@ -33,7 +50,9 @@ __all__ = (
     "ParamIndexMap",
     "ParamStash",
     "Params",
+    "ProblemError",
     "Request",
+    "RequestValidationError",
     "Response",
     "Result",
     "Router",
@@ -41,10 +60,21 @@ __all__ = (
     "RouterRoute",
     "UnsupportedPathError",
     "ValidationTarget",
+    "is_response",
     "plugins",
     "supports_color",
 )
 
 # Names are shown as they are imported: kit.interface.HTTPException, not ..._errors.
-for _class in (HTTPException, KitError, RouterClosedError, RouterRoute, UnsupportedPathError):
+for _class in (
+    FieldError,
+    HandlerError,
+    HTTPException,
+    KitError,
+    ProblemError,
+    RequestValidationError,
+    RouterClosedError,
+    RouterRoute,
+    UnsupportedPathError,
+):
     _class.__module__ = __name__

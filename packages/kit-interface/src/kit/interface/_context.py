@@ -4,33 +4,41 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Literal, Protocol, TypeAlias, overload
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, overload
 
-from ._web import Bytes, Request, Response
+from ._errors import ValidationTarget
+from ._router import RouterRoute
+from ._web import Blob, Bytes, FormData, Request, Response
 
 if sys.version_info >= (3, 13):
     from typing import TypeVar
 else:
     from typing_extensions import TypeVar
 
+T = TypeVar("T")
+D = TypeVar("D")
 BindingsT_co = TypeVar("BindingsT_co", covariant=True, default=Any)
 VariablesT_co = TypeVar("VariablesT_co", covariant=True, default=Any)
 
 
-ValidationTarget: TypeAlias = Literal["json", "form", "query", "param", "header", "cookie"]
-"""The parts of a request that can be validated."""
-
-
 class ExecutionContext(Protocol):
-    """What runs on after the response was sent."""
+    """Keeps work running after the response was sent."""
 
     def wait_until(self, awaitable: Awaitable[Any], /) -> None:
         """Keeps `awaitable` running after the response; its exception is logged."""
 
 
 class KitRequest(Protocol):
-    """`c.req`: the request with its parameters, query and body readers."""
+    """`c.req`: the request with its parameters, query and body readers.
+
+    Body readers may be used in any order and more than once: what was read is kept.
+
+    `param`, `query` and `queries` convert a value if they are given a type, e.g.
+    `query("page", int, default=1)`; `json` validates by one. What can't be converted is an
+    HTTPException: 404 for a parameter of the path, 400 for the others. `valid(target, type)` checks
+    that the part was validated by this type.
+    """
 
     @property
     def raw(self) -> Request:
@@ -48,47 +56,84 @@ class KitRequest(Protocol):
     def method(self) -> str:
         """HTTP method as it was sent, e.g. `HEAD`."""
 
+    @property
+    def route_index(self) -> int:
+        """Which of the matched routes is running, from 0 in registration order."""
+
     @overload
     def param(self, /) -> dict[str, str]: ...
     @overload
     def param(self, key: str, /) -> str | None: ...
+    @overload
+    def param(self, key: str, type: type[T], /) -> T: ...
+    @overload
+    def param(self, key: str, type: type[T], /, *, default: D) -> T | D: ...
 
     @overload
     def query(self, /) -> dict[str, str]: ...
     @overload
     def query(self, key: str, /) -> str | None: ...
+    @overload
+    def query(self, key: str, type: type[T], /) -> T | None: ...
+    @overload
+    def query(self, key: str, type: type[T], /, *, default: D) -> T | D: ...
 
     @overload
     def queries(self, /) -> dict[str, list[str]]: ...
     @overload
     def queries(self, key: str, /) -> list[str] | None: ...
+    @overload
+    def queries(self, key: str, type: type[T], /) -> list[T]: ...
 
     @overload
     def header(self, /) -> dict[str, str]: ...
     @overload
     def header(self, name: str, /) -> str | None: ...
 
-    @property
-    def route_index(self) -> int:
-        """Which of the matched routes is running, from 0 in registration order."""
-
     async def text(self) -> str:
-        """Reads the body as text."""
+        """Reads the body as UTF-8; a byte order mark is dropped, bad bytes become U+FFFD."""
 
-    async def json(self) -> Any:
-        """Reads the body as JSON; what is none is a 400."""
+    @overload
+    async def json(self) -> Any: ...
+    @overload
+    async def json(self, type: type[T], /) -> T: ...
+    @overload
+    async def json(self, *, type: type[T]) -> T: ...
 
     async def bytes(self) -> Bytes:
         """Reads the body."""
 
-    async def parse_body(self, *, all: bool = False, dot: bool = False) -> dict[str, Any]:
-        """Reads the body as a form; `{}` if it is none."""
+    async def array_buffer(self) -> Bytes:
+        """Reads the body; the Web name of `bytes`."""
 
-    def valid(self, target: ValidationTarget, /) -> Any:
-        """What a validator made of a part of the request; None if nobody validated it."""
+    async def blob(self) -> Blob:
+        """Reads the body as a Blob with the request's content type."""
+
+    async def form_data(self) -> FormData:
+        """Reads the body as a form.
+
+        Raises:
+            HTTPException: 400 if it is no form, 413 if it is beyond a limit.
+        """
+
+    async def parse_body(
+        self, *, all: bool = False, dot: bool = False, **limits: Any
+    ) -> dict[str, Any]:
+        """Reads the body as a form into a dict; any other body is `{}`.
+
+        Args:
+            all: Make a list of the values of a name that comes several times.
+            dot: Turn `a.b` into nested dicts.
+            **limits: Limits of the app that differ for this form.
+        """
+
+    @overload
+    def valid(self, target: ValidationTarget, /) -> Any: ...
+    @overload
+    def valid(self, target: ValidationTarget, type: type[T], /) -> T: ...
 
     def add_validated_data(self, target: ValidationTarget, data: Any, /) -> None:
-        """Keeps what a validator made of a part of the request."""
+        """Keeps the validated part of the request, for `valid`."""
 
 
 class Context(Protocol[BindingsT_co, VariablesT_co]):
@@ -101,6 +146,13 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
     @property
     def req(self) -> KitRequest:
         """The request."""
+
+    @property
+    def matched_routes(self) -> Sequence[RouterRoute]:
+        """The routes that matched the request, middleware included, in registration order.
+
+        `c.req.route_index` is the number of the one that is running; see `kit.route`.
+        """
 
     @property
     def env(self) -> BindingsT_co:
@@ -120,7 +172,11 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
 
     @property
     def execution_ctx(self) -> ExecutionContext:
-        """Where to leave work for after the response."""
+        """Keeps work running after the response.
+
+        Raises:
+            RuntimeError: If the request was made in process without one.
+        """
 
     @property
     def res(self) -> Response:
@@ -130,7 +186,7 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
     def res(self, value: Response | None, /) -> None: ...
 
     def get(self, key: str, /) -> Any:
-        """Gives the variable `key`, or None."""
+        """Returns the variable `key`, or None."""
 
     def set(self, key: str, value: Any, /) -> None:
         """Sets a variable for this request."""
@@ -171,7 +227,15 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         status: int | None = None,
         headers: Mapping[str, str | Iterable[str]] | None = None,
     ) -> Response:
-        """Makes a response without a default content type."""
+        """Makes a response without a default content type, also a streamed one.
+
+        Args:
+            data: bytes, str, or an (async) iterable of them, which is streamed as it yields; None
+                for no body. A generator is closed when the response is sent, or the client gone.
+            status: HTTP status code; default what `status` set, or 200.
+            headers: Headers to set, Content-Type among them; a list makes several lines, an empty
+                one removes the header.
+        """
 
     def new_response(
         self,
@@ -179,13 +243,13 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         status: int | None = None,
         headers: Mapping[str, str | Iterable[str]] | None = None,
     ) -> Response:
-        """Makes a response that carries the headers and status set so far."""
+        """Makes a response that carries the headers and status set so far; else as `body`."""
 
     def redirect(self, location: str, status: int = 302) -> Response:
         """Makes a redirect."""
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
-        """Makes a page with the renderer that `set_renderer` gave, by default `html`."""
+        """Makes a page with the renderer that `set_renderer` set, by default `html`."""
 
     def set_renderer(self, renderer: Callable[..., Any], /) -> None:
         """Sets what `render` calls for this request."""

@@ -3,15 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from ._web import Response
 
+ValidationTarget: TypeAlias = Literal["json", "form", "query", "param", "header", "cookie"]
+"""The parts of a request that can be validated."""
+
+_SUBJECTS = {
+    "json": "The JSON body is",
+    "form": "The form is",
+    "query": "The query is",
+    "param": "The path parameters are",
+    "header": "The headers are",
+    "cookie": "The cookies are",
+}
+
 
 def _rebuild(kind: type[BaseException], args: tuple[Any, ...]) -> BaseException:
-    """An exception as it was, whatever parameters its class has."""
+    """Makes an exception as it was, whatever parameters its class has."""
     return kind.__new__(kind, *args)
 
 
@@ -81,20 +93,43 @@ class RouterClosedError(KitError, RuntimeError):
         return f"Can't add the route {self.method} {self.path!r}: {self.reason}"
 
 
+class HandlerError(KitError, RuntimeError):
+    """A handler broke the rules between handlers and the app.
+
+    It is logged and answered with 500, as any fault.
+
+    Args:
+        handler: Name and place of the handler; see `kit.interface.signatures.describe`.
+        problem: What it did, and what to do instead.
+    """
+
+    def __init__(self, handler: str, problem: str) -> None:
+        super().__init__(handler, problem)
+        self.handler = handler
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.handler} {self.problem}"
+
+
 class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no fault
-    """An answer given by raising: the response has this status, message and headers.
+    """An answer given by raising: the response has this status, body and headers.
 
     It is an answer, not a fault, so it is no `KitError` and is not logged. `on_error` sees it.
 
     Args:
         status: HTTP status code of the answer, 200 to 599 (RFC 9110 section 15).
-        message: Body of the answer, sent as text/plain; empty when None.
+        message: Body of the answer, sent as text/plain; empty when None. It is also the text of
+            the exception.
         res: A response to answer with instead; its body and headers are used, the status is
             still that of the exception.
         headers: Headers to set on the answer, e.g. `{"Retry-After": "30"}`.
+        body: Body of the answer in place of `message`, which then is for logs alone; say what it
+            is by a Content-Type among `headers`.
 
     Raises:
         ValueError: If `status` is no status of a final response.
+        TypeError: If `body` is neither bytes, str nor None.
     """
 
     def __init__(
@@ -104,17 +139,144 @@ class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no 
         *,
         res: Response | None = None,
         headers: Mapping[str, str] | None = None,
+        body: bytes | str | None = None,
     ) -> None:
-        if not isinstance(status, int) or not 200 <= status <= 599:
-            raise ValueError(f"HTTPException status must be an int from 200 to 599, not {status!r}")
+        _check_status(status)
+        if body is not None and not isinstance(body, (bytes, str)):
+            raise TypeError(
+                f"HTTPException body must be bytes, str or None, not {type(body).__name__}"
+            )
         super().__init__(status, message)
         self.status = status
         self.message = message
         self.res = res
         self.headers = headers
+        self.body = body
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args), self.__dict__
 
     def __str__(self) -> str:
         return f"{self.status} {self.message}" if self.message else str(self.status)
+
+
+class ProblemError(HTTPException):
+    """An answer as a problem document: application/problem+json (RFC 9457).
+
+    Args:
+        status: HTTP status code of the answer, 200 to 599.
+        title: What kind of problem it is, the same each time it occurs. Default: the phrase of
+            the status, e.g. `Not Found`, as RFC 9457 section 4.2.1 has it for problems without a
+            type of their own.
+        detail: What is wrong this time, for the sender of the request.
+        type: URI of the kind of problem; left out if None, which stands for `about:blank`.
+        instance: URI of this occurrence; left out if None.
+        headers: Headers to set on the answer besides Content-Type.
+        message: Text of the exception, for logs. Default: `detail`, else `title`.
+        **members: Further members of the document (RFC 9457 section 3.2); any JSON values.
+
+    Raises:
+        ValueError: If `status` is no status of a final response.
+        TypeError: If a member is no JSON value.
+
+    Example:
+        raise ProblemError(409, "Out of stock", "There are 3 left", type="/problems/stock", left=3)
+    """
+
+    def __init__(
+        self,
+        status: int,
+        title: str | None = None,
+        detail: str | None = None,
+        *,
+        type: str | None = None,
+        instance: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        message: str | None = None,
+        **members: Any,
+    ) -> None:
+        _check_status(status)
+        self.title = title or _phrase(status)
+        self.detail = detail
+        self.type = type
+        self.instance = instance
+        self.members = members
+        document = {
+            "type": type,
+            "title": self.title,
+            "status": int(status),
+            "detail": detail,
+            "instance": instance,
+        }
+        given = {name: value for name, value in document.items() if value is not None}
+        super().__init__(
+            status,
+            message or detail or self.title,
+            headers={**(headers or {}), "content-type": "application/problem+json"},
+            body=_encode({**given, **members}),
+        )
+
+
+class FieldError(TypedDict):
+    """What is wrong with one field.
+
+    Attributes:
+        path: Where it is: `title`, `authors[0].name`; empty for the whole.
+        message: What is wrong with it, for people.
+        type: What is wrong with it, for programs: a name of pydantic's such as `missing` or
+            `int_type`, see `kit.interface.models.error_type`.
+    """
+
+    path: str
+    message: str
+    type: str
+
+
+class RequestValidationError(ProblemError):
+    """A part of the request doesn't fit its type: a 400 whose problem document says so.
+
+    The members of the document besides those of RFC 9457 are `target` and `errors`.
+
+    Args:
+        target: The part of the request: `json`, `form`, `query`, `param`, `header` or `cookie`.
+        errors: What is wrong with its fields.
+        detail: What is wrong as a whole, a sentence without its full stop. Default: that the part
+            is invalid.
+    """
+
+    def __init__(
+        self, target: ValidationTarget, errors: Iterable[FieldError], detail: str | None = None
+    ) -> None:
+        self.target = target
+        self.errors = list(errors)
+        detail = detail or f"{_SUBJECTS[target]} invalid"
+        texts = (f"{e['path']}: {e['message']}" if e["path"] else e["message"] for e in self.errors)
+        super().__init__(
+            400,
+            detail=detail,
+            message=f"{detail}: {'; '.join(texts)}",
+            target=target,
+            errors=self.errors,
+        )
+
+
+def _check_status(status: int) -> None:
+    if not isinstance(status, int) or not 200 <= status <= 599:
+        raise ValueError(f"HTTPException status must be an int from 200 to 599, not {status!r}")
+
+
+def _phrase(status: int) -> str:
+    from http import HTTPStatus
+
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:  # a status that is not registered
+        return f"Status {status}"
+
+
+def _encode(document: dict[str, Any]) -> bytes:
+    import json  # here, since most programs never send a problem
+
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # A lone surrogate, which UTF-8 can't have, becomes the escape that JSON has for it.
+    return text.encode("utf-8", "backslashreplace")

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from .signatures import takes_next as _takes_next
+
 T = TypeVar("T")
 
 METHOD_NAME_ALL = "ALL"
@@ -25,12 +27,12 @@ class ParamStash(Protocol):
 
 
 Result: TypeAlias = tuple[list[tuple[T, ParamIndexMap]], ParamStash] | tuple[list[tuple[T, Params]]]
-"""What a match gives, in registration order. Two shapes, told apart by their length:
+"""The result of a match, in registration order. It has one of two shapes, of different lengths:
 
 `([(handler, {"id": 1})], stash)` with `stash[1] == "42"`: values by index into the stash;
 `([(handler, {"id": "42"})],)`: values themselves.
 
-No match is `([],)` or `([], stash)`. A caller must not change what it gets: a router may give the
+No match is `([],)` or `([], stash)`. A caller must not change the result: a router may return the
 same list again.
 """
 
@@ -39,7 +41,7 @@ class Router(Protocol[T]):
     """Finds the handlers for a method and a path.
 
     Third parties publish one as an entry point of the group `kit.routers`: a zero-argument callable
-    that gives an instance.
+    that returns an instance.
     """
 
     @property
@@ -52,7 +54,7 @@ class Router(Protocol[T]):
         Args:
             method: Upper-case method, or `ALL` for every method.
             path: Route pattern, beginning with `/` or being `*`.
-            handler: What `match` is to give back; opaque to the router.
+            handler: What `match` is to return; opaque to the router.
 
         Raises:
             UnsupportedPathError: If the router can't take this route.
@@ -79,16 +81,34 @@ class RouterRoute:
         path: The whole pattern, prefix included.
         method: Upper-case method, or `ALL` for routes registered with `all` and `use`.
         handler: The function that was registered, with whatever attributes it carries.
+        takes_next: Whether the handler is middleware: called with `(c, next)`. Read off its
+            signature, unless it is given.
     """
 
     # A class by hand: dataclasses imports inspect, which takes longer than all of Kit.
-    __slots__ = ("base_path", "handler", "method", "path")
+    __slots__ = ("base_path", "handler", "method", "path", "takes_next")
 
-    def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
+    takes_next: bool
+
+    def __init__(
+        self,
+        base_path: str,
+        path: str,
+        method: str,
+        handler: Callable[..., Any],
+        *,
+        takes_next: bool | None = None,
+    ) -> None:
         self.base_path = base_path
         self.path = path
         self.method = method
         self.handler = handler
+        if takes_next is None:
+            try:
+                takes_next = _takes_next(handler, f"{method} {path!r}")
+            except TypeError:  # refused where it is registered
+                takes_next = False
+        self.takes_next = takes_next
 
     def __repr__(self) -> str:
         return (

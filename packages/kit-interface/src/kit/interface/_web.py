@@ -7,24 +7,28 @@ a protocol invariant, and the core's own classes could not be passed where these
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol, TypeAlias
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from types import EllipsisType
+from typing import Any, Protocol, Self, TypeAlias, TypeGuard
 
 Bytes: TypeAlias = bytes
 """The type, where a method of the same name hides it."""
+
+HeadersInit: TypeAlias = "Headers | Mapping[str, str] | Iterable[tuple[str, str]]"
+BodyInit: TypeAlias = bytes | str | AsyncIterable[bytes] | Iterable[bytes]
 
 
 class Headers(Protocol):
     """Header names and values (WHATWG Fetch, section 2.2.2). Names compare without case."""
 
     def get(self, name: str) -> str | None:
-        """Gives the values of `name` joined by `", "`, or None."""
+        """Returns the values of `name` joined by `", "`, or None."""
 
     def get_all(self, name: str) -> list[str]:
-        """Gives the values of `name`, one per header line."""
+        """Returns the values of `name`, one per header line."""
 
     def get_set_cookie(self) -> list[str]:
-        """Gives the values of Set-Cookie, which are never joined."""
+        """Returns the values of Set-Cookie, which are never joined."""
 
     def set(self, name: str, value: str) -> None:
         """Replaces all values of `name` with `value`."""
@@ -39,19 +43,101 @@ class Headers(Protocol):
         """Whether there is a header `name`."""
 
     def items(self) -> Iterator[tuple[str, str]]:
-        """Gives names and joined values, sorted by name; each Set-Cookie line apart."""
+        """Yields names and joined values, sorted by name; each Set-Cookie line apart."""
+
+    def keys(self) -> Iterator[str]:
+        """Yields the names, as `items` does."""
+
+    def values(self) -> Iterator[str]:
+        """Yields the values, as `items` does."""
 
     def __contains__(self, name: object) -> bool: ...
 
     def __getitem__(self, name: str) -> str: ...
 
+    def __setitem__(self, name: str, value: str) -> None: ...
+
+    def __delitem__(self, name: str) -> None: ...
+
     def __iter__(self) -> Iterator[str]: ...
+
+    def __len__(self) -> int: ...
+
+    def __eq__(self, other: object) -> bool: ...
+
+
+class Blob(Protocol):
+    """Bytes with a media type (W3C File API, section 3)."""
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+
+    @property
+    def type(self) -> str:
+        """Media type in lower case, or `""`."""
+
+    async def bytes(self) -> Bytes:
+        """Returns the content."""
+
+    async def array_buffer(self) -> Bytes:
+        """Returns the content; the Web name of `bytes`."""
+
+    async def text(self) -> str:
+        """Returns the content decoded as UTF-8; bad bytes become U+FFFD."""
+
+    def stream(self) -> AsyncIterator[Bytes]:
+        """Yields the content in chunks."""
+
+
+class File(Blob, Protocol):
+    """A blob with a name, e.g. an uploaded file (W3C File API, section 4).
+
+    Read it before the response is done: its content may be in a temporary file until then.
+    """
+
+    @property
+    def name(self) -> str:
+        """File name as the client gave it. Never use it as a path unchecked."""
+
+    @property
+    def last_modified(self) -> int:
+        """Milliseconds since the epoch."""
+
+
+class FormData(Protocol):
+    """Names and values of a form, in order; a name may come several times (XHR, section 5)."""
+
+    def get(self, name: str) -> str | File | None:
+        """Returns the first value of a name, or None."""
+
+    def get_all(self, name: str) -> Sequence[str | File]:
+        """Returns all values of a name."""
+
+    def has(self, name: str) -> bool:
+        """Whether there is an entry of this name."""
+
+    def items(self) -> Iterator[tuple[str, str | File]]:
+        """Yields all entries in order."""
+
+    def keys(self) -> Iterator[str]:
+        """Yields the name of each entry."""
+
+    def values(self) -> Iterator[str | File]:
+        """Yields the value of each entry."""
+
+    def __iter__(self) -> Iterator[tuple[str, str | File]]: ...
+
+    def __contains__(self, name: object) -> bool: ...
 
     def __len__(self) -> int: ...
 
 
 class Request(Protocol):
-    """The request as it came (WHATWG Fetch, section 5.3)."""
+    """The request as it came (WHATWG Fetch, section 5.4).
+
+    Its body can be read once. Handlers and middleware read it through `c.req`, which keeps it.
+    """
 
     @property
     def method(self) -> str:
@@ -69,13 +155,76 @@ class Request(Protocol):
     def scope(self) -> Mapping[str, Any] | None:
         """The ASGI scope, or None for a request made in process."""
 
+    @property
+    def root_path(self) -> str:
+        """The path, decoded, below which the app or mounted application is found; may be empty."""
+
+    @property
+    def body(self) -> Bytes | AsyncIterable[Bytes] | None:
+        """The body: bytes where it is in memory, else a stream; None if there is none.
+
+        Bytes can be looked at any number of times. A stream is read once, which uses the body up.
+        """
+
+    @property
+    def body_used(self) -> bool:
+        """Whether the body was read."""
+
+    def clone(self) -> Self:
+        """Makes a second request with the same content, to be read apart from this one.
+
+        Raises:
+            TypeError: If the body was read, or is being read.
+        """
+
+    def replace(
+        self,
+        *,
+        method: str | None = None,
+        url: str | None = None,
+        headers: HeadersInit | None = None,
+        body: BodyInit | EllipsisType | None = ...,
+        root_path: str | None = None,
+    ) -> Self:
+        """Makes a request like this one with some parts changed.
+
+        Args:
+            method: The new HTTP method.
+            url: The new absolute URL.
+            headers: The new headers, all of them.
+            body: The new body: Content-Length goes, Content-Type stays. Default: the body of this
+                request, which counts as read here from then on.
+            root_path: The new `root_path`.
+        """
+
+    async def text(self) -> str:
+        """Reads the body as UTF-8."""
+
+    async def bytes(self) -> Bytes:
+        """Reads the body."""
+
+    async def json(self) -> Any:
+        """Reads the body as JSON.
+
+        Raises:
+            ValueError: If it is not JSON.
+        """
+
 
 class Response(Protocol):
-    """An answer (WHATWG Fetch, section 5.5)."""
+    """An answer (WHATWG Fetch, section 5.5).
+
+    A response is made by the context: `c.text`, `c.json`, `c.html`, and `c.body` for bytes and
+    streams.
+    """
 
     @property
     def status(self) -> int:
         """HTTP status code."""
+
+    @property
+    def status_text(self) -> str:
+        """Reason phrase; empty if none was given."""
 
     @property
     def ok(self) -> bool:
@@ -86,11 +235,60 @@ class Response(Protocol):
         """The header lines; changing them changes the response."""
 
     @property
+    def body(self) -> Bytes | AsyncIterable[Bytes] | None:
+        """The body: bytes where it is in memory, else a stream; None if there is none.
+
+        Bytes can be looked at any number of times. A stream is read once, which uses the body up.
+        """
+
+    @property
     def body_used(self) -> bool:
         """Whether the body was read; it can be read once."""
 
+    def clone(self) -> Self:
+        """Makes a second response with the same content, to be read apart from this one.
+
+        Raises:
+            TypeError: If the body was read, or is being read.
+        """
+
+    def replace(
+        self,
+        *,
+        body: BodyInit | EllipsisType | None = ...,
+        status: int | None = None,
+        headers: HeadersInit | None = None,
+    ) -> Self:
+        """Makes a response like this one with some parts changed.
+
+        Args:
+            body: The new body: Content-Length goes, Content-Type stays. Default: the body of this
+                response, which counts as read here from then on if it is streamed.
+            status: The new HTTP status code.
+            headers: The new headers, all of them.
+
+        Raises:
+            TypeError: If the status allows no body.
+        """
+
     async def text(self) -> str:
-        """Reads the body as text."""
+        """Reads the body as UTF-8."""
 
     async def bytes(self) -> Bytes:
         """Reads the body."""
+
+
+def is_response(value: object, /) -> TypeGuard[Response]:
+    """Tells whether a value is a response, e.g. what a handler returned.
+
+    Only its class is looked at, so that no stream is touched.
+
+    Args:
+        value: Any value.
+
+    Returns:
+        Whether its class has what `Response` needs to be sent: a status, headers and a body that
+        is read once.
+    """
+    kind = type(value)
+    return hasattr(kind, "status") and hasattr(kind, "headers") and hasattr(kind, "body_used")

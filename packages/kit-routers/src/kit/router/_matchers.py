@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from ._pattern import FLAGS
+from kit.interface.patterns import FLAGS
+
 from ._segment_tree import Leaf
 from ._states import Edge, State
 
@@ -66,7 +67,7 @@ Matcher: TypeAlias = Group | Switch
 
 
 def build_matcher(root: State) -> Matcher:
-    """Gives what finds the handlers of a path, for the state at its beginning."""
+    """Returns the matcher for whole paths, given the state at their beginning."""
     return _build(root, [])
 
 

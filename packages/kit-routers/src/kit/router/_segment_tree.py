@@ -10,15 +10,9 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from kit.interface import UnsupportedPathError
+from kit.interface.patterns import compile_expression, parse_parameter, split_pattern
 
-from ._pattern import (
-    Extent,
-    compile_expression,
-    extent,
-    parse_parameter,
-    split_pattern,
-    without_outer_group,
-)
+from ._expressions import Extent, extent, without_outer_group
 
 
 class Kind(Enum):

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from ._pattern import compile_expression
+from kit.interface.patterns import compile_expression
+
 from ._segment_tree import Leaf, Node
 
 # Patterns that overlap in many ways can need a state for each set of them.
@@ -92,7 +93,7 @@ class StateBuilder:
         self.left = _MOST_STATES_FOR_A_PATTERN * (count + 20)
 
     def build(self) -> State:
-        """Gives the state at the beginning of a path; its `ends` do not count."""
+        """Returns the state at the beginning of a path; its `ends` do not count."""
         return self._state([_Place(self.root, True)], [], 0)
 
     def _state(self, places: list[_Place], tails: list[Leaf], depth: int) -> State:

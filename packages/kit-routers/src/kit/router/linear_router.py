@@ -13,8 +13,13 @@ import re
 from typing import Generic, TypeVar
 
 from kit.interface import METHOD_NAME_ALL, Params, Result, RouterClosedError
+from kit.interface.patterns import (
+    compile_expression,
+    expand_optional,
+    parse_parameter,
+    split_pattern,
+)
 
-from ._pattern import compile_expression, expand_optional, parse_parameter, split_pattern
 from .trie_router import TrieRouter
 
 __all__ = ("LinearRouter",)
@@ -30,7 +35,7 @@ class LinearRouter(Generic[T]):
 
     def __init__(self) -> None:
         self._routes: list[tuple[str, str, T]] = []
-        # Methods with a pattern that the search does not take, and who answers for them.
+        # Methods with a pattern that the search can't match, and the router that answers for them.
         self._beyond: set[str] = set()
         self._trie: TrieRouter[T] | None = None
         self._closed = False
@@ -41,7 +46,7 @@ class LinearRouter(Generic[T]):
         Args:
             method: Upper-case method, or `ALL`.
             path: Route pattern.
-            handler: What `match` is to give back.
+            handler: What `match` is to return.
 
         Raises:
             UnsupportedPathError: If an expression in braces is invalid.

@@ -17,16 +17,16 @@ from kit.interface import (
     RouterClosedError,
     UnsupportedPathError,
 )
-
-from ._pattern import (
+from kit.interface.patterns import (
     FLAGS,
     Parameter,
     compile_expression,
     expand_optional,
-    has_back_reference,
     parse_parameter,
     split_pattern,
 )
+
+from ._expressions import has_back_reference
 
 __all__ = ("PatternRouter",)
 
@@ -53,7 +53,7 @@ class PatternRouter(Generic[T]):
         Args:
             method: Upper-case method, or `ALL`.
             path: Route pattern.
-            handler: What `match` is to give back.
+            handler: What `match` is to return.
 
         Raises:
             UnsupportedPathError: If an expression in braces is invalid, or can't be part of the

@@ -24,10 +24,10 @@ from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from kit.interface import METHOD_NAME_ALL, Params, Result, RouterClosedError
+from kit.interface.patterns import expand_optional
 
 from ._hono_refusals import is_refused
 from ._matchers import Matcher, build_matcher
-from ._pattern import expand_optional
 from ._segment_tree import Kind, Node, Step, insert, read_steps
 from ._states import StateBuilder
 from .trie_router import TrieRouter
@@ -69,7 +69,7 @@ class RegExpRouter(Generic[T]):
         Args:
             method: Upper-case method, or `ALL`.
             path: Route pattern.
-            handler: What `match` is to give back.
+            handler: What `match` is to return.
 
         Raises:
             UnsupportedPathError: If an expression in braces is invalid, or has what can't be part

@@ -27,20 +27,33 @@ class SmartRouter(Generic[T]):
         routers: Empty routers, the preferred one first.
 
     Raises:
+        TypeError: If something is not a router, e.g. the class of one.
         ValueError: If there is no router, or one of them has been given twice.
 
     Attributes:
-        name: `SmartRouter`, and after the first match `SmartRouter + ` the name of the one in use.
         refusals: Why routers are out: the name of each, and the error with the route it refused.
     """
 
+    name = "SmartRouter"
+
     def __init__(self, routers: Sequence[Router[T]]) -> None:
+        if not isinstance(routers, Sequence):
+            raise TypeError(
+                f"SmartRouter(routers=...) takes a list of routers, not {routers!r:.100}"
+            )
+        for router in routers:
+            _check_router(router)
         if not routers or len({id(router) for router in routers}) < len(routers):
             raise ValueError("SmartRouter(routers=...) takes at least one router, each once")
-        self.name = "SmartRouter"
         self.refusals: list[tuple[str, UnsupportedPathError]] = []
         self._left = list(routers)
+        self._active: Router[T] | None = None
         self._closed = False
+
+    @property
+    def active_router(self) -> Router[T] | None:
+        """The router in use; None before the first match."""
+        return self._active
 
     def add(self, method: str, path: str, handler: T) -> None:
         """Adds a route; see `kit.interface.Router.add`.
@@ -48,7 +61,7 @@ class SmartRouter(Generic[T]):
         Args:
             method: Upper-case method, or `ALL`.
             path: Route pattern.
-            handler: What `match` is to give back.
+            handler: What `match` is to return.
 
         Raises:
             UnsupportedPathError: If none of the routers takes the route; those before stay.
@@ -78,7 +91,7 @@ class SmartRouter(Generic[T]):
             path: Routing path.
 
         Returns:
-            What the router in use gives.
+            The result of the router in use.
 
         Raises:
             UnsupportedPathError: If the last router that is left finds only now that it can't take
@@ -98,16 +111,26 @@ class SmartRouter(Generic[T]):
         raise AssertionError("unreachable: the last router answers or raises")
 
     def _settle(self, router: Router[T]) -> None:
-        self.name = f"SmartRouter + {router.name}"
+        self._active = router
         self.match = router.match  # type: ignore[method-assign]
         # The others, and the routes that they hold, are not needed any more.
         self._left = [router]
 
 
+def _check_router(router: object) -> None:
+    if isinstance(router, type):
+        raise TypeError(
+            f"SmartRouter(routers=[...]) takes routers, not the class {router.__name__}: "
+            f"make an instance, {router.__name__}()"
+        )
+    if not (hasattr(router, "add") and hasattr(router, "match")):
+        raise TypeError(f"SmartRouter(routers=[...]) takes routers, not {router!r:.100}")
+
+
 def default_router() -> SmartRouter[Any]:
-    """Makes the router of an app that names none: RegExpRouter, or TrieRouter if that refuses.
+    """Makes the default router of an app: RegExpRouter, or TrieRouter if that refuses a route.
 
     Returns:
-        An empty SmartRouter; it is what the name `smart` stands for.
+        An empty SmartRouter; the plugin name `smart` stands for it.
     """
     return SmartRouter(routers=[RegExpRouter(), TrieRouter()])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The conformance suite for routers, for those who write one. It needs pytest.
+"""The conformance suite for routers, for authors of one. It needs pytest.
 
     from kit.router.testing import RouterConformance
 

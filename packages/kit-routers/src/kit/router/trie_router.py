@@ -13,8 +13,12 @@ import re
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from kit.interface import METHOD_NAME_ALL, Params, RouterClosedError
-
-from ._pattern import compile_expression, expand_optional, parse_parameter, split_pattern
+from kit.interface.patterns import (
+    compile_expression,
+    expand_optional,
+    parse_parameter,
+    split_pattern,
+)
 
 __all__ = ("TrieRouter",)
 
@@ -92,7 +96,7 @@ class TrieRouter(Generic[T]):
         Args:
             method: Upper-case method, or `ALL`.
             path: Route pattern.
-            handler: What `match` is to give back.
+            handler: What `match` is to return.
 
         Raises:
             UnsupportedPathError: If an expression in braces is invalid.
@@ -137,7 +141,7 @@ class TrieRouter(Generic[T]):
     def _parse(
         self, method: str, pattern: str, path: str
     ) -> tuple[str, list[str | tuple[tuple[str, str], Any]]]:
-        """Gives the pattern with its steps: a literal, `*`, or a parameter's key and branch."""
+        """Returns the pattern with its steps: a literal, `*`, or a parameter's key and branch."""
         segments = split_pattern(path)
         steps: list[str | tuple[tuple[str, str], Any]] = []
         for index, segment in enumerate(segments):
@@ -217,7 +221,7 @@ class _Search(Generic[T]):
         self.waiting: dict[int, list[tuple[_Node[T], Params]]] = {}
 
     def run(self) -> list[tuple[_Leaf[T], Params]]:
-        """Gives all leaves whose pattern fits, in no order."""
+        """Returns all leaves whose pattern fits, in no order."""
         self.offset = 1 if self.path.startswith("/") else 0
         segments = self.path[self.offset :].split("/")
         self.last = len(segments) - 1

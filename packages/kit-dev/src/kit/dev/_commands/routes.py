@@ -94,7 +94,7 @@ def _explained(found: Explanation, colorize: bool, has_path: bool) -> list[str]:
     lines = [f"{found.method} {found.path}"]
     if has_path:
         lines += ["The app has a get_path of its own: this is taken for what that gives."]
-    lines += ["", f"Router: {found.router}", *map(_refused, found.refusals), ""]
+    lines += ["", _router(found), *map(_refused, found.refusals), ""]
     rows = [
         (str(number), step.method, step.path, _name(step), _remarks(step, found.steps))
         for number, step in enumerate(found.steps, 1)
@@ -106,6 +106,11 @@ def _explained(found: Explanation, colorize: bool, has_path: bool) -> list[str]:
         lines[0] = lines[0].replace(found.method, painted(found.method, GREEN), 1)
         lines = [painted(line, YELLOW) if "not reached" in line else line for line in lines]
     return lines
+
+
+def _router(found: Explanation) -> str:
+    uses = f", which uses {found.active_router}" if found.active_router else ""
+    return f"Router: {found.router}{uses}"
 
 
 def _refused(refusal: Refusal) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where a request came from, as the server tells it.
+"""Where a request came from, as the server reports it.
 
 SPEC: ASGI, HTTP & WebSocket message format, "HTTP connection scope": `client` and `server`.
 """
@@ -23,10 +23,11 @@ class RemoteAddress:
     """The other end of a connection.
 
     Attributes:
-        address: IP address, or whatever name the server gives the client; None if it gives none.
-        port: Port number; None if the server gives none.
+        address: IP address, or another name that the server has for the client; None if it reports
+            none.
+        port: Port number; None if the server reports none.
         transport: `"tcp"`, `"udp"` (HTTP/3) or `"unix"` (a Unix domain socket, which has neither
-            address nor port); None if it can't be told.
+            address nor port); None if it is not known.
     """
 
     address: str | None = None
@@ -45,7 +46,7 @@ class RemoteAddress:
 
 @dataclass(frozen=True, slots=True)
 class ConnInfo:
-    """What is known about the connection that a request came by.
+    """The connection that a request came by.
 
     Attributes:
         remote: The client's end.
@@ -54,21 +55,21 @@ class ConnInfo:
     remote: RemoteAddress
 
 
-def get_conn_info(c: Context) -> ConnInfo:
-    """Gives the address of the client.
+def get_conn_info(c: Context[Any, Any]) -> ConnInfo:
+    """Returns the address of the client.
 
-    It is whoever opened the connection to the server: behind a reverse proxy, the proxy. To have
-    the client's, tell the server to trust the proxy; it then takes the address from the headers
-    that the proxy adds. For uvicorn that is `--forwarded-allow-ips` (by default it trusts the
-    machine it runs on), for granian `granian.utils.proxies.wrap_asgi_with_proxy_headers`, for
-    hypercorn `ProxyFixMiddleware`. Anyone can send such headers, so trust no address but the
-    proxy's.
+    The client is the one that opened the connection to the server: behind a reverse proxy, the
+    proxy. To get the address of the proxy's client, tell the server to trust the proxy: it then
+    reads the headers that the proxy adds. For uvicorn that is `--forwarded-allow-ips` (by default
+    it trusts the machine it runs on), for granian
+    `granian.utils.proxies.wrap_asgi_with_proxy_headers`, for hypercorn `ProxyFixMiddleware`. Anyone
+    can send such headers, so trust no address but the proxy's.
 
     Args:
         c: The context.
 
     Returns:
-        The address, with None for all that the server does not tell, which is everything for a
+        The address, with None for all that the server does not report, which is everything for a
         request made in process.
     """
     scope = c.req.raw.scope or {}
@@ -87,8 +88,8 @@ def get_conn_info(c: Context) -> ConnInfo:
 def _end(end: Iterable[Any] | None) -> tuple[str | None, int | None]:
     """Reads a pair of host and port.
 
-    It is str and int, or None, by the specification. Some servers put `""` and 0 for what they
-    don't know, and granian gives the port as text.
+    They are str and int, or None, by the specification. Some servers write `""` and 0 for what they
+    don't know, and granian writes the port as text.
     """
     if end is None:
         return None, None

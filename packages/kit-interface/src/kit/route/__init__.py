@@ -1,27 +1,51 @@
 # SPDX-License-Identifier: MIT
-"""What a handler can ask about the routes that matched its request."""
+"""The routes that matched a request."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from kit.context import Context
-from kit.interface import RouterRoute
-from kit.router._pattern import compile_expression, parse_parameter, split_pattern
+from kit.interface import Context, RouterRoute
+from kit.interface.metadata import facts_of
+from kit.interface.patterns import compile_expression, parse_parameter, split_pattern
 
-__all__ = ("base_path", "base_route_path", "matched_routes", "route_path")
+__all__ = ("base_path", "base_route_path", "endpoint", "matched_routes", "route_path")
 
 _ONE_SEGMENT = re.compile(r"[^/]+")
 
 
 def matched_routes(c: Context[Any, Any]) -> list[RouterRoute]:
-    """Gives all routes that matched the request, middleware included, in registration order."""
+    """Returns all routes that matched the request, middleware included, in registration order.
+
+    Args:
+        c: The context.
+    """
     return [*c.matched_routes]
 
 
+def endpoint(c: Context[Any, Any]) -> RouterRoute | None:
+    """Returns the matched route that answers: the first that is not middleware.
+
+    Its `path` is what metrics and traces call `http.route` (OpenTelemetry semantic conventions for
+    HTTP). Any handler and middleware can ask for it, before and after `next()`.
+
+    Args:
+        c: The context.
+
+    Returns:
+        The route; where only middleware matched, that of the first mounted application, else None:
+        the request is answered with 404, or by middleware.
+    """
+    routes = c.matched_routes
+    for route in routes:
+        if not route.takes_next:
+            return route
+    return next((route for route in routes if facts_of(route.handler).mounted), None)
+
+
 def route_path(c: Context[Any, Any], index: int | None = None) -> str:
-    """Gives the pattern of a matched route.
+    """Returns the pattern of a matched route.
 
     Args:
         c: The context.
@@ -36,7 +60,7 @@ def route_path(c: Context[Any, Any], index: int | None = None) -> str:
 
 
 def base_route_path(c: Context[Any, Any], index: int | None = None) -> str:
-    """Gives the prefix, as a pattern, under which a matched route was registered.
+    """Returns the prefix, as a pattern, under which a matched route was registered.
 
     Args:
         c: The context.
@@ -50,7 +74,7 @@ def base_route_path(c: Context[Any, Any], index: int | None = None) -> str:
 
 
 def base_path(c: Context[Any, Any], index: int | None = None) -> str:
-    """Gives the part of the request's path that the prefix of a matched route stands for.
+    """Returns the part of the request's path that matched the prefix of a matched route.
 
     Args:
         c: The context.
@@ -71,7 +95,7 @@ def base_path(c: Context[Any, Any], index: int | None = None) -> str:
         else:
             expression = parameter.expression if parameter else None
             compiled = (
-                compile_expression(expression, pattern, "ALL", then="(?=/|$)")
+                compile_expression(expression, pattern, "ALL", then=r"(?=/|\Z)")
                 if expression
                 else _ONE_SEGMENT
             )
@@ -82,7 +106,7 @@ def base_path(c: Context[Any, Any], index: int | None = None) -> str:
 
 
 def _route_at(c: Context[Any, Any], index: int | None) -> RouterRoute | None:
-    routes = matched_routes(c)
+    routes = c.matched_routes
     try:
         return routes[c.req.route_index if index is None else index]
     except IndexError:

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Finds the line of the user's code from which Kit was called, for warnings and errors."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+__all__ = ("calling_frame", "place_of_call")
+
+
+def calling_frame() -> tuple[FrameType, int]:
+    """Returns the nearest frame outside of Kit, and its level.
+
+    Frames of the package `kit` and of everything below it are skipped. Where all frames belong to
+    Kit, the outermost one is returned.
+
+    Returns:
+        The frame, and its level as `stacklevel` of `warnings.warn` counts it in the function that
+        called this one: 1 is that function itself.
+    """
+    frame = sys._getframe(1)
+    level = 1
+    while frame.f_back is not None and _is_inside(frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+        level += 1
+    return frame, level
+
+
+def place_of_call() -> str:
+    """Returns file and line of the user's call into Kit, as `file:line`."""
+    frame, _ = calling_frame()
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _is_inside(module: str) -> bool:
+    return module == "kit" or module.startswith("kit.")

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""Facts that handlers and middleware carry for tools, such as OpenAPI and route listings.
+
+Facts are attached when a function is made or registered, and read from the routes of an app. They
+stay with the function through `app.route`, `functools.wraps` and `functools.partial`, and cost
+nothing per request.
+
+    def current_user(*, realm: str) -> Middleware:
+        async def current_user(c: Context, next: Next) -> None: ...
+
+        return attach(current_user, provides={"user": User}, responses={401: "Unauthorized"})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from ._errors import ValidationTarget
+
+__all__ = ("Facts", "attach", "facts_of")
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_KEY = "__kit_facts__"
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+class Facts(NamedTuple):
+    """What a handler or middleware tells about itself. What is absent is empty.
+
+    Attributes:
+        provides: The variables that a middleware sets for what runs behind it: name to type.
+        responses: The answers that a function makes besides the usual one, such as the 401 of a
+            guard: status to the type of the body, or to a description, or to None.
+        security: Security Scheme Objects of OpenAPI (section 4.8.27 of version 3.1.1), one of which
+            a request has to satisfy.
+        validates: The parts of a request that are validated: `json`, `form`, `query`, `param`,
+            `header` or `cookie`, each to its type.
+        describes: What the documentation of the API says of the route, by the names of the
+            Operation Object of OpenAPI in snake_case, e.g. `summary`, `tags`, `operation_id`.
+        mounted: Whether the function hands requests over to another application: it answers,
+            although it takes `next`.
+        others: Facts by names of other packages' own.
+    """
+
+    provides: Mapping[str, Any] = _NOTHING
+    responses: Mapping[int, Any] = _NOTHING
+    security: tuple[Mapping[str, Any], ...] = ()
+    validates: Mapping[ValidationTarget, Any] = _NOTHING
+    describes: Mapping[str, Any] = _NOTHING
+    mounted: bool = False
+    others: Mapping[str, Any] = _NOTHING
+
+
+def attach(
+    function: F,
+    /,
+    *,
+    provides: Mapping[str, Any] | None = None,
+    responses: Mapping[int, Any] | None = None,
+    security: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    validates: Mapping[ValidationTarget, Any] | None = None,
+    describes: Mapping[str, Any] | None = None,
+    mounted: Literal[True] | None = None,
+    **others: Any,
+) -> F:
+    """Attaches facts to a function.
+
+    Those it carries already are kept: mappings are merged, with the new entries in the place of old
+    ones of the same key; any other fact takes the place of the old one.
+
+    Args:
+        function: The handler or middleware, or any callable that takes attributes.
+        provides: See `Facts`.
+        responses: See `Facts`.
+        security: One Security Scheme Object, or several of which one suffices; see `Facts`.
+        validates: See `Facts`.
+        describes: See `Facts`.
+        mounted: See `Facts`.
+        **others: Facts of other packages; begin their names with that of the package.
+
+    Returns:
+        The function itself.
+
+    Raises:
+        TypeError: If the function takes no attributes, as a bound method, or if a fact is of the
+            wrong type.
+    """
+    mappings = (
+        ("provides", provides),
+        ("responses", responses),
+        ("validates", validates),
+        ("describes", describes),
+    )
+    facts: dict[str, Any] = {}
+    for name, value in mappings:
+        if value is not None:
+            if not isinstance(value, Mapping):
+                raise TypeError(f"attach({name}=...) takes a mapping, not {value!r:.100}")
+            facts[name] = dict(value)
+    if security is not None:
+        schemes = (security,) if isinstance(security, Mapping) else tuple(security)
+        for scheme in schemes:
+            if not isinstance(scheme, Mapping) or "type" not in scheme:
+                raise TypeError(
+                    "attach(security=...) takes Security Scheme Objects such as "
+                    f"{{'type': 'http', 'scheme': 'bearer'}}, not {scheme!r:.100}"
+                )
+        facts["security"] = schemes
+    if mounted is not None:
+        facts["mounted"] = bool(mounted)
+    if others:
+        facts["others"] = others
+    # A new dict: functools.wraps makes a wrapper share that of what it wraps.
+    own = _merged([getattr(function, _KEY, {}), facts])
+    try:
+        setattr(function, _KEY, own)
+    except (AttributeError, TypeError):
+        raise TypeError(
+            f"attach() can't set attributes on {function!r:.100}: expected a function, or an "
+            "object of a class without __slots__"
+        ) from None
+    return function
+
+
+def facts_of(handler: Any) -> Facts:
+    """Reads the facts of a handler or middleware, and of what it wraps.
+
+    Looks through `__wrapped__`, which `functools.wraps` sets, and through `functools.partial`.
+    Where several functions carry facts, those further out count before those further in; mappings
+    are merged.
+
+    Args:
+        handler: A function or any other object, e.g. `RouterRoute.handler`.
+
+    Returns:
+        The facts; empty ones for a function that carries none.
+    """
+    layers = [getattr(each, _KEY, {}) for each in _layers(handler)]
+    return Facts(**_merged(reversed(layers)))
+
+
+def _layers(handler: Any) -> Iterator[Any]:
+    seen: set[int] = set()
+    while handler is not None and id(handler) not in seen:  # something may wrap itself
+        seen.add(id(handler))
+        yield handler
+        handler = (
+            handler.func if isinstance(handler, partial) else getattr(handler, "__wrapped__", None)
+        )
+
+
+def _merged(layers: Any) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for facts in layers:
+        for name, value in facts.items():
+            old = merged.get(name)
+            merged[name] = {**old, **value} if isinstance(old, dict) else value
+    return merged

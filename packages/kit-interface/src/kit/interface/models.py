@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""What validates types that are pydantic's, and the kinds of errors of pydantic and msgspec.
+
+Neither library is imported here: without pydantic in the process, no type is pydantic's.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import lru_cache
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
+
+from ._errors import FieldError
+
+__all__ = ("Model", "error_type", "model_of", "summary", "validation_errors")
+
+# What dataclasses, Structs, TypedDicts, named tuples and attrs classes have.
+_MARKS_OF_FIELDS = (
+    "__dataclass_fields__",
+    "__struct_fields__",
+    "__total__",
+    "_fields",
+    "__attrs_attrs__",
+)
+
+# How many the summary tells of; a client decides how many there are.
+_MOST_ERRORS = 10
+
+# Parts of msgspec's messages with pydantic's names for what is wrong. The first that is found
+# counts, so the longer ones stand first.
+_TYPES_BY_TEXT = (
+    ("JSON is malformed", "json_invalid"),
+    ("data was truncated", "json_invalid"),
+    ("issing required field", "missing"),
+    ("nknown field", "extra_forbidden"),
+    ("Invalid enum value", "enum"),
+    ("Invalid value ", "union_tag_invalid"),
+    ("Invalid UUID", "uuid_parsing"),
+    ("encoded datetime", "datetime_parsing"),
+    ("epoch timestamp", "datetime_parsing"),
+    ("encoded date", "date_parsing"),
+    ("encoded time", "time_parsing"),
+    ("duration", "time_delta_parsing"),
+    ("decimal string", "decimal_parsing"),
+    ("base64", "bytes_invalid_encoding"),
+    ("with a timezone", "timezone_aware"),
+    ("with no timezone", "timezone_naive"),
+    ("out of range", "number_out_of_range"),
+    ("a multiple of", "multiple_of"),
+    ("matching regex", "string_pattern_mismatch"),
+    ("`str` of length >=", "string_too_short"),
+    ("`str` of length <=", "string_too_long"),
+    ("`bytes` of length >=", "bytes_too_short"),
+    ("`bytes` of length <=", "bytes_too_long"),
+    ("of length >=", "too_short"),
+    ("of at least length", "too_short"),
+    ("of length <=", "too_long"),
+    ("of at most length", "too_long"),
+    ("of length ", "wrong_length"),
+    ("` >= ", "greater_than_equal"),
+    ("` <= ", "less_than_equal"),
+    ("` > ", "greater_than"),
+    ("` < ", "less_than"),
+)
+_TYPES_BY_EXPECTED = {
+    "array": "list_type",
+    "bool": "bool_type",
+    "bytes": "bytes_type",
+    "date": "date_type",
+    "datetime": "datetime_type",
+    "decimal": "decimal_type",
+    "duration": "time_delta_type",
+    "float": "float_type",
+    "int": "int_type",
+    "null": "none_required",
+    "object": "dict_type",
+    "str": "string_type",
+    "time": "time_type",
+    "uuid": "uuid_type",
+}
+_EXPECTED = re.compile(r"Expected `([^`]*)`")
+
+
+class Model(NamedTuple):
+    """What validates a type that is pydantic's.
+
+    Attributes:
+        validate: Given Python values, returns a value of the type.
+        validate_json: Given JSON as bytes, returns a value of the type.
+    """
+
+    validate: Callable[[Any], Any]
+    validate_json: Callable[[bytes], Any]
+
+
+def model_of(type: Any) -> Model | None:
+    """Returns what validates a type that is pydantic's.
+
+    Pydantic's are its models, its dataclasses, and types that hold one of these, such as
+    `list[Book]`. msgspec would refuse a model, and would ignore the rules of a dataclass.
+
+    Args:
+        type: Any type.
+
+    Returns:
+        Its validators; None for a type that is left to msgspec.
+    """
+    if hasattr(type, "model_validate_json"):
+        return Model(type.model_validate, type.model_validate_json)
+    if "pydantic" not in sys.modules:
+        return None
+    try:
+        return _adapted(type)
+    except TypeError:  # what stands in Annotated need not be hashable
+        return _adapted.__wrapped__(type)
+
+
+def validation_errors(error: Exception) -> Iterator[FieldError]:
+    """Lists what a ValidationError of pydantic's says.
+
+    Args:
+        error: The error; of any other, its text is told for the whole value.
+
+    Yields:
+        For each field its path, e.g. `authors[0].name`, the message, and pydantic's type of the
+        error, e.g. `int_parsing`.
+    """
+    errors = error.errors() if hasattr(error, "errors") else ()
+    for each in errors:
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in each["loc"])
+        path = "".join(steps).removeprefix(".")
+        yield FieldError(path=path, message=each["msg"], type=each["type"])
+    if not errors:
+        yield FieldError(path="", message=str(error), type="value_error")
+
+
+def summary(error: Exception) -> str:
+    """Puts a ValidationError of pydantic's into one line, as msgspec words it.
+
+    Args:
+        error: The error.
+
+    Returns:
+        The first ten messages with their places, e.g. ``Field required - at `$.title` ``.
+    """
+    told = islice(validation_errors(error), _MOST_ERRORS)
+    return "; ".join(each["message"] + _place(each["path"]) for each in told)
+
+
+def error_type(message: str) -> str:
+    """Returns pydantic's name for what is wrong by a message of msgspec's.
+
+    So clients see one vocabulary, whichever library validates.
+
+    Args:
+        message: The text of a `msgspec.ValidationError`, e.g. ``Expected `int`, got `str` ``.
+
+    Returns:
+        The name, e.g. `int_type`; `type_error` where one of several types was expected, and
+        `value_error` for messages that are not msgspec's own.
+    """
+    for text, name in _TYPES_BY_TEXT:
+        if text in message:
+            return name
+    expected = _EXPECTED.match(message)
+    return _TYPES_BY_EXPECTED.get(expected[1], "type_error") if expected else "value_error"
+
+
+@lru_cache(maxsize=256)
+def _adapted(type: Any) -> Model | None:
+    if not _holds_model(type, set()):
+        return None
+    adapter = sys.modules["pydantic"].TypeAdapter(type)
+    return Model(adapter.validate_python, adapter.validate_json)
+
+
+def _holds_model(kind: Any, seen: set[int]) -> bool:
+    if hasattr(kind, "__pydantic_validator__"):
+        return True
+    if id(kind) in seen:
+        return False
+    seen.add(id(kind))
+    # What `type X = ...` makes has a __value__.
+    parts = [getattr(kind, "__value__", None), *get_args(kind)]
+    if isinstance(kind, type) and any(hasattr(kind, mark) for mark in _MARKS_OF_FIELDS):
+        # A name that can't be resolved is for msgspec to complain of.
+        with suppress(Exception):
+            parts += get_type_hints(kind, include_extras=True).values()
+    return any(_holds_model(part, seen) for part in parts if get_origin(part) is not ClassVar)
+
+
+def _place(path: str) -> str:
+    if not path:
+        return ""
+    return f" - at `${path}`" if path.startswith("[") else f" - at `$.{path}`"

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Paths: percent-decoding as JavaScript does it, routing paths of URLs, joining of route paths."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ("decode_component", "decode_path", "merge_path", "path_of_url")
+
+_ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+# The escapes that decodeURI leaves alone: of # $ & + , / : ; = ? @.
+_KEPT = re.compile(r"(%(?:2[346BCFbcf]|3[ABDFabdf]|40))")
+
+
+def decode_component(text: str) -> str:
+    """Decodes percent escapes as decodeURIComponent does (ECMA-262, section 19.2.6.2).
+
+    Path parameters and names and values of queries are decoded like this.
+
+    Args:
+        text: Percent-encoded text.
+
+    Returns:
+        The decoded text. Runs of escapes that are not UTF-8 stay as they are, where JavaScript
+        throws.
+    """
+    return _ESCAPES.sub(_decode_run, text)
+
+
+def decode_path(text: str) -> str:
+    """Decodes a path for routing, as decodeURI does (ECMA-262, section 19.2.6.1).
+
+    The escapes of the characters that structure a URL, `# $ & + , / : ; = ? @`, stay as they are.
+    So does `%25`, since a parameter is decoded once more when it is read.
+
+    Args:
+        text: Percent-encoded path.
+
+    Returns:
+        The routing path. Runs of escapes that are not UTF-8 stay as they are.
+    """
+    # Doubled first, as Hono does, so that a parameter can be decoded once more.
+    return _ESCAPES.sub(_decode_run_but_reserved, text.replace("%25", "%2525"))
+
+
+def path_of_url(url: str) -> str:
+    """Returns the routing path of an absolute URL, decoded as `decode_path` does.
+
+    Args:
+        url: A URL with scheme and host, e.g. `http://localhost/users?page=2`.
+
+    Returns:
+        The path without query and fragment; `/` if the URL has none.
+
+    Raises:
+        ValueError: If the URL has no scheme.
+    """
+    scheme, colon, _ = url.partition(":")
+    if not colon:
+        raise ValueError(f"{url!r} is not an absolute URL: expected e.g. 'http://localhost/path'")
+    url = re.split(r"[?#]", url, maxsplit=1)[0]
+    start = url.find("/", len(scheme) + 3)
+    if start < 0:
+        return "/"
+    path = url[start:]
+    return decode_path(path) if "%" in path else path
+
+
+def merge_path(base: str, path: str) -> str:
+    """Joins a prefix and a route path with one slash between.
+
+    A path `/` adds nothing to a prefix; an empty one adds a slash.
+
+    Args:
+        base: The prefix, e.g. `/api`; `/` or empty for none.
+        path: The path of the route, e.g. `/users/:id`.
+
+    Returns:
+        The whole path, with a slash in front.
+    """
+    if base == "/" or not base:
+        return path if path.startswith("/") else "/" + path
+    if not base.startswith("/"):
+        base = "/" + base
+    if path == "/":
+        return base
+    return base.removesuffix("/") + "/" + path.removeprefix("/")
+
+
+def _decode_run(match: re.Match[str]) -> str:
+    run = match[0]
+    try:
+        return bytes.fromhex(run.replace("%", "")).decode()
+    except UnicodeDecodeError:
+        return run
+
+
+def _decode_run_but_reserved(match: re.Match[str]) -> str:
+    run = match[0]
+    try:
+        bytes.fromhex(run.replace("%", "")).decode()
+    except UnicodeDecodeError:
+        return run
+    parts = _KEPT.split(run)
+    parts[::2] = [bytes.fromhex(part.replace("%", "")).decode() for part in parts[::2]]
+    return "".join(parts)

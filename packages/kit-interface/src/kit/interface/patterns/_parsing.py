@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""Splits patterns into segments, expands optional parameters, and compiles expressions."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import lru_cache
+from typing import NamedTuple
+
+from .._errors import UnsupportedPathError
+from ..callers import calling_frame
+
+FLAGS = re.ASCII | re.DOTALL
+r"""The flags of all expressions: `\d` is 0-9, as in JavaScript, and `.` matches a newline too."""
+
+_PARAMETER = re.compile(r":([^{}]+)(?:\{(.+)\})?", re.DOTALL)
+_SLASH_OUTSIDE_BRACES = re.compile(r"\{[^}]+\}|(/)", re.DOTALL)
+_GLOBAL_FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
+# Patterns are written by developers, but an app may have many thousands of them.
+_MOST_CACHED = 4096
+
+
+class Parameter(NamedTuple):
+    """A segment `:name` or `:name{regex}`.
+
+    Attributes:
+        name: The name without its colon.
+        expression: What is between the braces; None if there are none.
+    """
+
+    name: str
+    expression: str | None
+
+
+class Segment(NamedTuple):
+    """One segment of a pattern.
+
+    Attributes:
+        text: The segment as it is written, without the `?` of an optional parameter.
+        name: Name of the parameter; None for a literal and for `*`.
+        expression: Expression of the parameter; None if it has none.
+        optional: Whether the parameter may be absent.
+    """
+
+    text: str
+    name: str | None = None
+    expression: str | None = None
+    optional: bool = False
+
+    @property
+    def is_wildcard(self) -> bool:
+        """Whether the segment is `*`."""
+        return self.name is None and self.text == "*"
+
+
+_EMPTY = Segment("")
+
+
+def split_pattern(path: str) -> list[str]:
+    """Splits a route pattern into its segments; slashes within braces do not count.
+
+    Args:
+        path: The pattern, e.g. `/files/:name{[a-z]+/[0-9]+}/raw`.
+
+    Returns:
+        The segments without slashes. A leading slash makes no empty first segment, a trailing one
+        makes an empty last segment.
+    """
+    segments = []
+    start = 1 if path.startswith("/") else 0
+    for match in _SLASH_OUTSIDE_BRACES.finditer(path, start):
+        if match[1]:
+            segments.append(path[start : match.start()])
+            start = match.end()
+    segments.append(path[start:])
+    return segments
+
+
+def parse_parameter(segment: str) -> Parameter | None:
+    """Parses a segment without `?` as a parameter.
+
+    Args:
+        segment: One segment, as `split_pattern` returns it.
+
+    Returns:
+        The parameter; None if the segment is a literal or `*`.
+    """
+    match = _PARAMETER.fullmatch(segment)
+    return Parameter(match[1], match[2]) if match else None
+
+
+@lru_cache(maxsize=_MOST_CACHED)
+def variants(path: str) -> tuple[tuple[Segment, ...], ...]:
+    """Parses a pattern into the paths that it stands for, each as its segments.
+
+    They are those of `expand_optional`.
+
+    Args:
+        path: The pattern, e.g. `/users/:id?`.
+
+    Returns:
+        One variant for a pattern without optional parameters, several for one that ends in them,
+        none for a pattern that no path can match. Empty segments are dropped where there are
+        several variants, as routers do.
+    """
+    texts = split_pattern(path)
+    if not _may_have_optional(path):
+        return (tuple(_segment(text) for text in texts),)
+    found: dict[tuple[Segment, ...], None] = {}
+    before: list[Segment] = []
+    for text in filter(None, texts):
+        optional = ":" in text and text.endswith("?")
+        segment = _segment(text[:-1], optional=True) if optional else _segment(text)
+        if optional and "/" not in segment.text:
+            found[tuple(before) or (_EMPTY,)] = None
+            found[(*before, segment)] = None
+        before.append(segment)
+    return tuple(found)
+
+
+def expand_optional(path: str) -> list[str]:
+    """Lists the patterns that a path with optional parameters stands for.
+
+    Only a path that ends in an optional parameter has any: `/a/:x?` stands for `/a` and `/a/:x`,
+    `/a/:x?/:y?` for three patterns. Every other path stands for itself. An optional parameter whose
+    expression holds a slash can't match, and its variants are left out.
+
+    Args:
+        path: The pattern.
+
+    Returns:
+        The patterns without `?`, the shortest first.
+
+    Warns:
+        UserWarning: If an optional parameter, or the whole pattern, can never match.
+    """
+    if not _may_have_optional(path):
+        return [path]
+    texts = split_pattern(path)
+    for text in texts:
+        if ":" in text and text.endswith("?") and "/" in text:
+            warnings.warn(
+                f"The optional parameter {text[:-1]!r} of the route {path!r} never matches: "
+                "an expression with a slash can't be optional. Register two routes instead",
+                stacklevel=calling_frame()[1],
+            )
+    expanded = ["/" + "/".join(each.text for each in variant) for variant in variants(path)]
+    if ":" not in texts[-1]:
+        warnings.warn(
+            f"The route {path!r} never matches: a path holds no '?'; "
+            "an optional parameter is the last segment, ':name?'",
+            stacklevel=calling_frame()[1],
+        )
+    return expanded
+
+
+def compile_expression(expression: str, path: str, method: str, then: str = "") -> re.Pattern[str]:
+    r"""Compiles the expression of a parameter as a whole (`a|b` is one alternative of two).
+
+    Args:
+        expression: What is between the braces.
+        path: The route pattern it belongs to, for the error.
+        method: The method of the route, for the error.
+        then: What must follow the match, a regular expression; by default the end of the text.
+
+    Returns:
+        The compiled expression, with `FLAGS`.
+
+    Raises:
+        UnsupportedPathError: If the expression is invalid; the text has the message of `re` and
+            the position in `path`.
+    """
+    try:
+        re.compile(expression, FLAGS)
+        # Global flags, e.g. (?i), have to stand before all else.
+        flags = _GLOBAL_FLAGS.match(expression)
+        start = flags.end() if flags else 0
+        whole = f"{expression[:start]}(?:{expression[start:]})" + (then or r"\Z")
+        return re.compile(whole, FLAGS)
+    except (re.error, OverflowError, RecursionError) as error:
+        start = path.find("{" + expression + "}") + 1
+        offset = getattr(error, "pos", None) or 0
+        reason = f"invalid regular expression {expression!r}: {getattr(error, 'msg', error)}"
+        raise UnsupportedPathError(path, reason, method, start + offset) from error
+
+
+def _may_have_optional(path: str) -> bool:
+    return path.endswith("?") and ":" in path
+
+
+def _segment(text: str, *, optional: bool = False) -> Segment:
+    parameter = parse_parameter(text)
+    if parameter is None:
+        return Segment(text, optional=optional)
+    return Segment(text, parameter.name, parameter.expression, optional)

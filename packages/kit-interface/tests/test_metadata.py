@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Facts that functions carry: attached, read through wrappers, and kept by an app."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+
+import kit.interface.metadata
+from kit import Kit
+from kit.interface import Context, Next
+from kit.interface.metadata import Facts, attach, facts_of
+
+BEARER = {"type": "http", "scheme": "bearer"}
+BASIC = {"type": "http", "scheme": "basic"}
+
+
+def handler(c: Any) -> Any:
+    return c.text("x")
+
+
+def new_handler() -> Any:
+    def new(c: Any) -> Any:
+        return c.text("new")
+
+    return new
+
+
+def test_public_names() -> None:
+    assert kit.interface.metadata.__all__ == ("Facts", "attach", "facts_of")
+
+
+def test_function_without_facts() -> None:
+    facts = facts_of(handler)
+    assert facts == Facts()
+    assert facts == ({}, {}, (), {}, {}, False, {})
+    assert facts_of(None) == facts_of(42) == facts_of(Mock()) == Facts()
+
+
+def test_all_facts() -> None:
+    function = new_handler()
+    made = attach(
+        function,
+        provides={"user": int},
+        responses={401: "Unauthorized", 404: None},
+        security=BEARER,
+        validates={"json": dict},
+        describes={"summary": "Reads", "tags": ["a"]},
+        mounted=True,
+        kit_hello={"x": 1},
+    )
+    assert made is function
+    assert facts_of(function) == Facts(
+        provides={"user": int},
+        responses={401: "Unauthorized", 404: None},
+        security=(BEARER,),
+        validates={"json": dict},
+        describes={"summary": "Reads", "tags": ["a"]},
+        mounted=True,
+        others={"kit_hello": {"x": 1}},
+    )
+
+
+def test_facts_add_up() -> None:
+    function = attach(new_handler(), responses={401: "a", 404: "b"}, security=BASIC, one=1)
+    attach(function, responses={404: "c"}, security=[BEARER, BASIC], two=2)
+    facts = facts_of(function)
+    assert facts.responses == {401: "a", 404: "c"}
+    assert facts.security == (BEARER, BASIC)
+    assert facts.others == {"one": 1, "two": 2}
+
+
+def test_mapping_is_copied() -> None:
+    responses = {401: "a"}
+    function = attach(new_handler(), responses=responses)
+    responses[404] = "b"
+    assert facts_of(function).responses == {401: "a"}
+
+
+def test_wrapper_has_the_facts_of_what_it_wraps() -> None:
+    inner = attach(new_handler(), responses={401: "inner", 404: "inner"}, provides={"a": int})
+
+    @functools.wraps(inner)
+    def outer(c: Any) -> Any:
+        return inner(c)
+
+    attach(outer, responses={401: "outer"})
+    assert facts_of(outer).responses == {401: "outer", 404: "inner"}
+    assert facts_of(outer).provides == {"a": int}
+    assert facts_of(inner).responses == {401: "inner", 404: "inner"}
+
+
+def test_wrapper_that_was_made_by_hand() -> None:
+    inner = attach(new_handler(), provides={"a": int})
+    outer = new_handler()
+    outer.__wrapped__ = inner
+    assert facts_of(outer).provides == {"a": int}
+    attach(inner, describes={"summary": "later"})
+    assert facts_of(outer).describes == {"summary": "later"}
+
+
+def test_partial() -> None:
+    inner = attach(new_handler(), provides={"a": int})
+    twice = functools.partial(functools.partial(inner))
+    assert facts_of(twice).provides == {"a": int}
+    attach(twice, provides={"b": str})
+    assert facts_of(twice).provides == {"a": int, "b": str}
+    assert facts_of(inner).provides == {"a": int}
+
+
+def test_function_that_wraps_itself() -> None:
+    function = attach(new_handler(), provides={"a": int})
+    function.__wrapped__ = function
+    assert facts_of(function).provides == {"a": int}
+
+
+class Guard:
+    def check(self, c: Any, next: Any) -> Any:
+        return next()
+
+    def __call__(self, c: Any, next: Any) -> Any:
+        return next()
+
+
+def test_methods_and_objects() -> None:
+    class Own(Guard):
+        check = attach(Guard.check, provides={"a": int})
+
+    assert facts_of(Own().check).provides == {"a": int}
+    guard = attach(Guard(), security=BEARER)
+    assert facts_of(guard).security == (BEARER,)
+    assert facts_of(Guard()).security == ()
+
+
+def test_what_takes_no_attributes() -> None:
+    for each in (Guard().check, len, int):
+        with pytest.raises(TypeError) as caught:
+            attach(each, provides={"a": int})
+        assert str(caught.value) == (
+            f"attach() can't set attributes on {each!r:.100}: expected a function, or an object of "
+            "a class without __slots__"
+        )
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ({"provides": ["user"]}, "attach(provides=...) takes a mapping, not ['user']"),
+        ({"responses": 401}, "attach(responses=...) takes a mapping, not 401"),
+        (
+            {"validates": ("json", int)},
+            f"attach(validates=...) takes a mapping, not {('json', int)!r}",
+        ),
+        ({"describes": "x"}, "attach(describes=...) takes a mapping, not 'x'"),
+        (
+            {"security": {"scheme": "bearer"}},
+            "attach(security=...) takes Security Scheme Objects such as "
+            "{'type': 'http', 'scheme': 'bearer'}, not {'scheme': 'bearer'}",
+        ),
+        (
+            {"security": ["bearer"]},
+            "attach(security=...) takes Security Scheme Objects such as "
+            "{'type': 'http', 'scheme': 'bearer'}, not 'bearer'",
+        ),
+    ],
+)
+def test_wrong_facts(facts: dict[str, Any], text: str) -> None:
+    function = new_handler()
+    with pytest.raises(TypeError) as caught:
+        attach(function, **facts)
+    assert str(caught.value) == text
+    assert facts_of(function) == Facts()
+
+
+async def test_app_keeps_them() -> None:
+    async def guard(c: Context, next: Next) -> None:
+        await next()
+
+    attach(guard, security=BEARER)
+    function = attach(new_handler(), describes={"summary": "Reads"})
+    sub = Kit()
+    sub.get("/x", guard, function)
+    app = Kit().route("/sub", sub)
+    first, second = app.routes
+    assert facts_of(first.handler).security == (BEARER,)
+    assert facts_of(second.handler).describes == {"summary": "Reads"}
+    assert (await app.request("/sub/x")).status == 200

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Paths against JavaScript: decodeURI and decodeURIComponent written down anew."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import kit.interface.paths
+from kit.interface.paths import decode_component, decode_path, merge_path, path_of_url
+
+RESERVED = frozenset(";/?:@&=+$,#")
+Decoder = Callable[[str], str]
+
+
+def test_public_names() -> None:
+    assert kit.interface.paths.__all__ == (
+        "decode_component",
+        "decode_path",
+        "merge_path",
+        "path_of_url",
+    )
+
+
+def js_decode(text: str, preserved: frozenset[str]) -> str:
+    """ECMA-262 section 19.2.6.6, "Decode"; ValueError stands for URIError."""
+    out = []
+    k = 0
+    while k < len(text):
+        if text[k] != "%":
+            out.append(text[k])
+            k += 1
+            continue
+        start = k
+        first = js_octet(text, k)
+        k += 3
+        n = 8 - (first ^ 0xFF).bit_length()  # leading ones
+        if n == 0:
+            char = chr(first)
+            out.append(text[start:k] if char in preserved else char)
+            continue
+        if n not in (2, 3, 4):
+            raise ValueError("URIError")
+        octets = [first]
+        for _ in range(n - 1):
+            octets.append(js_octet(text, k))
+            k += 3
+        out.append(bytes(octets).decode())
+    return "".join(out)
+
+
+def js_octet(text: str, k: int) -> int:
+    if not re.fullmatch("%[0-9A-Fa-f]{2}", text[k : k + 3]):
+        raise ValueError("URIError")
+    return int(text[k + 1 : k + 3], 16)
+
+
+def decode_uri(text: str) -> str:
+    return js_decode(text, RESERVED)
+
+
+def decode_uri_component(text: str) -> str:
+    return js_decode(text, frozenset())
+
+
+def hono_try(text: str, decoder: Decoder) -> str:
+    """What `tryDecode` of Hono does: all of it, else each run of escapes on its own."""
+    try:
+        return decoder(text)
+    except ValueError:
+        return re.sub("(?:%[0-9A-Fa-f]{2})+", lambda m: one_run(m[0], decoder), text)
+
+
+def one_run(run: str, decoder: Decoder) -> str:
+    try:
+        return decoder(run)
+    except ValueError:
+        return run
+
+
+PIECES = st.lists(
+    st.one_of(
+        st.sampled_from(re.findall("%..", "%41%25%2F%2f%3F%23%FF%C3%A9%zz")),
+        st.sampled_from(["%C3%A9", "%F0%9F%98%80", "%F0%9F", "%E3%81"]),
+        st.sampled_from(["%ED%A0%80", "%C0%80", "%00", "%zz", "%4", "%", "+", "/", "é", "あ", "a"]),
+        st.binary(max_size=3).map(lambda b: "".join(f"%{n:02x}" for n in b)),
+        st.text(max_size=3),
+    ),
+    max_size=8,
+).map("".join)
+
+
+@given(PIECES)
+@example("%41%2F%C3%A9%zz")
+def test_component_is_decoded_as_javascript_does(text: str) -> None:
+    assert decode_component(text) == hono_try(text, decode_uri_component)
+
+
+@given(PIECES)
+@example("/%41%25%FF%41")
+@example("/%E3%81%82%25%E3%81")
+def test_path_is_decoded_as_javascript_does(text: str) -> None:
+    assert decode_path(text) == hono_try(text.replace("%25", "%2525"), decode_uri)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("/%2525", "/%2525", id="twice escaped"),
+        pytest.param("/a%25%41", "/a%25A", id="next to a letter"),
+        pytest.param("/%25zz", "/%25zz", id="escaped percent sign stays for the parameter"),
+        pytest.param("/%3b%2F%3F%3a%40%26%3D%2B%24%2C%23", None, id="reserved ones, case kept"),
+        pytest.param("/%22%3C%3E%5B%5C%5D%5E%60%7B%7C%7D%7E", '/"<>[\\]^`{|}~', id="the others"),
+        pytest.param("/%0A%00", "/\n\0", id="control characters"),
+        pytest.param("/%F4%90%80%80", None, id="beyond Unicode"),
+        pytest.param("/%E2%82%AC%E2%82", None, id="a run is decoded whole or not at all"),
+        pytest.param("/%E2%82%AC/%E2%82", "/€/%E2%82", id="runs are apart"),
+    ],
+)
+def test_path_table(text: str, expected: str | None) -> None:
+    assert decode_path(text) == (text if expected is None else expected)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_parameter_survives_the_two_decodings(value: str) -> None:
+    """What a client escapes as encodeURIComponent does is what the handler reads."""
+    escaped = quote(value, safe="!'()*-._~")
+    segment = decode_path(escaped)
+    assert "/" not in segment
+    assert "?" not in segment
+    assert decode_component(segment) == value
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("http://localhost", "/"),
+        ("http://localhost/", "/"),
+        ("http://localhost/a/b?c=/d#e", "/a/b"),
+        ("http://localhost?a=/b", "/"),
+        ("http://localhost#/b", "/"),
+        ("https://user:word@example.com:8443/a%20b/%2F", "/a b/%2F"),
+        ("http://[::1]:80//a", "//a"),
+    ],
+)
+def test_path_of_url(url: str, path: str) -> None:
+    assert path_of_url(url) == path
+
+
+def test_path_of_what_is_no_absolute_url() -> None:
+    with pytest.raises(ValueError, match="absolute") as caught:
+        path_of_url("/a/b")
+    assert str(caught.value) == (
+        "'/a/b' is not an absolute URL: expected e.g. 'http://localhost/path'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "whole"),
+    [
+        ("/", "/a", "/a"),
+        ("/", "a", "/a"),
+        ("", "a", "/a"),
+        ("/api", "/", "/api"),
+        ("/api", "", "/api/"),
+        ("api", "users", "/api/users"),
+        ("/api/", "/users", "/api/users"),
+        ("/api/", "/", "/api/"),
+        ("/:tenant", "*", "/:tenant/*"),
+    ],
+)
+def test_merge_path(base: str, path: str, whole: str) -> None:
+    assert merge_path(base, path) == whole

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""Checked by mypy, pyright and ty against the installed wheels; never run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from typing import Any, TypedDict, assert_type
+
+import kit
+from kit import interface
+from kit.interface import (
+    Context,
+    FieldError,
+    HTTPException,
+    Middleware,
+    Next,
+    ProblemError,
+    Request,
+    RequestValidationError,
+    Response,
+    RouterRoute,
+)
+from kit.interface.metadata import Facts, attach, facts_of
+from kit.interface.models import validation_errors
+from kit.interface.patterns import Segment, foreign_syntax, parse_parameter, variants
+from kit.interface.websocket import (
+    MessageEvent,
+    WebSocket,
+    WebSocketDisconnectedError,
+    WSEvents,
+)
+
+
+class Book(TypedDict):
+    title: str
+
+
+# The core's own classes are what the protocols ask for.
+
+
+def core(
+    app: kit.Kit,
+    c: kit.Context,
+    req: kit.KitRequest,
+    request: kit.Request,
+    response: kit.Response,
+    headers: kit.Headers,
+    form: kit.FormData,
+    file: kit.File,
+    blob: kit.Blob,
+) -> tuple[object, ...]:
+    an_app: interface.App = app
+    context: interface.Context = c
+    kit_request: interface.KitRequest = req
+    web_request: interface.Request = request
+    web_response: interface.Response = response
+    web_headers: interface.Headers = headers
+    form_data: interface.FormData = form
+    web_file: interface.File = file
+    web_blob: interface.Blob = blob
+    return (
+        an_app,
+        context,
+        kit_request,
+        web_request,
+        web_response,
+        web_headers,
+        form_data,
+        web_file,
+        web_blob,
+    )
+
+
+# Middleware that needs more than headers, on the interface alone.
+
+
+async def upper(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    async for chunk in chunks:
+        yield chunk.upper()
+
+
+async def shouting(c: Context, next: Next) -> Response | None:
+    assert_type(c.matched_routes, Sequence[RouterRoute])
+    assert_type(c.req.raw.body, bytes | AsyncIterable[bytes] | None)
+    assert_type(c.req.raw.clone(), Request)
+    assert_type(c.req.raw.replace(method="PUT", url="http://localhost/x"), Request)
+    assert_type(await c.req.json(type=Book), Book)
+    assert_type(await c.req.json(Book), Book)
+    assert_type(c.req.param("id", int), int)
+    assert_type(c.req.param("id", int, default=None), int | None)
+    assert_type(c.req.query("page", int), int | None)
+    assert_type(c.req.query("page", int, default=1), int)
+    assert_type(c.req.queries("ids", int), list[int])
+    assert_type(c.req.valid("json", Book), Book)
+    form = await c.req.form_data()
+    for value in form.values():
+        assert_type(value, str | interface.File)
+    await next()
+    body = c.res.body
+    if isinstance(body, bytes):
+        c.res = c.res.replace(body=body.upper(), status=c.res.status)
+    elif body is not None:
+        c.res = c.res.replace(body=upper(body), headers={"x-shouted": "1"})
+    c.res.headers["x"] = ", ".join(c.res.headers.keys())
+    return None
+
+
+async def numbers() -> AsyncIterator[bytes]:
+    yield b"1"
+
+
+def streaming(c: Context) -> Response:
+    return c.body(numbers(), 200, {"content-type": "text/plain"})
+
+
+app = kit.Kit()
+app.use(shouting)
+app.get("/stream", streaming)
+
+
+# Facts: what is attached keeps its type.
+
+
+def guard(*, realm: str) -> Middleware:
+    async def guard(c: Context, next: Next) -> None:
+        await next()
+
+    made = attach(guard, security={"type": "http", "scheme": "basic"}, responses={401: None})
+    return attach(made, provides={"user": str}, validates={"query": Book}, kit_hello=1)
+
+
+assert_type(facts_of(guard(realm="x")), Facts)
+assert_type(facts_of(None).mounted, bool)
+
+
+# Errors.
+
+
+def fail(status: int) -> None:
+    if status == 400:
+        errors: list[FieldError] = [{"path": "a", "message": "Field required", "type": "missing"}]
+        raise RequestValidationError("json", errors)
+    if status == 409:
+        raise ProblemError(409, "Out of stock", left=3, type="/problems/stock")
+    raise HTTPException(status, body=b"x", headers={"content-type": "text/x"})
+
+
+def told(error: Exception) -> list[str]:
+    return [each["type"] for each in validation_errors(error)]
+
+
+# Patterns.
+
+assert_type(variants("/a/:x?"), tuple[tuple[Segment, ...], ...])
+assert_type(foreign_syntax("/{id}"), str | None)
+parameter = parse_parameter(":id")
+if parameter is not None:
+    assert_type(parameter.expression, str | None)
+
+
+# WebSocket.
+
+
+async def chat(ws: WebSocket) -> None:
+    async for message in ws:
+        assert_type(message, str | bytes)
+        await ws.send(message)
+    assert_type(await ws.receive_json(), Any)
+    assert_type(await ws.receive_json(type=Book), Book)
+    try:
+        await ws.close(1000, "done")
+    except WebSocketDisconnectedError as error:
+        assert_type(error.code, int)
+
+
+async def on_message(event: MessageEvent, ws: WebSocket) -> None:
+    await ws.send(event.data)
+
+
+events = WSEvents(on_message=on_message, on_close=lambda event, ws: print(event.code, ws))
