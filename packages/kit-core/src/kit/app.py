@@ -18,7 +18,6 @@ from kit._app.registration import (
     Verb,
     check_function,
     check_path,
-    place_of_call,
     split_arguments,
     strings,
 )
@@ -34,11 +33,12 @@ from kit._app.types import (
 from kit._serving.http import serve
 from kit._state.app_state import AppState
 from kit._support.limits import Limits
-from kit._support.paths import merge_path, path_of_url
 from kit._support.typevars import B, V
 from kit.compose import respond
 from kit.context import Context
 from kit.interface import METHOD_NAME_ALL, ExecutionContext, Router, RouterRoute, plugins
+from kit.interface.callers import place_of_call
+from kit.interface.paths import merge_path, path_of_url
 from kit.lifespan import Lifespan
 from kit.request import KitRequest
 from kit.router import default_router

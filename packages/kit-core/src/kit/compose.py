@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 from kit._app.errors import handle_error
 from kit._app.fallbacks import answer_no_route
 from kit._response.results import settle
-from kit._support.errors import HandlerError, describe
 from kit.context import Context
+from kit.interface import HandlerError
+from kit.interface.signatures import describe
 from kit.web import Response
 
 __all__ = ("dispatch", "respond")

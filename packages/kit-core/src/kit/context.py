@@ -21,12 +21,12 @@ from kit._response.building import (
 from kit._response.results import settle
 from kit._state.app_state import AppState
 from kit._state.route import Route
-from kit._support.errors import HandlerError, describe
 from kit._support.json import encode
 from kit._support.struct import with_plain_stores
 from kit._support.typevars import B, V
-from kit.interface import ExecutionContext, HTTPException
+from kit.interface import ExecutionContext, HandlerError, HTTPException
 from kit.interface import Response as AnyResponse
+from kit.interface.signatures import describe
 from kit.request import KitRequest, ServedRequest
 from kit.web import Request, Response
 from kit.web._body import BodyInit, peek, take
@@ -450,10 +450,12 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     def _answer(self, error: HTTPException) -> Response:
         """Makes the response that an HTTPException stands for."""
         res: Any = error.res
+        if res is None and error.body is not None:
+            res = Response(error.body)
         if res is None:
-            res = Response(error.message or None)
-            if error.message or error.status not in NULL_BODY_STATUSES:
-                res = response_of((error.message or "").encode(), 200, _TEXT_LINES)
+            is_empty = not error.message and error.status in NULL_BODY_STATUSES
+            content = None if is_empty else (error.message or "").encode()
+            res = response_of(content, 200, () if is_empty else _TEXT_LINES)
         # The exception, and its response with it, may be one that is raised again and again.
         body = peek(res) if isinstance(peek(res), bytes) else take(res)
         response = self._respond(body, None, error.status, None)

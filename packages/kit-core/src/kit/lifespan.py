@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from kit._support.errors import describe
+from kit.interface.signatures import describe
 
 __all__ = ("Lifespan",)
 

@@ -13,9 +13,9 @@ from kit._request.fields import query_pairs, query_value
 from kit._request.parse_body import collect, nest
 from kit._support import json as _json
 from kit._support.limits import LIMITS, Limits
-from kit._support.paths import decode_component
 from kit._support.struct import with_plain_stores
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
+from kit.interface.paths import decode_component
 from kit.web import Blob, FormData, Request
 from kit.web._blob import Bytes
 from kit.web._headers import encode_name, find_value, known_names, values_by_name

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, G
 from contextlib import suppress
 from typing import Any
 
-from kit._support.errors import HandlerError
 from kit.concurrency import DetachedTask, Signal, threadsafe_call
+from kit.interface import HandlerError
 from kit.web import ClientDisconnectedError, Headers, Request, Response
 
 from ._request import RequestMessages

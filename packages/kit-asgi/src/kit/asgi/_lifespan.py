@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from kit._support.errors import HandlerError
 from kit.concurrency import DetachedTask, Signal
+from kit.interface import HandlerError
 
 from ._exchange import call_app
 from ._types import Message, Scope

@@ -10,9 +10,9 @@ from typing import Any
 from kit._response.results import settle
 from kit._state.error_handlers import ErrorHandler, ErrorHandlers
 from kit._state.route import Route
-from kit._support.errors import HandlerError, describe
 from kit.context import Context
-from kit.interface import HTTPException
+from kit.interface import HandlerError, HTTPException
+from kit.interface.signatures import describe
 from kit.web import ClientDisconnectedError, Response
 
 _logger = logging.getLogger("kit")

@@ -8,10 +8,9 @@ import itertools
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, overload
 
-from kit._state.route import describe_signature, takes_next
-from kit._support.errors import describe
 from kit._support.typevars import B, V
 from kit.context import Context
+from kit.interface.signatures import describe, describe_signature, takes_next
 
 T = TypeVar("T")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from kit._state.app_state import AppState
 from kit._state.route import Route
-from kit._support.errors import HandlerError, describe
 from kit._support.limits import body_too_large
 from kit.context import Context
-from kit.interface import METHOD_NAME_ALL
+from kit.interface import METHOD_NAME_ALL, HandlerError
+from kit.interface.signatures import describe
 from kit.web import Request
 from kit.web._request import request_of_scope
 

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from kit.context import Context
 from kit.interface import HTTPException, Next
+from kit.interface.metadata import attach
 from kit.request import KitRequest
 from kit.web import URL, Request, Response
 from kit.web._body import put, take
@@ -55,7 +56,7 @@ def mounted_handler(
     mounted.__name__ = getattr(application_handler, "__name__", "mounted")
     mounted.__qualname__ = getattr(application_handler, "__qualname__", mounted.__qualname__)
     mounted.__wrapped__ = application_handler  # type: ignore[attr-defined]
-    return mounted
+    return attach(mounted, mounted=True)
 
 
 def _check(call: str, application_handler: Any, option_handler: Any, replace_request: Any) -> None:

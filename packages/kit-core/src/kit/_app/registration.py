@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from kit._state.app_state import AppState
-from kit._state.route import Route, accepts, describe_signature
-from kit._support.paths import merge_path
+from kit._state.route import Route
 from kit._support.typevars import B, V
-from kit.interface._callers import calling_frame
+from kit.interface.callers import place_of_call
+from kit.interface.paths import merge_path
+from kit.interface.signatures import accepts, describe_signature
 
 from .types import AnyHandler
 
@@ -232,9 +233,3 @@ def check_path(name: str, path: Any) -> None:
     """
     if not isinstance(path, str):
         raise TypeError(f"{name}() takes a path first, not {path!r:.100}")
-
-
-def place_of_call() -> str:
-    """Returns file and line of the user's call into Kit."""
-    frame, _ = calling_frame()
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

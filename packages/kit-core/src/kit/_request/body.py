@@ -15,12 +15,13 @@ from kit._support.struct import with_plain_stores
 from kit.concurrency._shared_task import SharedTask
 from kit.concurrency._signal import Signal
 from kit.interface import HTTPException
+from kit.interface.media_types import MULTIPART, URLENCODED, media_type
 from kit.web import FormData, Request
 from kit.web._blob import Bytes
 from kit.web._body import peek, put, take
 from kit.web._forms.field_sizes import FieldSizes
 from kit.web._forms.form_data import close_form
-from kit.web._forms.reading import MULTIPART, URLENCODED, media_type, read_form
+from kit.web._forms.reading import read_form
 from kit.web._forms.urlencoded import decode_urlencoded, last_values
 from kit.web._headers import find_value
 from kit.web._received import ReceivedBody, See

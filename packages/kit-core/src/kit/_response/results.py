@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kit._support.errors import HandlerError, describe
+from kit.interface import HandlerError
+from kit.interface.signatures import describe
 from kit.web import Response
 
 

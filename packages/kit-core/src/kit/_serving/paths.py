@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kit._support.paths import decode_path, encode_delimiters
+from kit._support.paths import encode_delimiters
+from kit.interface.paths import decode_path
 
 # The escapes that decodeURI leaves alone, and that of the percent sign.
 _KEPT_IN_PATH = re.compile(rb"%(?:2[3-6BCFbcf]|3[ABDFabdf]|40)")

@@ -138,7 +138,7 @@ def decode_as(data: bytes, type: Any) -> Any:
     model = None
     # Kit doesn't import pydantic: as long as nobody has, there are no types of it.
     if "pydantic" in sys.modules or hasattr(type, "model_validate_json"):
-        from kit._support.pydantic import model_of
+        from kit.interface.models import model_of
 
         model = model_of(type)
     try:
@@ -147,6 +147,6 @@ def decode_as(data: bytes, type: Any) -> Any:
         raise
     except ValueError as error:
         decode(data)  # says where, if it is malformed
-        from kit._support.pydantic import summary
+        from kit.interface.models import summary
 
         raise msgspec.ValidationError(summary(error)) from error

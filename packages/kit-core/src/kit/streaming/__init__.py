@@ -27,8 +27,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from kit._support.errors import describe
 from kit.context import Context
+from kit.interface.signatures import describe
 from kit.web import Response
 
 from ._api import SSEStreamingApi, StreamingApi

@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
-from kit._support.paths import decode_path
 from kit.interface import UnsupportedPathError
-from kit.router._pattern import compile_expression, parse_parameter, split_pattern
+from kit.interface.paths import decode_path
+from kit.interface.patterns import compile_expression, parse_parameter, split_pattern
 from kit.testing._errors import ParameterError
 from kit.testing._inputs import as_text
 

@@ -12,9 +12,9 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_
 import msgspec
 from msgspec import inspect
 
-from kit._support.json import encode
-from kit._support.pydantic import Model, misfits, model_of
-from kit.validator._problems import (
+from kit.interface.models import Model, model_of, validation_errors
+
+from ._problems import (
     OBJECTS,
     Problem,
     bare,
@@ -81,7 +81,10 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
         raise TypeError("neither msgspec nor pydantic knows what is in it")
     if is_json:
         decode = msgspec.json.Decoder(kind).decode
-        return Schema(decode, partial(problems_of_json, node, lambda value: decode(encode(value))))
+        return Schema(
+            decode,
+            partial(problems_of_json, node, lambda value: decode(msgspec.json.encode(value))),
+        )
     load: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False)
     if _is_array(node):
         node, load = _by_name(node)
@@ -144,7 +147,7 @@ def _default(field: inspect.Field) -> Any:
 
 def _model_schema(kind: Any, model: Model, *, is_json: bool) -> Schema:
     def problems(value: Any, error: Exception) -> Iterator[Problem]:
-        return ((place.removeprefix("."), text) for place, text in misfits(error))
+        return ((each["path"], each["message"]) for each in validation_errors(error))
 
     if is_json:
         return Schema(model.validate_json, problems)

@@ -7,20 +7,11 @@ from collections.abc import AsyncGenerator
 
 from kit._support.limits import Limits
 from kit.interface import HTTPException
+from kit.interface.media_types import MULTIPART, URLENCODED, media_type
 
 from .field_sizes import FieldSizes
 from .form_data import FormData
 from .urlencoded import decode_urlencoded
-
-MULTIPART = "multipart/form-data"
-URLENCODED = "application/x-www-form-urlencoded"
-
-
-def media_type(content_type: str | None) -> str:
-    """Gives the media type of a Content-Type header, in lower case without parameters."""
-    if content_type == URLENCODED:  # PERF: as clients write it
-        return URLENCODED
-    return (content_type or "").partition(";")[0].strip().lower()
 
 
 async def read_form(

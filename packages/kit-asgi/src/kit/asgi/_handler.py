@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""The application handler of a mounted ASGI or WSGI application."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+from kit.interface.signatures import describe
+from kit.lifespan import Lifespan
+from kit.web import Request, Response
+
+from ._exchange import Exchange
+from ._lifespan import run_lifespan
+from ._scope import scope_of
+
+AsgiApp: TypeAlias = Callable[[Any, Any, Any], Awaitable[Any]]
+WsgiApp: TypeAlias = Callable[[Any, Any], Iterable[bytes]]
+
+
+class AsgiHandler:
+    """The application handler that `from_asgi` and `from_wsgi` give to `Kit.mount`.
+
+    Called with a request and whatever `mount` hands on behind it. An execution context among that
+    sees to what the application does after its response (background tasks); without one, who reads
+    the response to its end waits for that.
+
+    Args:
+        app: The ASGI application.
+        wsgi_app: The WSGI application that it is made of, if any.
+    """
+
+    def __init__(self, app: AsgiApp, wsgi_app: WsgiApp | None = None) -> None:
+        wraps = app if wsgi_app is None else wsgi_app
+        self._app = app
+        self._name = describe(wraps)
+        self._is_wsgi = wsgi_app is not None
+        self._lifespan = Lifespan(
+            None if self._is_wsgi else lambda: run_lifespan(app, self._name), wraps
+        )
+        self.__name__: str = getattr(wraps, "__name__", type(wraps).__name__)
+        self.__wrapped__ = wraps
+
+    async def __call__(self, request: Request, /, *arguments: Any) -> Response:
+        """Answers a request.
+
+        Args:
+            request: The request.
+            *arguments: Of interest is only what has a method `wait_until`.
+
+        Returns:
+            The response, as soon as the application has sent its head.
+
+        Raises:
+            Exception: What the application raised before it sent the head of a response.
+            HandlerError: If the application ended without a response, or it can't be sent.
+            TypeError: If the body of the request was read before.
+        """
+        if not isinstance(request, Request):
+            raise TypeError(
+                f"The handler of {self._name} takes a Request, not {type(request).__name__}: "
+                "give it to app.mount(path, handler)"
+            )
+        wait_until = next(
+            (each.wait_until for each in arguments if hasattr(each, "wait_until")), None
+        )
+        scope = scope_of(request, self._lifespan.bindings)
+        exchange = Exchange(self._app, self._name, scope, request, wait_until)
+        if self._is_wsgi:
+            scope["kit.is_gone"] = lambda: exchange.gone
+        return await exchange.respond()
+
+    @asynccontextmanager
+    async def lifespan(self) -> AsyncIterator[Mapping[str, Any]]:
+        """Runs the lifespan of the application; a Kit app does it for those mounted in it.
+
+        It may be entered several times; the application is started with the first, and stopped
+        with the last.
+
+        Yields:
+            The state that the application made at its start; it is in the scope of each request.
+
+        Raises:
+            HandlerError: If the application says that its startup, or its shutdown, failed.
+        """
+        async with self._lifespan.running():
+            yield self._lifespan.bindings or {}
+
+    def __repr__(self) -> str:
+        return f"<AsgiHandler of {self._name}>"
+
+
+def from_asgi(asgi_app: AsgiApp, /) -> AsgiHandler:
+    """Makes an application handler for `Kit.mount` of an ASGI application.
+
+        app.mount("/api", from_asgi(FastAPI()))
+
+    Args:
+        asgi_app: An ASGI 3 application, such as one of Starlette, FastAPI, Django, Quart or Kit.
+
+    Raises:
+        TypeError: If it is no ASGI 3 application.
+    """
+    _check("from_asgi() takes an ASGI 3 application (scope, receive, send)", asgi_app, 3)
+    return AsgiHandler(asgi_app)
+
+
+def from_wsgi(wsgi_app: WsgiApp, /, *, workers: int = 10) -> AsgiHandler:
+    """Makes an application handler for `Kit.mount` of a WSGI application.
+
+        app.mount("/admin", from_wsgi(get_wsgi_application()))
+
+    It runs in worker threads of its own, and on asyncio alone. Needs the package a2wsgi, which
+    `kit-core[wsgi]` brings.
+
+    Args:
+        wsgi_app: A WSGI application, such as one of Flask or Django.
+        workers: In how many threads; further requests wait.
+
+    Raises:
+        ImportError: If a2wsgi is not installed.
+        TypeError: If it is no WSGI application.
+        ValueError: If `workers` is below 1.
+    """
+    from ._wsgi import asgi_of
+
+    _check("from_wsgi() takes a WSGI application (environ, start_response)", wsgi_app, 2)
+    if workers < 1:
+        raise ValueError(f"Invalid workers {workers!r} of from_wsgi(): expected 1 or more")
+    return AsgiHandler(asgi_of(wsgi_app, workers), wsgi_app)
+
+
+def _check(what: str, app: Any, count: int) -> None:
+    """Refuses what can't be called with so many arguments.
+
+    Raises:
+        TypeError: Naming what it is, and what is for it.
+    """
+    if not callable(app):
+        raise TypeError(f"{what}, not {app!r:.100}")
+    try:
+        signature = inspect.signature(app)
+    except ValueError:  # of compiled code, that doesn't say
+        return
+    hints = {2: ": use from_wsgi() for a WSGI application", 3: ": use from_asgi() for an ASGI one"}
+    if not _binds(signature, count):
+        hint = next((hints[n] for n in hints if _binds(signature, n)), "")
+        name = getattr(app, "__qualname__", type(app).__qualname__)
+        raise TypeError(f"{what}, not {name}{signature}{hint}")
+
+
+def _binds(signature: inspect.Signature, count: int) -> bool:
+    try:
+        signature.bind(*(None,) * count)
+    except TypeError:
+        return False
+    return True

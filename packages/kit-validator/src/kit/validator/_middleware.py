@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: MIT
+"""The middleware that validates a part of the request."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
+from types import UnionType
+from typing import Any, NewType, TypeAlias, get_args, get_origin, overload
+
+from kit.cookie import get_cookie
+from kit.interface import (
+    Context,
+    FieldError,
+    Middleware,
+    Next,
+    RequestValidationError,
+    Response,
+    ValidationTarget,
+    is_response,
+)
+from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
+from kit.interface.models import error_type
+from kit.interface.signatures import accepts, describe_signature
+
+from ._problems import Problem
+from ._schema import Schema, schema_of
+
+_TARGETS = get_args(ValidationTarget)
+_SUBJECTS = {
+    "json": "The JSON body is",
+    "form": "The form is",
+    "query": "The query is",
+    "param": "The path parameters are",
+    "header": "The headers are",
+    "cookie": "The cookies are",
+}
+# RFC 8259 section 8.1: a byte order mark may be ignored.
+_MARK = b"\xef\xbb\xbf"
+
+# What an answer holds at most, since a client decides how much there is to complain of.
+_MOST_ERRORS = 100
+
+_Reader: TypeAlias = Callable[[Context[Any, Any]], Awaitable[Any]]
+_Values: TypeAlias = dict[str, Any]
+
+
+@overload
+def validator(target: ValidationTarget, fn_or_type: type[Any] | UnionType) -> Middleware: ...
+@overload
+def validator(target: ValidationTarget, fn_or_type: Callable[[Any, Any], Any]) -> Middleware: ...
+def validator(target: ValidationTarget, fn_or_type: Any) -> Middleware:
+    """Makes middleware that validates a part of the request, for `c.req.valid(target)`.
+
+    A type says which fields there are. Values that came as text (all but JSON's) become what the
+    fields are: `"3"` an int. A field that is a list takes all values of its name, any other
+    the one that `c.req` gives for it. Of a header, `_` in the name of a field stands for `-`.
+    What doesn't fit is a `RequestValidationError`, which tells of every field.
+
+    A function is given the values as they came: a name that comes several times in a query or form
+    as a list. What it gives is what `valid` gives, or, if it is a Response, the answer.
+
+    Where the Content-Type is not that of JSON, or of a form, there is nothing but `{}` to validate.
+
+    Args:
+        target: `json`, `form`, `query`, `param`, `header` or `cookie`.
+        fn_or_type: A dataclass, msgspec Struct, TypedDict, attrs class or NamedTuple, another type
+            that msgspec knows, or a pydantic model; or `fn(value, c)`, plain or async.
+
+    Raises:
+        ValueError: If there is no such target.
+        TypeError: If `fn_or_type` is neither a type that can be validated nor such a function.
+
+    Example:
+        ```python
+        async def create(c: Context):
+            book: Book = c.req.valid("json")
+            return c.json(book, 201)
+
+        app.post("/books", validator("json", Book), create)
+        ```
+    """
+    if target not in _TARGETS:
+        raise ValueError(
+            f"validator() has no target {target!r}: expected one of {', '.join(_TARGETS)}"
+        )
+    read = _typed(target, fn_or_type) if _is_type(fn_or_type) else _by_function(target, fn_or_type)
+
+    async def validator(c: Context[Any, Any], next: Next) -> Response | None:
+        data = await read(c)
+        if is_response(data):
+            return data
+        c.req.add_validated_data(target, data)
+        await next()
+        return None
+
+    return validator
+
+
+def _is_type(value: Any) -> bool:
+    # `type X = ...` makes what has a __value__.
+    return (
+        isinstance(value, (type, NewType))
+        or get_origin(value) is not None
+        or hasattr(value, "__value__")
+    )
+
+
+def _by_function(target: ValidationTarget, function: Any) -> _Reader:
+    if not callable(function):
+        raise TypeError(
+            f"validator({target!r}, ...) takes a type or a function, not {function!r:.100}"
+        )
+    if not accepts(function, 2):
+        raise TypeError(
+            f"validator({target!r}, ...) calls its function with (value, c), but it is "
+            f"{describe_signature(function)}"
+        )
+
+    async def read(c: Context[Any, Any]) -> Any:
+        data = function(await _given(target, c), c)
+        return await data if hasattr(data, "__await__") else data
+
+    return read
+
+
+async def _given(target: ValidationTarget, c: Context[Any, Any]) -> Any:
+    """A part of the request as functions get it, which is as Hono's do."""
+    if target == "json":
+        return await c.req.json() if _has_json(c) else {}
+    if target == "form":
+        return await c.req.parse_body(all=True)
+    if target == "query":
+        every = c.req.queries()
+        return {name: values[0] if len(values) == 1 else values for name, values in every.items()}
+    return _singly(target, c)
+
+
+def _singly(target: ValidationTarget, c: Context[Any, Any]) -> _Values:
+    if target == "query":
+        return c.req.query()
+    if target == "param":
+        return c.req.param()
+    if target == "header":
+        return c.req.header()
+    return get_cookie(c)
+
+
+def _has_json(c: Context[Any, Any]) -> bool:
+    return is_json(c.req.header("content-type"))
+
+
+def _typed(target: ValidationTarget, kind: Any) -> _Reader:
+    try:
+        schema = schema_of(kind, is_json=target == "json")
+    except Exception as error:
+        problem = str(error).partition("\n")[0]
+        if isinstance(error, NameError):
+            problem += ", or not yet; annotations are read here and have to be defined before"
+        raise TypeError(f"validator({target!r}, {kind!r:.100}): {problem}") from error
+    if target == "json":
+        return partial(_load_json, schema)
+    if target == "header":
+        return partial(_load_headers, schema, frozenset(n for f in schema.fields for n in f[:2]))
+    lists = frozenset(field.key for field in schema.fields if field.takes_list)
+    return partial(_load_names, schema, target, lists)
+
+
+async def _load_json(schema: Schema, c: Context[Any, Any]) -> Any:
+    has_json = _has_json(c)
+    data = (await c.req.bytes()).removeprefix(_MARK) if has_json else b"{}"
+    try:
+        return schema.load(data)
+    except (ValueError, RecursionError) as error:
+        # Malformed JSON is an error of its own, which this raises.
+        value = await c.req.json() if has_json else {}
+        detail = None if has_json else _missing("json", c, JSON)
+        raise _refusal("json", schema.problems(value, error), detail) from error
+
+
+async def _load_names(
+    schema: Schema, target: ValidationTarget, lists: frozenset[str], c: Context[Any, Any]
+) -> Any:
+    values = await c.req.parse_body() if target == "form" else _singly(target, c)
+    if lists or schema.takes_lists:
+        every = await _given(target, c)
+        for name in values if schema.takes_lists else lists & values.keys():
+            value = every[name]
+            values[name] = value if isinstance(value, list) else [value]
+    try:
+        return schema.load(values)
+    except ValueError as error:
+        detail = None
+        kinds = (MULTIPART, URLENCODED)
+        if target == "form" and media_type(c.req.header("content-type")) not in kinds:
+            detail = _missing("form", c, " or ".join(kinds))
+        raise _refusal(target, schema.problems(values, error), detail) from error
+
+
+async def _load_headers(schema: Schema, own: frozenset[str | None], c: Context[Any, Any]) -> Any:
+    given = c.req.header()
+    # A header that is spelled as the field, with `_`, is another one: a client could send `x_user`
+    # past a proxy that sees to `x-user`.
+    values: _Values = {name: value for name, value in given.items() if name not in own}
+    get_all = c.req.raw.headers.get_all
+    for key, header, takes_list in schema.fields:
+        if header in given:
+            values[key] = get_all(header) if takes_list else given[header]
+    if schema.takes_lists:
+        values = {name: get_all(name) for name in values}
+    try:
+        return schema.load(values)
+    except ValueError as error:
+        problems = schema.problems(values, error)
+        raise _refusal("header", _with_header_names(problems, schema)) from error
+
+
+def _with_header_names(problems: Iterable[Problem], schema: Schema) -> Iterator[Problem]:
+    names = {key: header for key, header, _ in schema.fields if header is not None}
+    for place, text in problems:
+        key = place.partition("[")[0]
+        yield names.get(key, key) + place[len(key) :], text
+
+
+def _missing(target: ValidationTarget, c: Context[Any, Any], expected: str) -> str:
+    kind = c.req.header("content-type")
+    found = "there is no Content-Type" if kind is None else f"Content-Type is {kind!r}"
+    return f"{_SUBJECTS[target]} missing: {found}, expected {expected}"
+
+
+def _refusal(
+    target: ValidationTarget, problems: Iterable[Problem], detail: str | None = None
+) -> RequestValidationError:
+    errors = [
+        FieldError(path=path, message=text, type=error_type(text))
+        for path, text in islice(problems, _MOST_ERRORS + 1)
+    ]
+    if len(errors) > _MOST_ERRORS:
+        errors.pop()
+        detail = detail or f"{_SUBJECTS[target]} invalid"
+        detail += f"; these are the first {_MOST_ERRORS} errors"
+    return RequestValidationError(target, errors, detail)
