@@ -72,6 +72,7 @@ def reference_table(text: str, packages: Packages) -> str:
     """Adds rows to the table of the reference, whose last column is written by hand."""
     start = _table("module", "distribution", "what is in it")
     owners = {module: each.name for each in packages.values() for module in each.modules}
+    owners |= {leaf: each.name for each in packages.values() for leaf in each.leaves}
     summaries = {leaf: each.summary for each in packages.values() for leaf in each.leaves}
     for cells in _rows(text, start):
         module = re.sub(r"\[`(.+)`\].*", r"\1", cells[0])

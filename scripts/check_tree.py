@@ -39,14 +39,17 @@ def shape_problems(package: Package) -> Iterator[str]:
     if package.project["name"] != package.name:
         yield f"{package.name}: its pyproject.toml names it {package.project['name']!r}"
     init = package.files.get("kit/__init__.py")
-    if (init is not None) != (package.name == CORE):
-        yield f"{package.name}: kit/__init__.py belongs to kit-core alone"
     if package.name == CORE:
-        if "kit/py.typed" not in package.files:
-            yield f"{CORE}: no kit/py.typed"
+        yield from (
+            f"{CORE}: no {name}"
+            for name in ("kit/__init__.py", "kit/py.typed")
+            if name not in package.files
+        )
         if init is not None and "extend_path(__path__, __name__)" not in init.read_text():
             yield f"{CORE}: kit/__init__.py must extend __path__, or it hides its siblings"
         return
+    if init is not None:
+        yield f"{package.name}: kit/__init__.py belongs to kit-core alone"
     for entry in sorted(package.entries - BESIDE.get(package.name, set()) - {"__init__.py"}):
         if f"kit/{entry}" in package.files:
             yield f"{package.name}: kit/{entry} is no folder: put it into one with a py.typed"

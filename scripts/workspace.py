@@ -40,7 +40,7 @@ class Package:
     def summary(self) -> str:
         """The description for a table of packages: without the name of Kit and the full stop."""
         description: str = self.project["description"]
-        return re.sub(r" (?:of|for) the Kit web framework", "", description).removesuffix(".")
+        return re.sub(r",? (?:of|for) the Kit web framework", "", description).removesuffix(".")
 
     @property
     def is_middleware(self) -> bool:
