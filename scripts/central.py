@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The central places that name every package: what they have to say, and what they lack.
+"""The central places that name every package: checks them, and writes what they lack.
 
-Everything else finds the packages by globbing. `check_tree.py` compares these, and writes them with
-`--write`; `new_package.py` writes them too.
+Everything else finds the packages by globbing. `check_tree.py` runs the checks, and writes with
+`--write`; `new_package.py` writes as well.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _OTHER_PATHS = re.compile(r'^    "(?!packages/).*\n', re.MULTILINE)
 
 
 def uv_sources(text: str, packages: Packages) -> str:
-    """Writes `[tool.uv.sources]`: uv knows the members by a glob, but not that they are meant."""
+    """Returns pyproject.toml with each package as a source of uv, which takes no glob here."""
     lines = "".join(f"{name} = {{ workspace = true }}\n" for name in packages)
     return _replaced(text, r"^\[tool\.uv\.sources\]\n", r"(?:.+\n)*", lines)
 
 
 def mypy_path(text: str, packages: Packages) -> str:
-    """Writes `mypy_path`, which takes no glob."""
+    """Returns pyproject.toml with the folder of each package in `mypy_path`: no glob either."""
     start, body = r"^mypy_path = \[\n", r"(?:    .+\n)*"
     found = re.search(f"(?:{start})({body})", text, re.MULTILINE)
     others = "".join(_OTHER_PATHS.findall(found[1])) if found else ""
@@ -46,7 +46,7 @@ def mypy_path(text: str, packages: Packages) -> str:
 
 
 def readme_table(text: str, packages: Packages) -> str:
-    """Writes the table of the README: kit-core, other parts of the framework, middleware."""
+    """Returns the README with its table: kit-core, other parts of the framework, middleware."""
     order = sorted(packages.values(), key=lambda each: (each.name != CORE, each.is_middleware))
     rows = "".join(
         f"| [{package.name}](packages/{package.name}) | {_imports(package)} | {package.summary} |\n"
@@ -56,7 +56,7 @@ def readme_table(text: str, packages: Packages) -> str:
 
 
 def index_table(text: str, packages: Packages) -> str:
-    """Adds rows to the table of docs/index.md, whose last column is written by hand."""
+    """Returns docs/index.md with a row for each package; the last column is written by hand."""
     start = _table("distribution", "import", "what it is")
     rows = []
     waiting = dict(packages)
@@ -69,7 +69,10 @@ def index_table(text: str, packages: Packages) -> str:
 
 
 def reference_table(text: str, packages: Packages) -> str:
-    """Adds rows to the table of the reference, whose last column is written by hand."""
+    """Returns the reference's index with a row for each import name and page, in order.
+
+    The last column is written by hand.
+    """
     start = _table("module", "distribution", "what is in it")
     owners = {module: each.name for each in packages.values() for module in each.modules}
     owners |= {leaf: each.name for each in packages.values() for leaf in each.leaves}
@@ -94,21 +97,21 @@ WRITERS: dict[str, tuple[Callable[[str, Packages], str], ...]] = {
 
 
 def problems(packages: Packages) -> Iterator[str]:
-    """Yields what a central place lacks, or has of a package that isn't there, a line each."""
+    """Yields the lines that a central place lacks, and those that it should not have."""
     for path, expected in _expected(packages).items():
         name = path.relative_to(ROOT)
         if not path.exists():
-            yield f"{name}: there is no such page; each import name of a package has one"
+            yield f"{name}: no such page; each import name of a package has one"
             continue
         lines = path.read_text(encoding="utf-8").splitlines()
         differences = [*difflib.ndiff(lines, expected.splitlines())]
         lacking = [line[2:].strip() for line in differences if line.startswith("+ ")]
         odd = [line[2:].strip() for line in differences if line.startswith("- ")]
         for line in lacking:
-            yield f"{name}: {'does not have in its place' if line in odd else 'lacks'} {line!r}"
+            yield f"{name}: {'line out of order' if line in odd else 'missing line'}: {line!r}"
         for line in odd:
             if line not in lacking:
-                yield f"{name}: has {line!r}, which is of no package as it is"
+                yield f"{name}: unexpected line: {line!r}"
 
 
 def write(packages: Packages) -> list[Path]:

@@ -4,8 +4,8 @@
     python scripts/check_tree.py
     python scripts/check_tree.py --write
 
-Prints what is wrong, a line each, and exits with 1 if there is anything. `--write` writes what the
-central places lack first, e.g. after a package was added by hand.
+Prints what is wrong, a line each, and exits with 1 if there is anything. With `--write` it first
+writes what the central places lack, e.g. after a package was split.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def shape_problems(package: Package) -> Iterator[str]:
         yield f"{package.name}: kit/__init__.py belongs to kit-core alone"
     for entry in sorted(package.entries - BESIDE.get(package.name, set()) - {"__init__.py"}):
         if f"kit/{entry}" in package.files:
-            yield f"{package.name}: kit/{entry} is no folder: put it into one with a py.typed"
+            yield f"{package.name}: kit/{entry} is not a folder; put it into one with a py.typed"
         elif f"kit/{entry}/py.typed" not in package.files:
             yield f"{package.name}: no kit/{entry}/py.typed"
 

@@ -58,7 +58,7 @@ def check_wheels(wheels: list[Path]) -> None:
         package = expected[name_of(wheel)]
         names = {n for n in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in n}
         if strangers := names.difference(package.files):
-            sys.exit(f"{wheel.name} has files that its src folder has not: {sorted(strangers)}")
+            sys.exit(f"{wheel.name} has files that its src folder lacks: {sorted(strangers)}")
         if missing := set(package.files).difference(names):
             sys.exit(f"{wheel.name} lacks {sorted(missing)}")
         for name in sorted(names):

@@ -5,8 +5,8 @@
     python scripts/new_package.py kit-hello --description "Greetings for the Kit web framework."
 
 The package is packages/kit-hello, imported as `kit.hello`: a tiny middleware, or a tiny function,
-with README, changelog, tests and a test of its types. Replace it by what the package is for. The
-central places that name every package get their lines; central.py knows them.
+with README, changelog, tests and a test of its types, all to be replaced. The central places that
+name every package get their lines, see central.py.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_DESCRIPTION = 90
 
 
 def check_name(name: str, packages: Mapping[str, workspace.Package]) -> str:
-    """Returns the word of a package that is used in code, if its name can be taken."""
+    """Returns what a package is called in code; ends the script if its name can't be used."""
     found = NAME.fullmatch(name)
     if found is None or name[4].isdigit():
         release.refuse(
@@ -58,14 +58,14 @@ def check_name(name: str, packages: Mapping[str, workspace.Package]) -> str:
 
 
 def check_plugin(name: str, packages: Mapping[str, workspace.Package]) -> None:
-    """Refuses the name of a middleware that another package registers."""
+    """Ends the script if another package registers a middleware of this name."""
     for package in packages.values():
         if name in package.project.get("entry-points", {}).get("kit.middleware", {}):
             release.refuse(f"{package.name} registers a middleware {name!r}: choose another name")
 
 
 def check_description(text: str) -> str:
-    """Returns a description that fits into a docstring, a string of TOML and a table."""
+    """Returns a description with a full stop, if it fits into docstrings, TOML and tables."""
     text = text.strip()
     if not re.fullmatch(r'[A-Z0-9][^"\\|`\n]*', text):
         release.refuse(
@@ -82,7 +82,7 @@ def check_description(text: str) -> str:
 
 
 def values_for(name: str, word: str, given: argparse.Namespace) -> dict[str, str]:
-    """What stands for the markers of the template."""
+    """Returns the texts for the markers of the template."""
     plugin = name.removeprefix("kit-")
     header = "-".join(["X", *(part.capitalize() for part in plugin.split("-"))])
     what = f"sets the header {header}" if given.middleware else "names method and path of a request"
@@ -151,7 +151,7 @@ def main() -> None:
     print(f"made {folder.relative_to(ROOT)}, imported as kit.{word}")
     for path in central.write(workspace.packages()):
         print(f"wrote {path.relative_to(ROOT)}")
-    print(f"Run 'uv sync', then 'uv run pytest packages/{name}'; replace what the template does.")
+    print(f"Run 'uv sync' and 'uv run pytest packages/{name}', then replace the template's code.")
 
 
 if __name__ == "__main__":

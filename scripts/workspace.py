@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The packages of the workspace, read from their folders.
 
-Scripts and tests take what there is from here, so that a new package need not be listed for them.
+Scripts and tests read them from here, so that nobody has to list a new package.
 """
 
 from __future__ import annotations

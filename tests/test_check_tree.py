@@ -47,46 +47,56 @@ def test_the_tree_of_this_repository_is_as_it_should_be(checkout: Checkout) -> N
     ("file", "old", "new", "said"),
     [
         pytest.param(
-            "pyproject.toml", SOURCE, "", f"lacks {SOURCE.rstrip()!r}", id="source is missing"
+            "pyproject.toml",
+            SOURCE,
+            "",
+            f"missing line: {SOURCE.rstrip()!r}",
+            id="source is missing",
         ),
         pytest.param(
             "pyproject.toml",
             SOURCE,
             f"{SOURCE}kit-gone = {{ workspace = true }}\n",
-            "has 'kit-gone = { workspace = true }', which is of no package as it is",
+            "unexpected line: 'kit-gone = { workspace = true }'",
             id="source of no package",
         ),
-        pytest.param("pyproject.toml", PATH, "", f"lacks {PATH.strip()!r}", id="path is missing"),
+        pytest.param(
+            "pyproject.toml", PATH, "", f"missing line: {PATH.strip()!r}", id="path is missing"
+        ),
         pytest.param(
             "pyproject.toml",
             PATH,
             f'{PATH}    "packages/kit-gone/src",\n',
-            "has '\"packages/kit-gone/src\",', which is of no package as it is",
+            "unexpected line: '\"packages/kit-gone/src\",'",
             id="path of no package",
         ),
         pytest.param(
-            "README.md", README_ROW, "", f"lacks {README_ROW.rstrip()!r}", id="row of the README"
+            "README.md",
+            README_ROW,
+            "",
+            f"missing line: {README_ROW.rstrip()!r}",
+            id="row of the README",
         ),
         pytest.param(
             "docs/reference/index.md",
             REFERENCE_ROW,
             "",
-            "lacks '| [`kit.logger`](kit.logger.md) | kit-logger | Request logging middleware |'",
+            "missing line: '| [`kit.logger`](kit.logger.md) | kit-logger | Request logging "
+            "middleware |'",
             id="row of the reference",
         ),
         pytest.param(
             "docs/reference/index.md",
             REFERENCE_ROW,
             f"{REFERENCE_ROW}| [`kit.gone`](kit.gone.md) | kit-gone | `gone` |\n",
-            "has '| [`kit.gone`](kit.gone.md) | kit-gone | `gone` |', which is of no package as "
-            "it is",
+            "unexpected line: '| [`kit.gone`](kit.gone.md) | kit-gone | `gone` |'",
             id="reference to no module",
         ),
         pytest.param(
             "docs/index.md",
             INDEX_ROW,
             "",
-            "lacks '| `kit-logger` | `kit.logger` | Request logging middleware |'",
+            "missing line: '| `kit-logger` | `kit.logger` | Request logging middleware |'",
             id="row of the docs",
         ),
     ],
@@ -102,8 +112,8 @@ def test_the_row_of_another_distribution_is_corrected(checkout: Checkout) -> Non
     other = REFERENCE_ROW.replace("| kit-logger", "| kit-core")
     checkout.edit("docs/reference/index.md", REFERENCE_ROW, other)
     assert check(checkout) == (
-        f"docs/reference/index.md: lacks {REFERENCE_ROW.rstrip()!r}\n"
-        f"docs/reference/index.md: has {other.rstrip()!r}, which is of no package as it is\n"
+        f"docs/reference/index.md: missing line: {REFERENCE_ROW.rstrip()!r}\n"
+        f"docs/reference/index.md: unexpected line: {other.rstrip()!r}\n"
     )
     check(checkout, "--write")
     assert REFERENCE_ROW in checkout.read("docs/reference/index.md")
@@ -112,7 +122,7 @@ def test_the_row_of_another_distribution_is_corrected(checkout: Checkout) -> Non
 def test_the_order_counts(checkout: Checkout) -> None:
     checkout.edit("pyproject.toml", SOURCE, "")
     checkout.edit("pyproject.toml", "[tool.uv.sources]\n", f"[tool.uv.sources]\n{SOURCE}")
-    assert check(checkout) == (f"pyproject.toml: does not have in its place {SOURCE.rstrip()!r}\n")
+    assert check(checkout) == (f"pyproject.toml: line out of order: {SOURCE.rstrip()!r}\n")
 
 
 def test_a_page_of_the_reference_is_written(checkout: Checkout) -> None:
@@ -120,8 +130,7 @@ def test_a_page_of_the_reference_is_written(checkout: Checkout) -> None:
     text = page.read_text()
     page.unlink()
     assert check(checkout) == (
-        "docs/reference/kit.logger.md: there is no such page; each import name of a package has "
-        "one\n"
+        "docs/reference/kit.logger.md: no such page; each import name of a package has one\n"
     )
     check(checkout, "--write")
     assert page.read_text() == text
@@ -158,11 +167,11 @@ def add(name: str, text: str = "") -> Callable[[Checkout], None]:
         (add(f"{LOGGER}/src/kit/more/__init__.py"), "kit-logger: no kit/more/py.typed"),
         (
             add(f"{LOGGER}/src/kit/more.py"),
-            "kit-logger: kit/more.py is no folder: put it into one with a py.typed",
+            "kit-logger: kit/more.py is not a folder; put it into one with a py.typed",
         ),
         (
             add("packages/kit-dev/src/kit/__other__.py"),
-            "kit-dev: kit/__other__.py is no folder: put it into one with a py.typed",
+            "kit-dev: kit/__other__.py is not a folder; put it into one with a py.typed",
         ),
         (
             add(f"{LOGGER}/src/kit/web/_more.py"),

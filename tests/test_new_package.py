@@ -39,7 +39,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
         "wrote docs/index.md\n"
         "wrote docs/reference/index.md\n"
         "wrote docs/reference/kit.hello.md\n"
-        "Run 'uv sync', then 'uv run pytest packages/kit-hello'; replace what the template does.\n"
+        "Run 'uv sync' and 'uv run pytest packages/kit-hello', then replace the template's code.\n"
     )
     script(checkout, LONG, "--description", DESCRIPTION, "--depends", "kit-core")
     script(checkout, LONG_MIDDLEWARE, "--middleware")
