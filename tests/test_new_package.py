@@ -91,6 +91,7 @@ def test_they_pass_as_they_are(extended: Checkout) -> None:
         return run(bin_ / "python", *arguments, cwd=root)
 
     assert python("scripts/check_tree.py") == "the tree is as it should be\n"
+    assert python("scripts/check_imports.py").endswith(" modules are as they should be\n")
     assert python("scripts/release.py", "check") == "versions, changelogs and ranges agree\n"
     new = [root / "packages" / name for name in ("kit-hello", LONG, LONG_MIDDLEWARE)]
     run(bin_ / "ruff", "check", "--quiet", *new, cwd=root)
