@@ -1,65 +1,85 @@
 # SPDX-License-Identifier: MIT
-"""Checks what no linter does: the shape of the workspace.
+"""Checks what no linter does: the shape of the packages, and the central places that name them.
 
     python scripts/check_tree.py
+    python scripts/check_tree.py --write
 
-Prints what is wrong, a line each, and exits with 1 if there is anything.
+Prints what is wrong, a line each, and exits with 1 if there is anything. With `--write` it first
+writes what the central places lack, e.g. after a package was split.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
-import tomllib
-from pathlib import Path
+from collections.abc import Iterator
 
-ROOT = Path(__file__).resolve().parent.parent
-MOST_LINES = 400
+import central
+from workspace import CORE, ROOT, Package, packages
+
 NEEDED = ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "src/kit", "tests")
+# What lies beside the folders of a package: `python -m kit` runs kit-dev.
+BESIDE = {"kit-dev": {"__main__.py"}}
 
 
-def problems() -> list[str]:
-    """Lists what is wrong."""
-    found: list[str] = []
-    packages = sorted((ROOT / "packages").iterdir())
-    for package in packages:
-        found += [f"{package.name}: no {name}" for name in NEEDED if not (package / name).exists()]
-        if not list(package.glob("src/kit/**/py.typed")):
-            found.append(f"{package.name}: no py.typed")
-        init = package / "src/kit/__init__.py"
-        if init.exists() != (package.name == "kit-core"):
-            found.append(f"{package.name}: kit/__init__.py belongs to kit-core alone")
-        found += too_long(package)
-    init = ROOT / "packages/kit-core/src/kit/__init__.py"
-    if "extend_path(__path__, __name__)" not in init.read_text():
-        found.append("kit-core: kit/__init__.py must extend __path__, or it hides its siblings")
-    return found + contract_gaps()
+def problems() -> Iterator[str]:
+    """Yields what is wrong."""
+    for folder in sorted(ROOT.glob("packages/*")):
+        lacking = [name for name in NEEDED if not (folder / name).exists()]
+        yield from (f"{folder.name}: no {name}" for name in lacking)
+    found = packages()
+    for package in found.values():
+        yield from shape_problems(package)
+    yield from owner_problems(found)
+    yield from central.problems(found)
 
 
-def too_long(package: Path) -> list[str]:
-    """Lists modules over the cap."""
-    sizes = [(path, len(path.read_text().splitlines())) for path in package.glob("src/**/*.py")]
-    return [
-        f"{path.relative_to(ROOT)}: {size} lines, at most {MOST_LINES}"
-        for path, size in sizes
-        if size > MOST_LINES
-    ]
+def shape_problems(package: Package) -> Iterator[str]:
+    """What is wrong with the modules of a package."""
+    if package.project["name"] != package.name:
+        yield f"{package.name}: its pyproject.toml names it {package.project['name']!r}"
+    init = package.files.get("kit/__init__.py")
+    if package.name == CORE:
+        yield from (
+            f"{CORE}: no {name}"
+            for name in ("kit/__init__.py", "kit/py.typed")
+            if name not in package.files
+        )
+        if init is not None and "extend_path(__path__, __name__)" not in init.read_text():
+            yield f"{CORE}: kit/__init__.py must extend __path__, or it hides its siblings"
+        return
+    if init is not None:
+        yield f"{package.name}: kit/__init__.py belongs to kit-core alone"
+    for entry in sorted(package.entries - BESIDE.get(package.name, set()) - {"__init__.py"}):
+        if f"kit/{entry}" in package.files:
+            yield f"{package.name}: kit/{entry} is not a folder; put it into one with a py.typed"
+        elif f"kit/{entry}/py.typed" not in package.files:
+            yield f"{package.name}: no kit/{entry}/py.typed"
 
 
-def contract_gaps() -> list[str]:
-    """Lists modules of the core that the import contract does not keep the others from."""
-    core = ROOT / "packages/kit-core/src/kit"
-    modules = {f"kit.{path.stem}" for path in core.iterdir() if path.stem.strip("_") == path.stem}
-    modules |= {f"kit.{path.stem}" for path in core.glob("_[!_]*.py")}
-    modules = {m for m in modules if m not in ("kit.py", "kit.__pycache__")}
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    gaps = []
-    for contract in settings["tool"]["importlinter"]["contracts"]:
-        missing = sorted(modules - set(contract["forbidden_modules"]))
-        gaps += [f"import contract {contract['name']!r}: lacks {name}" for name in missing]
-    return gaps
+def owner_problems(found: dict[str, Package]) -> Iterator[str]:
+    """What lies below `kit` in two packages."""
+    owners: dict[str, str] = {}
+    for package in found.values():
+        for entry in sorted(package.entries):
+            if entry in owners:
+                yield f"kit/{entry} is in {owners[entry]} and in {package.name}"
+            owners[entry] = package.name
+
+
+def main() -> int:
+    """Runs the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true", help="write what central places lack")
+    if parser.parse_args().write:
+        for path in central.write(packages()):
+            print(f"wrote {path.relative_to(ROOT)}")
+    lines = [*problems()]
+    print("\n".join(lines) if lines else "the tree is as it should be")
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":
-    lines = problems()
-    print("\n".join(lines) if lines else "the tree is as it should be")
-    sys.exit(1 if lines else 0)
+    sys.exit(main())

@@ -18,10 +18,12 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-TYPING = ROOT / "tests" / "typing"
-# What a package has beside its own folder below `kit`: `python -m kit` runs kit-dev.
-BESIDE = {"kit-dev": ["kit/__main__.py"]}
+from workspace import ROOT, packages
+
+# What the type checkers are run on: the tests of all packages together, and those of each.
+TYPING = ("tests/typing/*.py", "packages/*/tests/typing/*.py")
+# Wrong uses, which ty knows by other codes than the others do.
+REFUSED = "refused.py"
 SOURCE_NAMES = {
     "CHANGELOG.md",
     "LICENSE",
@@ -46,32 +48,23 @@ def name_of(path: Path) -> str:
     return path.name.partition("-")[0].replace("_", "-")
 
 
-def leaf_of(package: str) -> str:
-    """The folder of a package: the one with its py.typed, `kit/` for kit-core."""
-    source = ROOT / "packages" / package / "src"
-    [typed] = source.glob("kit/**/py.typed")
-    return f"{typed.parent.relative_to(source).as_posix()}/"
-
-
 def check_wheels(wheels: list[Path]) -> None:
-    """Each package has a wheel with its own folder, and no file stands in two of them."""
+    """Each package has a wheel with what its folder has, and no file stands in two of them."""
+    expected = packages()
+    if sorted(map(name_of, wheels)) != [*expected]:
+        sys.exit(f"expected a wheel for each of {[*expected]}, found {[w.name for w in wheels]}")
     owners: dict[str, str] = {}
     for wheel in wheels:
-        package = name_of(wheel)
-        leaf = leaf_of(package)
-        names = [n for n in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in n]
-        own = [name for name in names if name.startswith(leaf)] + BESIDE.get(package, [])
-        if strangers := set(names).difference(own):
-            sys.exit(f"{wheel.name} has files outside {leaf}: {sorted(strangers)}")
-        if missing := {leaf + "py.typed", *own}.difference(names):
+        package = expected[name_of(wheel)]
+        names = {n for n in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in n}
+        if strangers := names.difference(package.files):
+            sys.exit(f"{wheel.name} has files that its src folder lacks: {sorted(strangers)}")
+        if missing := set(package.files).difference(names):
             sys.exit(f"{wheel.name} lacks {sorted(missing)}")
-        for name in names:
+        for name in sorted(names):
             if name in owners:
                 sys.exit(f"{name} is in {wheel.name} and in {owners[name]}")
             owners[name] = wheel.name
-    packages = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
-    if sorted(map(name_of, wheels)) != packages:
-        sys.exit(f"expected a wheel for each of {packages}, found {[w.name for w in wheels]}")
     print(f"{len(owners)} files in {len(wheels)} wheels, each in one of them")
 
 
@@ -84,6 +77,17 @@ def check_sources(archives: list[Path], wheels: list[Path]) -> None:
             names = {name.split("/")[1] for name in source.getnames()} - {".gitignore"}
         if names != SOURCE_NAMES:
             sys.exit(f"{archive.name} has {sorted(names)}, expected {sorted(SOURCE_NAMES)}")
+
+
+def copy_type_tests(folder: Path) -> list[str]:
+    """Puts the type tests into one folder, away from the sources; returns their names."""
+    names: list[str] = []
+    for source in sorted(path for pattern in TYPING for path in ROOT.glob(pattern)):
+        if source.name in names:
+            sys.exit(f"there are two type tests called {source.name}: give each a name of its own")
+        names.append(source.name)
+        (folder / source.name).write_text(source.read_text())
+    return names
 
 
 def main() -> None:
@@ -109,16 +113,16 @@ def main() -> None:
             *publishing,
         )
         work.mkdir()
-        for source in TYPING.glob("*.py"):
-            (work / source.name).write_text(source.read_text())
+        checked = copy_type_tests(work)
         (work / "pyrightconfig.json").write_text('{"reportUnnecessaryTypeIgnoreComment": "error"}')
         tools = site / "bin"
         run(tools / "twine", "check", "--strict", *archives, *wheels)
         run(tools / "check-wheel-contents", *wheels)
         run(tools / "lint-imports", "--config", ROOT / "pyproject.toml", cwd=work)
-        run(tools / "mypy", "--strict", "public_api.py", "refused.py", cwd=work)
+        run(tools / "mypy", "--strict", *checked, cwd=work)
         run(tools / "pyright", "--pythonpath", python, "-p", work, cwd=work)
-        run(tools / "ty", "check", "--python", site, "public_api.py", cwd=work)
+        accepted = [name for name in checked if name != REFUSED]
+        run(tools / "ty", "check", "--python", site, *accepted, cwd=work)
 
 
 if __name__ == "__main__":

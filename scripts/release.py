@@ -3,12 +3,14 @@
 
     python scripts/release.py bump kit-logger minor
     python scripts/release.py bump kit-logger 1.0.0
+    python scripts/release.py bump kit-hello 0.1.0
     python scripts/release.py check
     python scripts/release.py tag kit-logger-v0.2.0
 
 `bump` writes the version, moves what is unreleased in the changelog under it, and widens the ranges
-of whoever names the package. `check` prints what is wrong, a line each. `tag` tells whether a tag
-can be published, and prints its package; `.github/workflows/release.yml` asks it.
+of whoever names the package; a package without a release is given the version that it has. `check`
+prints what is wrong, a line each. `tag` tells whether a tag can be published, and prints its
+package; `.github/workflows/release.yml` asks it.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STEPS = ("major", "minor", "patch")
 # SPEC: the core metadata that a page of a package index shows.
 NEEDED = ("description", "readme", "license", "license-files", "keywords", "classifiers")
+REQUIRES_PYTHON = ">=3.11"
 LABELS = ("Homepage", "Documentation", "Repository", "Changelog", "Issues")
 PAGES = (
     "*.md",
@@ -43,7 +46,7 @@ SECTION = re.compile(r"^## \[(?P<name>[^]]+)\](?: - (?P<date>\S+))?$", re.MULTIL
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINKS = re.compile(r"(?:^\[[^]]+\]: \S+\n)+\Z", re.MULTILINE)
 RANGE = re.compile(
-    r"(?P<name>\bkit-[a-z-]+)(?P<extra>\[[a-z,]+\])?>=(?P<low>[\d.]+),<(?P<high>[\d.]+)"
+    r"(?P<name>\bkit-[a-z0-9-]+)(?P<extra>\[[a-z0-9,-]+\])?>=(?P<low>[\d.]+),<(?P<high>[\d.]+)"
 )
 
 
@@ -118,14 +121,14 @@ class Package:
     def links(self) -> str:
         """The links that the changelog needs at its end."""
         versions = self.released()
-        latest = self.tag(versions[0]) if versions else "HEAD"
-        lines = [f"[Unreleased]: {self.repository}/compare/{latest}...HEAD"]
+        if not versions:
+            return f"[Unreleased]: {self.repository}/commits/HEAD/packages/{self.name}\n"
+        lines = [f"[Unreleased]: {self.repository}/compare/{self.tag(versions[0])}...HEAD"]
         for version, before in pairwise(versions):
             changes = f"{self.tag(before)}...{self.tag(version)}"
             lines.append(f"[{version}]: {self.repository}/compare/{changes}")
-        if versions:
-            first = versions[-1]
-            lines.append(f"[{first}]: {self.repository}/releases/tag/{self.tag(first)}")
+        first = versions[-1]
+        lines.append(f"[{first}]: {self.repository}/releases/tag/{self.tag(first)}")
         return "".join(line + "\n" for line in lines)
 
     def write_version(self, version: Version, date: str) -> None:
@@ -203,7 +206,7 @@ def bump(name: str, step: str) -> None:
     package = find(name, all_packages)
     old = package.version
     new = old.after(step) if step in STEPS else Version.parse(step)
-    if new <= old:
+    if new < old or (new == old and package.released()):
         refuse(f"{name} is at {old} already: {new} is not later")
     if not re.sub(r"^###.*$", "", package.unreleased(), flags=re.MULTILINE).strip():
         path = package.changelog_file.relative_to(ROOT)
@@ -220,7 +223,8 @@ def bump(name: str, step: str) -> None:
         if dependant.settings_file in widened and dependant is not package:
             dependant.settings = dependant.settings_file.read_text()
             dependant.write_change(f"- Asks for {name}{new.range()}.")
-    print(f"{name} {old} -> {new}. Changed:")
+    print(f"{name} {new}, the first release" if new == old else f"{name} {old} -> {new}", end="")
+    print(". Changed:")
     print(git("diff", "--stat").rstrip())
     print(f"Look at it, run .ci/run, and commit it as '{name} {new}'; CONTRIBUTING.md goes on.")
 
@@ -269,9 +273,8 @@ def metadata_problems(package: Package) -> Iterator[str]:
     """What a page on a package index would lack."""
     project = package.project
     yield from (f"pyproject.toml: no {key}" for key in NEEDED if not project.get(key))
-    workspace = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    if project.get("requires-python") != workspace["requires-python"]:
-        yield f"pyproject.toml: requires-python is not {workspace['requires-python']!r}"
+    if project.get("requires-python") != REQUIRES_PYTHON:
+        yield f"pyproject.toml: requires-python is not {REQUIRES_PYTHON!r}"
     if "Typing :: Typed" not in project.get("classifiers", ()):
         yield "pyproject.toml: no classifier 'Typing :: Typed'"
     urls, repository = project.get("urls", {}), package.repository
@@ -296,9 +299,13 @@ def changelog_problems(package: Package) -> Iterator[str]:
         except ValueError:
             yield f"CHANGELOG.md: [{section['name']}] has no date like 2026-12-31"
     versions = package.released()
-    if versions[:1] != [package.version]:
-        latest = versions[0] if versions else "none"
-        yield f"CHANGELOG.md: its latest version is {latest}, that of the package {package.version}"
+    if not versions and not package.unreleased():
+        yield "CHANGELOG.md: it has no version, and nothing under [Unreleased]"
+    if versions and versions[0] != package.version:
+        yield (
+            f"CHANGELOG.md: its latest version is {versions[0]}, that of the package "
+            f"{package.version}"
+        )
     if versions != sorted(set(versions), reverse=True):
         yield "CHANGELOG.md: the versions are not in order, latest first"
     if not package.changelog.endswith(f"\n\n{package.links()}"):
@@ -310,7 +317,7 @@ def requirement_problems(package: Package, among: dict[str, Package]) -> Iterato
     project = package.project
     extras = project.get("optional-dependencies", {}).values()
     for line in [*project.get("dependencies", ()), *(line for lines in extras for line in lines)]:
-        name = re.split(r"[^a-z-]", line, maxsplit=1)[0]
+        name = re.split(r"[^a-z0-9-]", line, maxsplit=1)[0]
         if name.startswith("kit-") and not (name in among and RANGE.fullmatch(line)):
             yield f"pyproject.toml: {line!r} is no range of a package, e.g. 'kit-core>=0.1,<0.2'"
 

@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 import documents
 import pytest
+import workspace
 from commands import run
 from document_runner import Reader
 from documents import ROOT
@@ -38,26 +39,16 @@ FOLLOWED_BY = {
 # Those for who changes Kit itself: their commands take a clone, the network, or half an hour.
 FOR_DEVELOPERS = {"CONTRIBUTING.md", "benchmarks/README.md"}
 REFERENCE = "docs/reference/"
-# Whose public names have to be in the reference.
-MODULES = (
-    "kit",
-    "kit.asgi",
-    "kit.bearer_auth",
-    "kit.conninfo",
-    "kit.cookie",
-    "kit.dev",
-    "kit.interface",
-    "kit.interface.plugins",
-    "kit.logger",
-    "kit.request",
-    "kit.route",
-    "kit.router",
-    "kit.router.testing",
-    "kit.streaming",
-    "kit.testing",
-    "kit.trailing_slash",
-    "kit.validator",
-    "kit.web",
+# Modules whose names are for no caller: the pages of the `kit` command describe this one.
+PROGRAMS = {"kit.dev.cli"}
+# Every other public module that says what its public names are: the reference has them all.
+MODULES = sorted(
+    module
+    for package in workspace.packages().values()
+    for module, path in package.modules.items()
+    if module not in PROGRAMS
+    and not any(part.startswith("_") for part in module.split("."))
+    and re.search(r"^__all__\b", path.read_text(), re.MULTILINE)
 )
 
 
@@ -136,7 +127,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Site]:
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(ROOT / "docs", folder / "docs")
     shutil.copy(ROOT / "mkdocs.yml", folder)
-    (folder / "packages").symlink_to(ROOT / "packages")
+    for name in ("packages", "scripts"):
+        (folder / name).symlink_to(ROOT / name)
     # Strict: a link or anchor that leads nowhere is an error.
     run(sys.executable, "-m", "mkdocs", "build", "--clean", "--strict", cwd=folder)
     built = folder / "site"

@@ -227,6 +227,43 @@ def test_bump_refuses(workspace: Workspace, arguments: tuple[str, ...], text: st
     assert workspace.git("status", "--porcelain") == ""
 
 
+def test_the_first_release_is_of_the_version_that_there_is(workspace: Workspace) -> None:
+    workspace.make("kit-hello2", "0.1.0", ["kit-interface>=0.3,<0.4"])
+    begun = (
+        "# Changelog of kit-hello2\n\n## [Unreleased]\n{news}\n"
+        f"[Unreleased]: {REPOSITORY}/commits/HEAD/packages/kit-hello2\n"
+    )
+    workspace.write("packages/kit-hello2/CHANGELOG.md", begun.format(news=""))
+    assert workspace.release("check", code=1) == (
+        "kit-hello2: CHANGELOG.md: it has no version, and nothing under [Unreleased]\n"
+    )
+    workspace.write("packages/kit-hello2/CHANGELOG.md", begun.format(news=NEWS))
+    workspace.write("examples/plugin/pyproject.toml", '"kit-hello2[a2]>=0.1,<0.2"')
+    workspace.commit()
+    workspace.release("check")
+    assert workspace.release("tag", "kit-hello2-v0.1.0", code=1) == (
+        "error: kit-hello2 has changes under [Unreleased]: bump its version first\n"
+    )
+    assert workspace.release("bump", "kit-hello2", "0.0.9", code=1) == (
+        "error: kit-hello2 is at 0.1.0 already: 0.0.9 is not later\n"
+    )
+    said = workspace.release("bump", "kit-hello2", "0.1.0")
+    assert said.startswith("kit-hello2 0.1.0, the first release. Changed:\n")
+    assert workspace.git("diff", "--name-only").split() == ["packages/kit-hello2/CHANGELOG.md"]
+    assert workspace.read("packages/kit-hello2/CHANGELOG.md") == (
+        f"# Changelog of kit-hello2\n\n## [Unreleased]\n\n## [0.1.0] - {TODAY}\n{NEWS}\n"
+        f"[Unreleased]: {REPOSITORY}/compare/kit-hello2-v0.1.0...HEAD\n"
+        f"[0.1.0]: {REPOSITORY}/releases/tag/kit-hello2-v0.1.0\n"
+    )
+    workspace.commit()
+    assert workspace.release("tag", "kit-hello2-v0.1.0") == "kit-hello2\n"
+    workspace.write("packages/kit-hello2/CHANGELOG.md", begun.format(news=NEWS))
+    workspace.edit("packages/kit-hello2/pyproject.toml", '"0.1.0"', '"0.2.0"')
+    assert workspace.release("check", code=1) == (
+        "examples/plugin/pyproject.toml: kit-hello2[a2]>=0.1,<0.2 does not allow kit-hello2 0.2.0\n"
+    )
+
+
 def test_headings_alone_are_nothing(workspace: Workspace) -> None:
     news = "## [Unreleased]\n\n### Added\n\n### Fixed\n"
     workspace.edit("packages/kit-interface/CHANGELOG.md", "## [Unreleased]\n", news)

@@ -10,45 +10,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import documents
 import httpx
 import pytest
+import workspace
 from commands import run
 from environments import install, install_pinned, metadata, new_environment, with_needed
+from workspace import ROOT
 
 pytestmark = pytest.mark.slow
 
-CORE = {"kit-core", "kit-interface", "kit-routers"}
-ROUTERS = {f"{name} of kit-routers" for name in ("linear", "pattern", "reg-exp", "smart", "trie")}
-MIDDLEWARE = {
-    "kit-bearer-auth": {"bearer-auth of kit-bearer-auth"},
-    "kit-logger": {"logger of kit-logger"},
-    "kit-trailing-slash": {
-        "append-trailing-slash of kit-trailing-slash",
-        "trim-trailing-slash of kit-trailing-slash",
-    },
-}
-SERVERS = {"granian of kit-dev", "uvicorn of kit-dev"}
-ALL = CORE | {*MIDDLEWARE, "kit-dev"}
-# What is installed, what is to be there then, and which plugins.
+PACKAGES = workspace.packages()
+ALL = {*PACKAGES}
+CORE = workspace.needed(["kit-core"], PACKAGES)
+# Those that can be used without the core: the interface, the routers, nearly all middleware.
+APART = {name for name in ALL if "kit-core" not in workspace.needed([name], PACKAGES)}
+GROUPS = ("kit.routers", "kit.middleware", "kit.commands", "kit.servers")
+# What is installed; that, and what it needs, is to be there then.
 COMBINATIONS = {
-    "core": (["kit-core"], CORE, ROUTERS),
-    "core and a middleware": (
-        ["kit-core", "kit-logger"],
-        CORE | {"kit-logger"},
-        ROUTERS | MIDDLEWARE["kit-logger"],
-    ),
-    "all": ([*ALL], ALL, ROUTERS.union(SERVERS, *MIDDLEWARE.values())),
+    "core": ["kit-core"],
+    "core and a middleware": ["kit-core", "kit-logger"],
+    "all": [*PACKAGES],
 }
-MODULES = {
-    "kit-core": "kit",
-    "kit-interface": "kit.interface",
-    "kit-routers": "kit.router",
-    "kit-bearer-auth": "kit.bearer_auth",
-    "kit-trailing-slash": "kit.trailing_slash",
-    "kit-logger": "kit.logger",
-    "kit-dev": "kit.dev",
-}
-# Uses each of the middleware that is installed.
+# Uses middleware of three distributions where they are installed.
 APP = """
 from kit import Kit
 from kit.interface import plugins
@@ -76,8 +60,7 @@ from importlib.metadata import distributions
 from importlib.util import find_spec
 from kit.interface import plugins
 
-groups = ("kit.routers", "kit.middleware", "kit.commands", "kit.servers")
-found = [plugin for group in groups for plugin in plugins.installed(group)]
+found = [plugin for group in GROUPS for plugin in plugins.installed(group)]
 for plugin in found:
     plugins.load(plugin.group, plugin.name)
 print(json.dumps({
@@ -106,32 +89,51 @@ print(response.status, asyncio.run(response.text()))
 UPLOAD = b"x" * 3_000_000
 
 
+def plugins_of(names: set[str]) -> list[str]:
+    """The plugins that distributions register in their pyproject.toml."""
+    return sorted(
+        f"{plugin} of {name}"
+        for name in names
+        for group in GROUPS
+        for plugin in PACKAGES[name].project.get("entry-points", {}).get(group, {})
+    )
+
+
 @pytest.fixture(params=[pytest.param(value, id=key) for key, value in COMBINATIONS.items()])
 def combination(
     request: pytest.FixtureRequest, wheels: dict[str, Path], tmp_path: Path
-) -> tuple[Path, set[str], set[str]]:
-    """An interpreter, the distributions of Kit that it should have, and the plugins."""
-    names, distributions, expected = request.param
+) -> tuple[Path, set[str]]:
+    """An interpreter, and the distributions of Kit that it should have."""
     python = new_environment(tmp_path / "venv")
-    install_pinned(python, *with_needed(wheels, *names), "uvicorn")
-    return python, distributions, expected
+    install_pinned(python, *with_needed(wheels, *request.param), "uvicorn")
+    return python, workspace.needed(request.param, PACKAGES)
 
 
 def test_what_is_installed_is_all_there_is(
-    combination: tuple[Path, set[str], set[str]],
-    serve_command: Callable[..., Any],
-    tmp_path: Path,
+    combination: tuple[Path, set[str]], serve_command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    python, distributions, expected = combination
-    modules = json.dumps([*MODULES.values()])
-    found = json.loads(run(python, "-c", INSTALLED.replace("MODULES", modules)))
+    python, distributions = combination
+    modules = json.dumps([leaf for package in PACKAGES.values() for leaf in package.leaves])
+    program = INSTALLED.replace("MODULES", modules).replace("GROUPS", repr(GROUPS))
+    found = json.loads(run(python, "-c", program))
     assert sorted(found["distributions"]) == sorted(distributions)
-    assert sorted(found["plugins"]) == sorted(expected)
-    assert set(found["modules"]) == {MODULES[name] for name in distributions}
+    assert sorted(found["plugins"]) == plugins_of(distributions)
+    assert sorted(found["modules"]) == leaves_of(distributions)
     asked = ask_over_uvicorn(python, serve_command, tmp_path)
     assert ("<-- GET /hello/wheel 200" in asked["printed"]) is ("kit-logger" in distributions)
     assert asked["secret"] == (401 if "kit-bearer-auth" in distributions else 200)
     assert asked["slash"] == (301 if "kit-trailing-slash" in distributions else 404)
+
+
+def test_the_core_brings_what_it_needs_and_no_more() -> None:
+    assert {"kit-core", "kit-interface", "kit-routers"} <= CORE
+    assert not [name for name in CORE if PACKAGES[name].is_middleware]
+    assert {"kit-interface", "kit-routers", "kit-logger", "kit-dev"} <= APART
+
+
+def leaves_of(names: set[str]) -> list[str]:
+    """The import names that distributions own."""
+    return sorted(leaf for name in names for leaf in PACKAGES[name].leaves)
 
 
 def ask_over_uvicorn(
@@ -192,29 +194,32 @@ def test_core_is_installed_by_pip(wheels: dict[str, Path], tmp_path: Path) -> No
     assert missing.rstrip().endswith("ModuleNotFoundError: No module named 'kit.logger'")
 
 
-def test_middleware_stands_on_the_interface_alone(wheels: dict[str, Path], tmp_path: Path) -> None:
+def test_packages_work_without_the_core(wheels: dict[str, Path], tmp_path: Path) -> None:
+    """Those that don't ask for it: what they import, and their types."""
     python = new_environment(tmp_path / "venv")
-    install(python, wheels["kit-interface"], *(wheels[name] for name in MIDDLEWARE))
-    modules = [MODULES[name] for name in MIDDLEWARE]
-    for module in modules:
-        loaded = f"import sys, {module}; print(*[n for n in sys.modules if n.startswith('kit.')])"
-        parts = {name.split(".")[1] for name in run(python, "-c", loaded).split()}
-        assert parts == {"interface", module.removeprefix("kit.")}
-    # Their types hold without kit-core, those inside the packages and those of their use.
-    (tmp_path / "use.py").write_text(
-        "from typing import assert_type\n"
-        "from kit.bearer_auth import bearer_auth\n"
-        "from kit.interface import Middleware\n"
-        "from kit.logger import logger\n"
-        "from kit.trailing_slash import append_trailing_slash, trim_trailing_slash\n"
-        'assert_type(bearer_auth(token="t"), Middleware)\n'
-        "assert_type(logger(), Middleware)\n"
-        "assert_type(append_trailing_slash(), Middleware)\n"
-        "assert_type(trim_trailing_slash(), Middleware)\n"
-    )
+    install_pinned(python, *(wheels[name] for name in sorted(APART)))
+    modules = leaves_of(APART)
+    for name in sorted(APART):
+        beside = {*leaves_of(workspace.needed([name], PACKAGES))}
+        for module in PACKAGES[name].leaves:
+            loaded = f"import sys, {module}; print(*[n for n in sys.modules if n in {modules}])"
+            assert module in (found := {*run(python, "-c", loaded).split()})
+            assert found - beside == set(), module
+    # Their types hold without kit-core, those inside the packages and those of their use. Some have
+    # modules for one extra alone, and kit-dev one for granian.
+    extras = {name: [*PACKAGES[name].project.get("optional-dependencies", {})] for name in APART}
+    needed = [f"{n}[{','.join(e)}] @ {wheels[n].as_uri()}" for n, e in extras.items() if e]
+    install_pinned(python, *needed, "granian")
+    tests = sorted(path for path in ROOT.glob("packages/*/tests/typing/*.py"))
+    uses = [path for path in tests if path.relative_to(ROOT).parts[1] in APART]
+    assert {path.relative_to(ROOT).parts[1] for path in uses} >= {
+        name for name in APART if PACKAGES[name].is_middleware
+    }
+    for path in uses:
+        (tmp_path / path.name).write_text(path.read_text())
     mypy = ("-m", "mypy", "--strict", "--python-executable", python, "--cache-dir", tmp_path)
     packages = [part for module in modules for part in ("-p", module)]
-    for what in (packages, ["use.py"]):
+    for what in (packages, [path.name for path in uses]):
         said = run(sys.executable, *mypy, *what, cwd=tmp_path)
         assert said.startswith("Success: no issues found"), said
 
@@ -230,11 +235,27 @@ def test_command_without_its_extra_names_the_pip_command(
     assert run(python.parent / "kit", "--version").startswith("kit")
 
 
+@pytest.mark.parametrize("page", ["docs/kit-command.md", "packages/kit-dev/README.md"])
+def test_pages_show_what_kit_plugins_lists(
+    page: str, wheels: dict[str, Path], tmp_path: Path
+) -> None:
+    python = new_environment(tmp_path / "venv")
+    named = ("kit-core", "kit-dev", "kit-logger")
+    install_pinned(python, *with_needed(wheels, *named), "granian", "uvicorn", "watchfiles")
+    command = "$ kit plugins\n"
+    blocks = documents.read(page).blocks
+    [shown] = [block.text for block in blocks if block.text.startswith(command)]
+    listed = run(python.parent / "kit", "plugins")
+    for package in PACKAGES.values():
+        # The pages show the versions of their first release.
+        listed = re.sub(rf"({package.name} +)[\d.]+", r"\g<1>0.1.0", listed)
+    assert shown == command + re.sub(r" +$", "", listed, flags=re.MULTILINE)
+
+
 def test_source_distributions_give_the_same_wheels(wheels: dict[str, Path], tmp_path: Path) -> None:
     """Those of the fixture were built from the source distributions, these are from the tree."""
-    root = Path(__file__).resolve().parent.parent
     build = ("build", "--quiet", "--all-packages", "--no-sources", "--wheel", "-o", tmp_path)
-    run("uv", "--directory", root, *build)
+    run("uv", "--directory", ROOT, *build)
     assert sorted(path.name for path in tmp_path.glob("*.whl")) == sorted(
         wheel.name for wheel in wheels.values()
     )

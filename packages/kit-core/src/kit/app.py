@@ -88,7 +88,7 @@ class Kit(Generic[B, V]):
         router: Router[Any] | str | None = None,
         get_path: GetPath | None = None,
         lifespan: OpenLifespan[B, V] | None = None,
-        limits: Limits = Limits(),
+        limits: Limits = Limits(),  # noqa: B008 - immutable
         method_not_allowed: bool = False,
     ) -> None:
         for name, value in (("get_path", get_path), ("lifespan", lifespan)):

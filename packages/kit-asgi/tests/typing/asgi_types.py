@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""Checked by mypy, pyright and ty against the installed wheels; never run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kit import Kit
+from kit.asgi import from_asgi, from_wsgi
+
+
+async def asgi_app(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+
+
+def wsgi_app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    start_response("204 No Content", [])
+    return []
+
+
+app = Kit()
+app.mount("/asgi", from_asgi(asgi_app)).mount("/wsgi", from_wsgi(wsgi_app, workers=2))

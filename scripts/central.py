@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""The central places that name every package: checks them, and writes what they lack.
+
+Everything else finds the packages by globbing. `check_tree.py` runs the checks, and writes with
+`--write`; `new_package.py` writes as well.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from workspace import CORE, ROOT, Package
+
+Packages = dict[str, Package]
+
+REFERENCE = "docs/reference"
+PAGE = """\
+# {module}
+
+::: {module}
+    options:
+      show_root_heading: false
+      show_root_toc_entry: false
+"""
+# Paths of type checkers that belong to no package.
+_OTHER_PATHS = re.compile(r'^    "(?!packages/).*\n', re.MULTILINE)
+
+
+def uv_sources(text: str, packages: Packages) -> str:
+    """Returns pyproject.toml with each package as a source of uv, which takes no glob here."""
+    lines = "".join(f"{name} = {{ workspace = true }}\n" for name in packages)
+    return _replaced(text, r"^\[tool\.uv\.sources\]\n", r"(?:.+\n)*", lines)
+
+
+def mypy_path(text: str, packages: Packages) -> str:
+    """Returns pyproject.toml with the folder of each package in `mypy_path`: no glob either."""
+    start, body = r"^mypy_path = \[\n", r"(?:    .+\n)*"
+    found = re.search(f"(?:{start})({body})", text, re.MULTILINE)
+    others = "".join(_OTHER_PATHS.findall(found[1])) if found else ""
+    lines = "".join(f'    "packages/{name}/src",\n' for name in packages)
+    return _replaced(text, start, body, lines + others)
+
+
+def readme_table(text: str, packages: Packages) -> str:
+    """Returns the README with its table: kit-core, other parts of the framework, middleware."""
+    order = sorted(packages.values(), key=lambda each: (each.name != CORE, each.is_middleware))
+    rows = "".join(
+        f"| [{package.name}](packages/{package.name}) | {_imports(package)} | {package.summary} |\n"
+        for package in order
+    )
+    return _replaced(text, _table("distribution", "import", "what is in it"), r"(?:\|.+\n)*", rows)
+
+
+def index_table(text: str, packages: Packages) -> str:
+    """Returns docs/index.md with a row for each package; the last column is written by hand."""
+    start = _table("distribution", "import", "what it is")
+    rows = []
+    waiting = dict(packages)
+    for cells in _rows(text, start):
+        package = waiting.pop(cells[0].strip("`"), None)
+        if package is not None:
+            rows.append((cells[0], _imports(package), cells[2]))
+    rows += [(f"`{each.name}`", _imports(each), each.summary) for each in waiting.values()]
+    return _replaced(text, start, r"(?:\|.+\n)*", _lines(rows))
+
+
+def reference_table(text: str, packages: Packages) -> str:
+    """Returns the reference's index with a row for each import name and page, in order.
+
+    The last column is written by hand.
+    """
+    start = _table("module", "distribution", "what is in it")
+    owners = {module: each.name for each in packages.values() for module in each.modules}
+    owners |= {leaf: each.name for each in packages.values() for leaf in each.leaves}
+    summaries = {leaf: each.summary for each in packages.values() for leaf in each.leaves}
+    for cells in _rows(text, start):
+        module = re.sub(r"\[`(.+)`\].*", r"\1", cells[0])
+        if module in owners:
+            summaries[module] = cells[2]
+    rows = [
+        (f"[`{module}`]({module}.md)", owners[module], summaries[module])
+        for module in sorted(summaries)
+    ]
+    return _replaced(text, start, r"(?:\|.+\n)*", _lines(rows))
+
+
+WRITERS: dict[str, tuple[Callable[[str, Packages], str], ...]] = {
+    "pyproject.toml": (uv_sources, mypy_path),
+    "README.md": (readme_table,),
+    "docs/index.md": (index_table,),
+    f"{REFERENCE}/index.md": (reference_table,),
+}
+
+
+def problems(packages: Packages) -> Iterator[str]:
+    """Yields the lines that a central place lacks, and those that it should not have."""
+    for path, expected in _expected(packages).items():
+        name = path.relative_to(ROOT)
+        if not path.exists():
+            yield f"{name}: no such page; each import name of a package has one"
+            continue
+        lines = path.read_text(encoding="utf-8").splitlines()
+        differences = [*difflib.ndiff(lines, expected.splitlines())]
+        lacking = [line[2:].strip() for line in differences if line.startswith("+ ")]
+        odd = [line[2:].strip() for line in differences if line.startswith("- ")]
+        for line in lacking:
+            yield f"{name}: {'line out of order' if line in odd else 'missing line'}: {line!r}"
+        for line in odd:
+            if line not in lacking:
+                yield f"{name}: unexpected line: {line!r}"
+
+
+def write(packages: Packages) -> list[Path]:
+    """Writes what the central places lack; returns the files that changed."""
+    changed = []
+    for path, expected in _expected(packages).items():
+        if not path.exists() or path.read_text(encoding="utf-8") != expected:
+            path.write_text(expected, encoding="utf-8")
+            changed.append(path)
+    return changed
+
+
+def _expected(packages: Packages) -> dict[Path, str]:
+    """The central files as they should be."""
+    files = {}
+    for name, writers in WRITERS.items():
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for writer in writers:
+            try:
+                text = writer(text, packages)
+            except LookupError as error:
+                sys.exit(f"error: {name}: {error}")
+        files[ROOT / name] = text
+    for leaf in (leaf for package in packages.values() for leaf in package.leaves):
+        page = ROOT / REFERENCE / f"{leaf}.md"
+        # What a page says beside the docstrings is written by hand.
+        is_there = page.exists()
+        files[page] = page.read_text(encoding="utf-8") if is_there else PAGE.format(module=leaf)
+    return files
+
+
+def _imports(package: Package) -> str:
+    return ", ".join(f"`{leaf}`" for leaf in package.leaves)
+
+
+def _table(*titles: str) -> str:
+    """An expression for the first two lines of a table."""
+    return rf"^\| {re.escape(' | '.join(titles))} \|\n\|[-|]+\|\n"
+
+
+def _rows(text: str, start: str) -> list[list[str]]:
+    found = re.search(f"(?:{start})((?:\\|.+\n)*)", text, re.MULTILINE)
+    lines = found[1].splitlines() if found else []
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def _lines(rows: list[tuple[str, str, str]]) -> str:
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
+def _replaced(text: str, start: str, body: str, new: str) -> str:
+    """Puts `new` behind what `start` matches, in place of what `body` matches there.
+
+    Raises:
+        LookupError: If nothing matches `start`.
+    """
+    found = re.search(f"({start}){body}", text, re.MULTILINE)
+    if found is None:
+        raise LookupError(f"expected lines that match {start!r}")
+    return f"{text[: found.end(1)]}{new}{text[found.end() :]}"

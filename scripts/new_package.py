@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""Makes a package that passes `.ci/run` as it is.
+
+    python scripts/new_package.py kit-hello --middleware
+    python scripts/new_package.py kit-hello --description "Greetings for the Kit web framework."
+
+The package is packages/kit-hello, imported as `kit.hello`: a tiny middleware, or a tiny function,
+with README, changelog, tests and a test of its types, all to be replaced. The central places that
+name every package get their lines, see central.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import keyword
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import central
+import release
+import workspace
+from workspace import INTERFACE, ROOT
+
+TEMPLATE = Path(__file__).resolve().parent / "template"
+NAME = re.compile(r"kit((?:-[a-z0-9]+)+)")
+# The lines of the template have room for these.
+MOST_NAME = 24
+MOST_DESCRIPTION = 90
+
+
+def check_name(name: str, packages: Mapping[str, workspace.Package]) -> str:
+    """Returns what a package is called in code; ends the script if its name can't be used."""
+    found = NAME.fullmatch(name)
+    if found is None or name[4].isdigit():
+        release.refuse(
+            f"{name!r} can't be the name of a package: expected kit- and words of small letters "
+            "and digits with hyphens between them, e.g. kit-body-limit"
+        )
+    if len(name) > MOST_NAME + len("kit-"):
+        release.refuse(f"{name!r} is too long: at most {MOST_NAME} characters may follow kit-")
+    word = found[1][1:].replace("-", "_")
+    if (ROOT / "packages" / name).exists():
+        release.refuse(f"there is a package {name} already: see packages/{name}")
+    for package in packages.values():
+        if {word, f"{word}.py"} & package.entries:
+            release.refuse(f"kit.{word} belongs to {package.name}: choose another name")
+    if keyword.iskeyword(word):
+        release.refuse(f"kit.{word} can't be imported, {word!r} is a keyword: choose another name")
+    if hasattr(builtins, word):
+        release.refuse(f"a function {word!r} would hide the builtin: choose another name")
+    if word.startswith("test"):
+        release.refuse(f"pytest would take a function {word!r} for a test: choose another name")
+    return word
+
+
+def check_plugin(name: str, packages: Mapping[str, workspace.Package]) -> None:
+    """Ends the script if another package registers a middleware of this name."""
+    for package in packages.values():
+        if name in package.project.get("entry-points", {}).get("kit.middleware", {}):
+            release.refuse(f"{package.name} registers a middleware {name!r}: choose another name")
+
+
+def check_description(text: str) -> str:
+    """Returns a description with a full stop, if it fits into docstrings, TOML and tables."""
+    text = text.strip()
+    if not re.fullmatch(r'[A-Z0-9][^"\\|`\n]*', text):
+        release.refuse(
+            f"--description {text!r}: expected one line that begins with a capital letter, without "
+            'double quotes, backslashes, backticks and "|"'
+        )
+    text = text.removesuffix(".") + "."
+    if len(text) > MOST_DESCRIPTION:
+        release.refuse(
+            f"--description has {len(text)} characters, with the full stop: at most "
+            f"{MOST_DESCRIPTION} fit"
+        )
+    return text
+
+
+def values_for(name: str, word: str, given: argparse.Namespace) -> dict[str, str]:
+    """Returns the texts for the markers of the template."""
+    plugin = name.removeprefix("kit-")
+    header = "-".join(["X", *(part.capitalize() for part in plugin.split("-"))])
+    what = f"sets the header {header}" if given.middleware else "names method and path of a request"
+    kind = "Middleware" if given.middleware else "Helper"
+    description = given.description or f"{kind} for the Kit web framework that {what}."
+    others = release.packages()
+    needed = dict.fromkeys([INTERFACE, *given.depends])
+    ranges = {each: release.find(each, others).version.range() for each in needed}
+    keywords = ["web", "framework", "asgi", "http", "kit", *(["middleware"] * given.middleware)]
+    entry_point = f'\n[project.entry-points."kit.middleware"]\n{plugin} = "kit.{word}:{word}"\n'
+    return {
+        "name": name,
+        "plugin": plugin,
+        "module": f"kit.{word}",
+        "function": word,
+        "header": header,
+        "header_lower": header.lower(),
+        "description": check_description(description),
+        "keywords": ", ".join(f'"{each}"' for each in [*keywords, plugin.replace("-", " ")]),
+        "dependencies": "".join(f'    "{each}{range_}",\n' for each, range_ in ranges.items()),
+        "entry_points": entry_point if given.middleware else "",
+    }
+
+
+def write(folder: Path, kinds: tuple[str, ...], values: Mapping[str, str]) -> None:
+    """Writes the files of a package."""
+    for kind in kinds:
+        for source in sorted((TEMPLATE / kind).rglob("*.in")):
+            name = source.relative_to(TEMPLATE / kind).as_posix().removesuffix(".in")
+            target = folder / name.replace("MODULE", values["function"])
+            target.parent.mkdir(parents=True, exist_ok=True)
+            text = source.read_text(encoding="utf-8")
+            text = re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], text)
+            target.write_text(text, encoding="utf-8")
+    (folder / "LICENSE").write_text((ROOT / "LICENSE").read_text(encoding="utf-8"))
+    # The order of the imports and the breaks of long lines depend on the name.
+    ruff = (sys.executable, "-m", "ruff")
+    for command in (("check", "--quiet", "--select", "I", "--fix"), ("format", "--quiet")):
+        subprocess.run([*ruff, *command, str(folder)], cwd=ROOT, check=True)
+
+
+def main() -> None:
+    """Runs the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name", help="name of the distribution, e.g. kit-body-limit")
+    parser.add_argument("--middleware", action="store_true", help="make middleware")
+    parser.add_argument("--description", help="one sentence, for package index and tables")
+    parser.add_argument(
+        "--depends",
+        metavar="PACKAGE",
+        action="append",
+        default=[],
+        help=f"a package of Kit that it needs beside {INTERFACE}; may be repeated",
+    )
+    given = parser.parse_args()
+    name: str = given.name
+    packages = workspace.packages()
+    word = check_name(name, packages)
+    if given.middleware:
+        check_plugin(name.removeprefix("kit-"), packages)
+    values = values_for(name, word, given)
+    folder = ROOT / "packages" / name
+    write(folder, ("common", "middleware" if given.middleware else "plain"), values)
+    print(f"made {folder.relative_to(ROOT)}, imported as kit.{word}")
+    for path in central.write(workspace.packages()):
+        print(f"wrote {path.relative_to(ROOT)}")
+    print(f"Run 'uv sync' and 'uv run pytest packages/{name}', then replace the template's code.")
+
+
+if __name__ == "__main__":
+    main()

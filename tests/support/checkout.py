@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Copies of this repository, for scripts that change or check a whole checkout."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from workspace import ROOT
+
+# Made by tools, and large; the lock file spares uv the search for versions.
+_LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "dist", "site", "*.db*")
+
+
+class Checkout:
+    """A copy of the files of the repository as they are.
+
+    Args:
+        root: A folder that isn't there.
+    """
+
+    def __init__(self, root: Path) -> None:
+        shutil.copytree(ROOT, root, ignore=_LEFT_OUT)
+        self.root = root
+
+    def read(self, name: str) -> str:
+        """Returns the text of a file."""
+        return (self.root / name).read_text()
+
+    def write(self, name: str, text: str) -> None:
+        """Writes a file, in a new folder if need be."""
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(text)
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replaces a text that is there once."""
+        text = self.read(name)
+        assert text.count(old) == 1, (name, old)
+        self.write(name, text.replace(old, new))
+
+    def files(self) -> dict[str, bytes]:
+        """Returns what is in all files, by their names."""
+        paths = (path for path in self.root.rglob("*") if path.is_file())
+        return {
+            path.relative_to(self.root).as_posix(): path.read_bytes()
+            for path in paths
+            if "__pycache__" not in path.parts
+        }
