@@ -87,6 +87,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.fixture(params=["asyncio", "trio"])
+def backend(request: pytest.FixtureRequest) -> str:
+    """The name of an event loop; a test that takes it runs once on each."""
+    return str(request.param)
+
+
 @pytest.fixture
 def serve_command(tmp_path: Path) -> Iterator[Callable[..., Served]]:
     """Runs a server: `serve_command(command, NAME="value")`, with `command(port)` the command."""

@@ -14,14 +14,13 @@ from typing import Any
 
 import anyio
 import pytest
-from asgi_peer import Course, Peer
+from asgi_peer import Course, Peer, http_scope
 from leaving_app import DOWNLOADS, SPOOL_BYTES, UPLOADS, make_app, state
 from serving import ServedApp
 from wire import exchange, request, responses
 
 PATIENCE_S = 20  # how long anything may take before the test gives up
 SERVERS = ("uvicorn", "uvicorn-h11", "hypercorn", "hypercorn-trio")
-BACKENDS = ("asyncio", "trio")
 
 MULTIPART = b"content-type: multipart/form-data; boundary=XX"
 URLENCODED = b"content-type: application/x-www-form-urlencoded"
@@ -152,17 +151,8 @@ def played(backend: str, scope: dict[str, Any], body: bytes, course: Course) -> 
 
 
 def scope_of(method: str, path: str, content_type: bytes = b"") -> dict[str, Any]:
-    return {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.4"},
-        "method": method,
-        "scheme": "http",
-        "path": f"/{path}",
-        "raw_path": b"/" + path.encode(),
-        "query_string": b"",
-        "root_path": "",
-        "headers": [tuple(content_type.split(b": "))] if content_type else [],
-    }
+    headers = [tuple(content_type.split(b": "))] if content_type else []
+    return http_scope(f"/{path}", method, headers=headers)
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:
@@ -173,7 +163,6 @@ def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:
     ]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @HALVES
 def test_upload(backend: str, path: str, half: str, caplog: pytest.LogCaptureFixture) -> None:
     content_type, body = HALF_FORMS[half]
@@ -187,7 +176,6 @@ def test_upload(backend: str, path: str, half: str, caplog: pytest.LogCaptureFix
         assert logged(caplog) == [(logging.DEBUG, LEFT_UPLOAD)]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("send_raises", [False, True], ids=["send ignores", "send raises"])
 @pytest.mark.parametrize("path", DOWNLOADS)
 def test_download(

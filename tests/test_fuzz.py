@@ -43,8 +43,6 @@ FOLDER = tempfile.gettempdir() + "/#"  # how Linux shows a file there that never
 # How long a request may take before it is taken for one that hangs.
 PATIENCE_S = 20
 
-backends = pytest.mark.parametrize("backend", ["asyncio", "trio"])
-
 
 def fuzzed(share: int = 1) -> Callable[[Any], Any]:
     """Draws so many times as many examples as other tests do."""
@@ -155,7 +153,6 @@ class Stage:
         assert peer.violations == [], (peer.scope, peer.course)
 
 
-@backends
 def test_any_request_wherever_it_breaks_off(backend: str, faults: Faults) -> None:
     stage = Stage(backend, faults)
 
@@ -207,7 +204,6 @@ BREAKS = [
 ]
 
 
-@backends
 @pytest.mark.parametrize("request_", WORKING, ids=lambda request: request.path.decode())
 def test_each_break_of_what_holds_something(
     backend: str, request_: WholeRequest, faults: Faults
@@ -216,7 +212,6 @@ def test_each_break_of_what_holds_something(
     stage.answers(*[(request_, course) for course in BREAKS])
 
 
-@backends
 def test_requests_one_after_the_other(backend: str, faults: Faults) -> None:
     stage = Stage(backend, faults)
 
@@ -247,7 +242,6 @@ def comparable(answer: Answer, request: WholeRequest) -> Any:
     return answer.status, answer.headers, answer.body
 
 
-@backends
 def test_same_request_in_other_chunks(backend: str, faults: Faults) -> None:
     stage = Stage(backend, faults)
 
@@ -260,7 +254,6 @@ def test_same_request_in_other_chunks(backend: str, faults: Faults) -> None:
     check()
 
 
-@backends
 def test_requests_at_once(backend: str, faults: Faults) -> None:
     stage = Stage(backend, faults)
 

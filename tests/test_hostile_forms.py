@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from asgi_peer import http_scope
 from form_app import make_app
 from hostile_forms import CASES, MIB, Hostile
 from serving import ServedApp
@@ -54,9 +55,8 @@ class Sender:
 
     async def ask(self, path: str, content_type: str) -> None:
         headers = [(b"content-type", content_type.encode("latin-1"))]
-        scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode()}
-        more = {"headers": headers, "root_path": "", "query_string": b"", "scheme": "http"}
-        await make_app()({**scope, **more}, self.receive, self.send)
+        scope = http_scope(path, "POST", headers=headers)
+        await make_app()(scope, self.receive, self.send)
 
 
 @EVERY_CASE

@@ -15,6 +15,7 @@ import everything_answers as answers
 import everything_bodies as bodies
 import pytest
 from anyio.lowlevel import checkpoint
+from asgi_peer import http_scope
 from everything_faults import PlannedError, broken_generator, left_open
 from everything_foreign import asgi_app, fetch_handler, wsgi_app
 
@@ -105,27 +106,11 @@ class Request:
 
     async def _play(self, app: Any, number: int) -> None:
         target = self.target.replace("%d", str(number))
-        path, _, query = target.partition("?")
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.4"},
-            "http_version": "1.1",
-            "method": self.method,
-            "scheme": "http",
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": query.encode(),
-            "root_path": "",
-            "headers": [
-                (
-                    name.replace("%d", str(number)).encode(),
-                    value.replace("%d", str(number)).encode(),
-                )
-                for name, value in self.headers
-            ],
-            "client": ("127.0.0.1", 1234),
-            "server": ("127.0.0.1", 80),
-        }
+        lines = [
+            (name.replace("%d", str(number)).encode(), value.replace("%d", str(number)).encode())
+            for name, value in self.headers
+        ]
+        scope = http_scope(target, self.method, headers=lines)
         messages = [{"type": "http.request", "body": self.body.replace(b"%d", b"%d" % number)}]
         gone = anyio.Event()
         sent = 0

@@ -21,6 +21,32 @@ WITHOUT_BODY = (204, 304)
 PATIENCE = 60
 
 
+def http_scope(target: str, method: str = "GET", **more: Any) -> dict[str, Any]:
+    """Builds the ASGI scope of a request.
+
+    Args:
+        target: Path and query, unencoded.
+        method: The HTTP method.
+        **more: Keys of the scope that differ.
+    """
+    path, _, query = target.partition("?")
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [],
+        "client": ("127.0.0.1", 1234),
+        "server": ("127.0.0.1", 80),
+        **more,
+    }
+
+
 class ServerError(Exception):
     """What a server's own fault looks like to an application."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from asgi_peer import Course
+from asgi_peer import Course, http_scope
 from everything import TOKEN
 from everything_bodies import READERS
 from hypothesis import strategies as st
@@ -40,21 +40,13 @@ class WholeRequest:
 
     def scope(self) -> dict[str, Any]:
         """The ASGI scope that a server makes of it."""
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.4"},
-            "http_version": "1.1",
-            "method": self.method,
-            "scheme": "http",
+        own = {
             "path": unquote_to_bytes(self.path).decode("utf-8", "replace"),
             "raw_path": self.path,
             "query_string": self.query,
-            "root_path": "",
             "headers": list(self.headers),
-            "client": ("127.0.0.1", 1234),
-            "server": ("127.0.0.1", 80),
-            **dict(self.more),
         }
+        scope = http_scope("", self.method, **{**own, **dict(self.more)})
         return {key: value for key, value in scope.items() if value != LEFT_OUT}
 
 

@@ -32,12 +32,12 @@ from kit.testing import (
 Make = Callable[..., SyncTestClient]
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def make(request: pytest.FixtureRequest) -> Make:
+@pytest.fixture
+def make(backend: str) -> Make:
     """Makes a client on this event loop."""
 
     def make(app: Kit, *args: Any, **options: Any) -> SyncTestClient:
-        return sync_test_client(app, *args, backend=request.param, **options)
+        return sync_test_client(app, *args, backend=backend, **options)
 
     return make
 

@@ -33,79 +33,6 @@ from kit.web import ClientDisconnectedError
 Callback = Callable[[Any], Awaitable[object]]
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Runs an async function within 5 seconds; what was dropped half-way is then collected."""
-
-    def run(function: Any, *args: Any) -> Any:
-        async def bounded() -> Any:
-            with anyio.fail_after(5):
-                result = await function(*args)
-            gc.collect()
-            await anyio.lowlevel.checkpoint()
-            return result
-
-        return anyio.run(bounded, backend=request.param)
-
-    return run
-
-
-class Client:
-    """The server and the client behind it.
-
-    Args:
-        leaves_after: Goes away when this many messages were sent to it.
-        failing: Raised by `send` from then on, instead of taking and ignoring more.
-        busy: Whether `send` gives others a turn, as a server does whose buffer is full.
-    """
-
-    def __init__(
-        self,
-        *,
-        leaves_after: int | None = None,
-        failing: Exception | None = None,
-        busy: bool = True,
-    ) -> None:
-        self.leaves_after = leaves_after
-        self.failing = failing
-        self.busy = busy
-        self.sent: list[dict[str, Any]] = []
-        self.gone = anyio.Event()
-        self.asked = False
-
-    async def receive(self) -> dict[str, Any]:
-        await anyio.lowlevel.checkpoint()
-        if not self.asked:
-            self.asked = True
-            return {"type": "http.request", "body": b""}
-        await self.gone.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(self, message: dict[str, Any]) -> None:
-        if self.busy:
-            await anyio.lowlevel.checkpoint()
-        if self.gone.is_set():
-            if self.failing is not None:
-                raise self.failing
-            return
-        self.sent.append(message)
-        if len(self.sent) == self.leaves_after:
-            self.gone.set()
-
-    @property
-    def body(self) -> bytes:
-        return b"".join(message.get("body", b"") for message in self.sent[1:])
-
-    @property
-    def complete(self) -> bool:
-        return self.sent[-1]["type"] == "http.response.body" and not self.sent[-1].get("more_body")
-
-    async def get(self, app: Any) -> bytes:
-        scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
-        await app(scope, self.receive, self.send)
-        return self.body
-
-
 def served(callback: Callback, on_error: Any = None, helper: Any = stream) -> Kit:
     return Kit().get("/", lambda c: helper(c, callback, on_error))
 
@@ -168,6 +95,7 @@ def leaving(trace: list[Any], *, waits: bool) -> Callback:
 @MAKERS
 def test_client_going_away_cancels_the_callback(
     run: Any,
+    client: Any,
     make: Any,
     waits: bool,
     failing: Any,
@@ -176,19 +104,19 @@ def test_client_going_away_cancels_the_callback(
 ) -> None:
     trace: list[Any] = []
     on_error: list[Any] = []
-    client = Client(leaves_after=2, failing=failing, busy=busy)
-    run(client.get, make(leaving(trace, waits=waits), lambda e, s: on_error.append(e)))
+    asking = client(leaves_after=2, failing=failing, busy=busy)
+    run(asking.ask, make(leaving(trace, waits=waits), lambda e, s: on_error.append(e)))
     late = "Can't write to the stream: it was aborted, or the client went away"
     assert trace[0] == ("sync", True, True)
     assert set(trace[1:]) == {"async", ("finally", True, True), late}
     assert len(trace) == 4
-    assert len(client.sent) == 2
+    assert len(asking.sent) == 2
     assert on_error == []
     [record] = caplog.records
     assert record.getMessage() == "Exception in an on_abort callback of stream() for GET /"
 
 
-def test_callback_that_catches_exceptions_is_stopped(run: Any) -> None:
+def test_callback_that_catches_exceptions_is_stopped(run: Any, client: Any) -> None:
     trace: list[str] = []
 
     async def callback(stream: StreamingApi) -> None:
@@ -203,24 +131,24 @@ def test_callback_that_catches_exceptions_is_stopped(run: Any) -> None:
 
     for failing in (None, OSError("gone")):
         trace.clear()
-        run(Client(leaves_after=3, failing=failing).get, served(callback))
+        run(client(leaves_after=3, failing=failing).ask, served(callback))
         assert trace == ["finally"]
 
 
-def test_callback_that_ends_well_although_the_client_is_gone(run: Any) -> None:
+def test_callback_that_ends_well_although_the_client_is_gone(run: Any, client: Any) -> None:
     async def callback(stream: StreamingApi) -> None:
         with anyio.CancelScope(shield=True):
             await stream.write("x")
             while not stream.aborted:
                 await anyio.sleep(0.001)
 
-    client = Client(leaves_after=2)
-    run(client.get, served(callback))
-    assert not client.complete
+    asking = client(leaves_after=2)
+    run(asking.ask, served(callback))
+    assert not asking.complete
 
 
 @MAKERS
-def test_cancellation_by_the_server(run: Any, make: Any) -> None:
+def test_cancellation_by_the_server(run: Any, client: Any, make: Any) -> None:
     trace: list[Any] = []
 
     async def callback(stream: StreamingApi) -> None:
@@ -233,11 +161,11 @@ def test_cancellation_by_the_server(run: Any, make: Any) -> None:
             trace.append("finally")
 
     async def main() -> bool:
-        client = Client()
+        asking = client()
         with anyio.CancelScope() as scope:
             async with anyio.create_task_group() as group:
-                group.start_soon(client.get, make(callback))
-                while len(client.sent) < 3:
+                group.start_soon(asking.ask, make(callback))
+                while len(asking.sent) < 3:
                     await anyio.sleep(0.001)
                 scope.cancel()
         return scope.cancelled_caught
@@ -274,7 +202,7 @@ def test_reader_in_process_that_is_cancelled(run: Any) -> None:
 
 
 def test_clients_request_that_breaks_off_is_no_fault(
-    run: Any, caplog: pytest.LogCaptureFixture
+    run: Any, client: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     trace: list[Any] = []
 
@@ -284,9 +212,9 @@ def test_clients_request_that_breaks_off_is_no_fault(
         raise ClientDisconnectedError("while its body was read")
 
     for make in (served, wrapped):
-        client = Client()
-        run(client.get, make(callback))
-        assert not client.complete
+        asking = client()
+        run(asking.ask, make(callback))
+        assert not asking.complete
     assert trace == [True, True]
     assert caplog.records == []
 
@@ -304,7 +232,7 @@ async def test_body_that_is_dropped_half_way_is_closed_by_the_garbage_collector(
 
 @MAKERS
 def test_shielded_tasks_that_write_on(
-    run: Any, make: Any, caplog: pytest.LogCaptureFixture
+    run: Any, client: Any, make: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def callback(stream: StreamingApi) -> None:
         async def shielded() -> None:
@@ -316,13 +244,13 @@ def test_shielded_tasks_that_write_on(
             group.start_soon(shielded)
             group.start_soon(shielded)
 
-    client = Client(leaves_after=3)
-    run(client.get, make(callback))
-    assert not client.complete
+    asking = client(leaves_after=3)
+    run(asking.ask, make(callback))
+    assert not asking.complete
     assert caplog.records == []
 
 
-async def test_tasks_of_asyncio_are_cancelled_with_the_callback() -> None:
+async def test_tasks_of_asyncio_are_cancelled_with_the_callback(client: Any) -> None:
     trace: list[str] = []
 
     async def callback(stream: StreamingApi) -> None:
@@ -342,7 +270,7 @@ async def test_tasks_of_asyncio_are_cancelled_with_the_callback() -> None:
 
     for make in (served, wrapped):
         trace.clear()
-        await Client(leaves_after=4).get(make(callback))
+        await client(leaves_after=4).ask(make(callback))
         assert trace == ["task", "task", "callback"]
 
 
@@ -358,10 +286,10 @@ def failing_after(number: int, error: Exception) -> Callback:
     return callback
 
 
-async def cut(client: Client, app: Kit) -> Exception:
+async def cut(asking: Any, app: Kit) -> Exception:
     with pytest.raises(Exception) as caught:  # noqa: PT011 - the caller looks at it
-        await client.get(app)
-    assert not client.complete
+        await asking.ask(app)
+    assert not asking.complete
     return caught.value
 
 
@@ -369,13 +297,18 @@ async def cut(client: Client, app: Kit) -> Exception:
 @pytest.mark.parametrize("error", [ValueError("broke"), OSError("own")], ids=repr)
 @MAKERS
 def test_error_is_logged_and_cuts_the_answer(
-    run: Any, make: Any, number: int, error: Exception, caplog: pytest.LogCaptureFixture
+    run: Any,
+    client: Any,
+    make: Any,
+    number: int,
+    error: Exception,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    client = Client()
+    asking = client()
     app = make(failing_after(number, error)).on_error(lambda e, c: c.text("never"))
-    assert run(cut, client, app) is error
-    assert client.sent[0]["status"] == 200
-    assert client.body == b"X" * number
+    assert run(cut, asking, app) is error
+    assert asking.sent[0]["status"] == 200
+    assert asking.body == b"X" * number
     [record] = caplog.records
     assert (record.name, record.levelno) == ("kit", logging.ERROR)
     assert record.getMessage() == "Exception in the callback of stream() for GET /"
@@ -413,7 +346,9 @@ def test_path_in_the_log_can_not_forge_a_line(run: Any, caplog: pytest.LogCaptur
 
 @pytest.mark.parametrize("kind", ["async", "plain"])
 @MAKERS
-def test_on_error(run: Any, make: Any, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_on_error(
+    run: Any, client: Any, make: Any, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
     seen: list[Any] = []
 
     def on_error(error: Exception, stream: StreamingApi) -> Any:
@@ -421,32 +356,34 @@ def test_on_error(run: Any, make: Any, kind: str, caplog: pytest.LogCaptureFixtu
         return stream.write("SORRY") if kind == "async" else None
 
     error = ValueError("broke")
-    client = Client()
+    asking = client()
     app = make(failing_after(1, error), on_error)
-    assert run(cut, client, app) is error
-    assert client.body == (b"XSORRY" if kind == "async" else b"X")
+    assert run(cut, asking, app) is error
+    assert asking.body == (b"XSORRY" if kind == "async" else b"X")
     assert seen == [(error, False, False)]
     assert caplog.records == []
 
 
 @MAKERS
-def test_on_error_may_say_that_the_answer_is_complete(run: Any, make: Any) -> None:
+def test_on_error_may_say_that_the_answer_is_complete(run: Any, client: Any, make: Any) -> None:
     async def on_error(error: Exception, stream: StreamingApi) -> None:
         await stream.write("SORRY")
         stream.close()
 
-    client = Client()
-    assert run(client.get, make(failing_after(1, ValueError("broke")), on_error)) == b"XSORRY"
-    assert client.complete
+    asking = client()
+    assert run(asking.ask, make(failing_after(1, ValueError("broke")), on_error)).body == b"XSORRY"
+    assert asking.complete
 
 
 @MAKERS
-def test_on_error_that_raises(run: Any, make: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_on_error_that_raises(
+    run: Any, client: Any, make: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     def on_error(error: Exception, stream: StreamingApi) -> None:
         raise TypeError("second") from error
 
     error = ValueError("broke")
-    assert run(cut, Client(), make(failing_after(1, error), on_error)) is error
+    assert run(cut, client(), make(failing_after(1, error), on_error)) is error
     [record] = caplog.records
     assert record.getMessage() == "Exception in the on_error of stream() for GET /"
     assert record.exc_info is not None
@@ -454,7 +391,7 @@ def test_on_error_that_raises(run: Any, make: Any, caplog: pytest.LogCaptureFixt
 
 
 def test_error_while_the_client_goes_away_is_logged(
-    run: Any, caplog: pytest.LogCaptureFixture
+    run: Any, client: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def callback(stream: StreamingApi) -> None:
         try:
@@ -463,11 +400,11 @@ def test_error_while_the_client_goes_away_is_logged(
         finally:
             raise ValueError("in finally")
 
-    run(Client(leaves_after=2).get, served(callback))
+    run(client(leaves_after=2).ask, served(callback))
     assert [str(record.exc_info[1]) for record in caplog.records] == ["in finally"]  # type: ignore[index]
 
 
-async def test_callback_that_awaits_what_was_cancelled() -> None:
+async def test_callback_that_awaits_what_was_cancelled(client: Any) -> None:
     """Its answer is cut as well, although no `Exception` comes of it."""
 
     async def callback(stream: StreamingApi) -> None:
@@ -476,11 +413,11 @@ async def test_callback_that_awaits_what_was_cancelled() -> None:
         task.cancel()
         await task
 
-    client = Client()
+    asking = client()
     with pytest.raises(asyncio.CancelledError):
-        await client.get(served(callback))
-    assert not client.complete
-    assert type(await cut(Client(), wrapped(callback))) is StreamAbortedError
+        await asking.ask(served(callback))
+    assert not asking.complete
+    assert type(await cut(client(), wrapped(callback))) is StreamAbortedError
 
 
 def plain_callback(stream: StreamingApi) -> None: ...
@@ -495,9 +432,9 @@ async def generator_callback(stream: StreamingApi) -> AsyncIterator[str]:
     [(plain_callback, "NoneType"), (generator_callback, "async_generator")],
     ids=["plain", "generator"],
 )
-def test_callback_that_is_not_async(run: Any, callback: Any, gave: str) -> None:
+def test_callback_that_is_not_async(run: Any, client: Any, callback: Any, gave: str) -> None:
     line = callback.__code__.co_firstlineno
-    assert str(run(cut, Client(), served(callback))) == (
+    assert str(run(cut, client(), served(callback))) == (
         "stream() takes an async function, which awaits stream.write(): "
         f"{callback.__name__} ({__file__}:{line}) gave {gave}"
     )
@@ -507,7 +444,7 @@ def test_callback_that_is_not_async(run: Any, callback: Any, gave: str) -> None:
 
 
 @MAKERS
-def test_close(run: Any, make: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_close(run: Any, client: Any, make: Any, caplog: pytest.LogCaptureFixture) -> None:
     seen: list[Any] = []
 
     async def callback(stream: StreamingApi) -> None:
@@ -517,9 +454,9 @@ def test_close(run: Any, make: Any, caplog: pytest.LogCaptureFixture) -> None:
         seen.append((stream.closed, stream.aborted))
         await stream.write("never")
 
-    client = Client()
-    assert run(client.get, make(callback)) == b"X"
-    assert client.complete
+    asking = client()
+    assert run(asking.ask, make(callback)).body == b"X"
+    assert asking.complete
     assert seen == [False, (True, False)]
     [record] = caplog.records
     assert record.exc_info is not None
@@ -529,7 +466,9 @@ def test_close(run: Any, make: Any, caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.parametrize("again", [True, False])
 @MAKERS
-def test_abort(run: Any, make: Any, again: bool, caplog: pytest.LogCaptureFixture) -> None:
+def test_abort(
+    run: Any, client: Any, make: Any, again: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     trace: list[Any] = []
 
     async def callback(stream: StreamingApi) -> None:
@@ -542,17 +481,17 @@ def test_abort(run: Any, make: Any, again: bool, caplog: pytest.LogCaptureFixtur
             await stream.write("never")
             trace.append("never")
 
-    client = Client()
-    error = run(cut, client, make(callback))
+    asking = client()
+    error = run(cut, asking, make(callback))
     assert type(error) is StreamAbortedError
     assert str(error) == "The stream was aborted, so its answer is not complete"
-    assert client.body == b"X"
+    assert asking.body == b"X"
     assert trace == ["on_abort", (True, True)]
     assert caplog.records == []
 
 
 @MAKERS
-def test_abort_by_another_task(run: Any, make: Any) -> None:
+def test_abort_by_another_task(run: Any, client: Any, make: Any) -> None:
     streams: list[StreamingApi] = []
 
     async def callback(stream: StreamingApi) -> None:
@@ -561,21 +500,21 @@ def test_abort_by_another_task(run: Any, make: Any) -> None:
         await stream.sleep(60)
 
     async def main() -> None:
-        client = Client()
+        asking = client()
 
         async def abort() -> None:
-            while len(client.sent) < 2:
+            while len(asking.sent) < 2:
                 await anyio.sleep(0.001)
             await streams[0].abort()
 
         async with anyio.create_task_group() as group:
             group.start_soon(abort)
-            assert type(await cut(client, make(callback))) is StreamAbortedError
+            assert type(await cut(asking, make(callback))) is StreamAbortedError
 
     run(main)
 
 
-def test_abort_when_it_is_over_does_nothing(run: Any) -> None:
+def test_abort_when_it_is_over_does_nothing(run: Any, client: Any) -> None:
     streams: list[StreamingApi] = []
 
     async def callback(stream: StreamingApi) -> None:
@@ -583,7 +522,7 @@ def test_abort_when_it_is_over_does_nothing(run: Any) -> None:
         stream.on_abort(lambda: pytest.fail("called"))
 
     async def main() -> None:
-        await Client().get(served(callback))
+        await client().ask(served(callback))
         await streams[0].abort()
         assert (streams[0].aborted, streams[0].closed) == (False, True)
 

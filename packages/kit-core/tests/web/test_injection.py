@@ -130,39 +130,33 @@ def errors_logged() -> Iterator[list[Any]]:
         logger.removeHandler(handler)
 
 
-async def answer(make: Make, bad: str) -> tuple[int, list[tuple[bytes, bytes]], list[Any]]:
-    """Gives status and headers as a server gets them, and the errors that were logged."""
-    app = Kit()
+@pytest.fixture(scope="module")
+def answer(client: Any) -> Any:
+    """Status and headers as a server gets them, and the errors that were logged."""
 
-    @app.get("/")
-    async def handler(c: Context) -> Response:
-        response = make(c, bad)
-        if hasattr(response, "__await__"):
-            response = await response
-        return response if isinstance(response, Response) else c.text("x")
+    async def answer(make: Make, bad: str) -> tuple[int, list[tuple[bytes, bytes]], list[Any]]:
+        app = Kit()
 
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        @app.get("/")
+        async def handler(c: Context) -> Response:
+            response = make(c, bad)
+            if hasattr(response, "__await__"):
+                response = await response
+            return response if isinstance(response, Response) else c.text("x")
 
-    sent: list[dict[str, Any]] = []
+        with errors_logged() as errors:
+            answer = (await client().ask(app)).check()
+        for name, value in answer.lines:
+            assert re.fullmatch(rb"[!#$%&'*+\-.^_`|~0-9a-z]+", name)
+            assert not re.search(rb"[\r\n\0]", value)
+        return answer.status, answer.lines, errors
 
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    scope = {"type": "http", "method": "GET", "path": "/", "raw_path": b"/", "headers": []}
-    with errors_logged() as errors:
-        await app({**scope, "root_path": "", "query_string": b""}, receive, send)
-    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
-    lines = [(bytes(name), bytes(value)) for name, value in sent[0]["headers"]]
-    for name, value in lines:
-        assert re.fullmatch(rb"[!#$%&'*+\-.^_`|~0-9a-z]+", name)
-        assert not re.search(rb"[\r\n\0]", value)
-    return sent[0]["status"], lines, errors
+    return answer
 
 
 @pytest.mark.parametrize("way", VALUES)
 @given(bad=NOT_SENDABLE)
-async def test_a_value_that_can_not_be_sent(way: str, bad: str) -> None:
+async def test_a_value_that_can_not_be_sent(answer: Any, way: str, bad: str) -> None:
     status, lines, errors = await answer(VALUES[way], bad)
     assert status == 500
     assert [type(error) for error in errors] == [ValueError]
@@ -171,7 +165,7 @@ async def test_a_value_that_can_not_be_sent(way: str, bad: str) -> None:
 
 @pytest.mark.parametrize("way", NAMES)
 @given(bad=NOT_SENDABLE)
-async def test_a_name_that_can_not_be_sent(way: str, bad: str) -> None:
+async def test_a_name_that_can_not_be_sent(answer: Any, way: str, bad: str) -> None:
     status, lines, errors = await answer(NAMES[way], bad)
     assert status == 500
     assert [type(error) for error in errors] == [ValueError]
@@ -180,7 +174,7 @@ async def test_a_name_that_can_not_be_sent(way: str, bad: str) -> None:
 
 @pytest.mark.parametrize("way", ENCODING)
 @given(bad=NOT_SENDABLE)
-async def test_what_is_encoded_or_refused(way: str, bad: str) -> None:
+async def test_what_is_encoded_or_refused(answer: Any, way: str, bad: str) -> None:
     status, lines, errors = await answer(ENCODING[way], bad)
     if status == 500:
         assert [isinstance(error, ValueError) for error in errors] == [True]
@@ -191,7 +185,7 @@ async def test_what_is_encoded_or_refused(way: str, bad: str) -> None:
 
 
 @given(BREAKING)
-async def test_a_redirect_to_a_latin_1_text_with_a_line_break(bad: str) -> None:
+async def test_a_redirect_to_a_latin_1_text_with_a_line_break(answer: Any, bad: str) -> None:
     status, _, errors = await answer(lambda c, text: c.redirect(text), bad)
     assert status == 500
     assert re.search(r"CR, LF and NUL are not allowed$", str(errors[0]))
@@ -207,7 +201,7 @@ def test_a_request_to_another_server(bad: str) -> None:
 
 
 @given(st.lists(PLAIN, min_size=1, max_size=4))
-async def test_cookies_are_lines_of_their_own(values: list[str]) -> None:
+async def test_cookies_are_lines_of_their_own(answer: Any, values: list[str]) -> None:
     def make(c: Context, bad: str) -> Response:
         for value in values:
             c.header("set-cookie", value, append=True)

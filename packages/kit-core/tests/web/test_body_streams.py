@@ -166,7 +166,7 @@ async def test_a_stream_that_fails_is_closed() -> None:
     assert stream.trace == ["aclose"]
 
 
-async def test_a_client_that_leaves_closes_the_stream() -> None:
+async def test_a_client_that_leaves_closes_the_stream(client: Any) -> None:
     stream = Stream()
     app = Kit()
 
@@ -174,16 +174,5 @@ async def test_a_client_that_leaves_closes_the_stream() -> None:
     def page(c: Context) -> Response:
         return c.body(stream)
 
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    sent: list[dict[str, Any]] = []
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-        if len(sent) == 3:
-            raise OSError("the client is gone")
-
-    scope = {"type": "http", "method": "GET", "path": "/", "raw_path": b"/", "headers": []}
-    await app({**scope, "root_path": "", "query_string": b""}, receive, send)
+    await client(leaves_after=2, failing=OSError("the client is gone")).ask(app)
     assert stream.trace == ["closed", "aclose"]

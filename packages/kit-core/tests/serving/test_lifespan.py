@@ -13,28 +13,6 @@ import pytest
 
 from kit import Context, Kit, Response
 
-SCOPE = {
-    "type": "http",
-    "method": "GET",
-    "path": "/",
-    "raw_path": b"/",
-    "root_path": "",
-    "query_string": b"",
-    "headers": [],
-}
-
-
-@pytest.fixture(params=["asyncio", "trio"])
-def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    def run(function: Any, *args: Any) -> Any:
-        async def bounded() -> Any:
-            with anyio.fail_after(10):
-                return await function(*args)
-
-        return anyio.run(bounded, backend=request.param)
-
-    return run
-
 
 class Server:
     """The server's side of the lifespan protocol."""
@@ -54,18 +32,6 @@ class Server:
 
     async def send(self, message: dict[str, Any]) -> None:
         self.sent.append(message)
-
-    async def request(self) -> bytes:
-        parts: list[bytes] = []
-
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request"}
-
-        async def send(message: dict[str, Any]) -> None:
-            parts.append(message.get("body", b""))
-
-        await self.app(dict(SCOPE), receive, send)
-        return b"".join(parts)
 
     async def life(self, between: Callable[[], Any] | None = None) -> list[str]:
         """Starts the app, does something, stops it; gives the types of what it sent."""
@@ -96,7 +62,7 @@ def recording(trace: list[str], value: Any = None, **failing: Exception) -> Kit:
     return Kit(lifespan=lifespan).get("/", lambda c: c.json(dict(c.env)))
 
 
-def test_startup_requests_shutdown(run: Any) -> None:
+def test_startup_requests_shutdown(run: Any, client: Any) -> None:
     trace: list[str] = []
     app = recording(trace, {"db": "open"})
 
@@ -105,7 +71,7 @@ def test_startup_requests_shutdown(run: Any) -> None:
 
         async def between() -> None:
             assert trace == ["startup"]
-            assert await server.request() == b'{"db":"open"}'
+            assert (await client().ask(app)).body == b'{"db":"open"}'
 
         return await server.life(between)
 
@@ -259,12 +225,12 @@ def test_lifespan_that_is_no_context_manager_is_told(run: Any) -> None:
         run(main)
 
 
-def test_app_without_its_lifespan_running_has_an_empty_env(run: Any) -> None:
+def test_app_without_its_lifespan_running_has_an_empty_env(run: Any, client: Any) -> None:
     trace: list[str] = []
     app = recording(trace, {"db": 1})
 
     async def main() -> Any:
-        return await (await app.request("/")).json(), await Server(app).request()
+        return await (await app.request("/")).json(), (await client().ask(app)).body
 
     assert run(main) == ({}, b"{}")
     assert trace == []

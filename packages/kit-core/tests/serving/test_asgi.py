@@ -7,7 +7,7 @@ SPEC: ASGI 3.0, HTTP & WebSocket message format 2.4. All of it runs on asyncio a
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
@@ -20,77 +20,16 @@ from kit import URL, Context, HTTPException, Kit, Limits, Response
 BACKENDS = ("asyncio", "trio")
 
 
-@pytest.fixture(params=BACKENDS)
-def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Runs an async function to its end on each backend; within 10 seconds, so nothing hangs."""
+@pytest.fixture(scope="module")
+def serve(client: Any) -> Any:
+    """Serves one request, whose response must be complete: `await serve(app, scope, *messages)`."""
 
-    def run(function: Any, *args: Any, **kwargs: Any) -> Any:
-        async def bounded() -> Any:
-            with anyio.fail_after(10):
-                return await function(*args, **kwargs)
+    async def serve(app: Any, scope: dict[str, Any], *received: dict[str, Any]) -> Any:
+        server = client(*received)
+        await app(scope, server.receive, server.send)
+        return server.check()
 
-        return anyio.run(bounded, backend=request.param)
-
-    return run
-
-
-def http_scope(path: str = "/", method: str = "GET", **more: Any) -> dict[str, Any]:
-    path, _, query = (path, "", "") if "raw_path" in more else path.partition("?")
-    return {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.4"},
-        "http_version": "1.1",
-        "method": method,
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": query.encode(),
-        "root_path": "",
-        "headers": [(b"host", b"example.com")],
-        "client": ("127.0.0.1", 1234),
-        "server": ("127.0.0.1", 80),
-        **more,
-    }
-
-
-class Answer:
-    """What an app sent, checked for the order that ASGI asks for."""
-
-    def __init__(self, sent: list[dict[str, Any]]) -> None:
-        self.sent = sent
-        assert [m["type"] for m in sent] == ["http.response.start"] + ["http.response.body"] * (
-            len(sent) - 1
-        )
-        assert [m.get("more_body", False) for m in sent[1:]] == [True] * (len(sent) - 2) + [False]
-        self.status = sent[0]["status"]
-        self.lines: list[tuple[bytes, bytes]] = [tuple(line) for line in sent[0]["headers"]]
-        self.body = b"".join(m.get("body", b"") for m in sent[1:])
-        for name, value in self.lines:
-            assert type(name) is bytes
-            assert type(value) is bytes
-            assert name == name.lower()
-
-    def header(self, name: str) -> list[bytes]:
-        return [value for n, value in self.lines if n == name.encode()]
-
-
-async def serve(app: Any, scope: dict[str, Any], *received: dict[str, Any]) -> Answer:
-    """Serves one request; after the messages given (default: no body) nothing more comes."""
-    messages = list(received) or [{"type": "http.request", "body": b"", "more_body": False}]
-    sent: list[dict[str, Any]] = []
-
-    async def receive() -> dict[str, Any]:
-        await anyio.lowlevel.checkpoint()
-        if not messages:
-            await anyio.sleep_forever()
-        return messages.pop(0)
-
-    async def send(message: dict[str, Any]) -> None:
-        await anyio.lowlevel.checkpoint()
-        sent.append(message)
-
-    await app(scope, receive, send)
-    return Answer(sent)
+    return serve
 
 
 def body(data: bytes, more: bool = False) -> dict[str, Any]:
@@ -129,7 +68,14 @@ RESPONSES = [
 @pytest.mark.parametrize(("handler", "status", "content", "length"), RESPONSES)
 @pytest.mark.parametrize("around", [False, True], ids=["alone", "in a chain"])
 def test_response(
-    run: Any, handler: Any, status: int, content: bytes, length: bytes | None, around: bool
+    run: Any,
+    http_scope: Any,
+    serve: Any,
+    handler: Any,
+    status: int,
+    content: bytes,
+    length: bytes | None,
+    around: bool,
 ) -> None:
     app = Kit()
     if around:
@@ -151,31 +97,33 @@ def test_response(
         assert get.header("x-around") == head.header("x-around") == [b"1"]
 
 
-def test_head_keeps_the_length_that_a_handler_gives(run: Any) -> None:
+def test_head_keeps_the_length_that_a_handler_gives(run: Any, http_scope: Any, serve: Any) -> None:
     app = Kit().get("/", lambda c: c.body(None, 200, {"content-length": "1000"}))
     head = run(serve, app, http_scope(method="HEAD"))
     assert head.header("content-length") == [b"1000"]
     assert run(serve, app, http_scope()).header("content-length") == [b"0"]
 
 
-def test_204_has_no_content_length_even_if_a_handler_sets_one(run: Any) -> None:
+def test_204_has_no_content_length_even_if_a_handler_sets_one(
+    run: Any, http_scope: Any, serve: Any
+) -> None:
     app = Kit().get("/", lambda c: c.body(None, 204, {"content-length": "5"}))
     assert run(serve, app, http_scope()).header("content-length") == []
 
 
-def test_304_may_keep_its_content_length(run: Any) -> None:
+def test_304_may_keep_its_content_length(run: Any, http_scope: Any, serve: Any) -> None:
     app = Kit().get("/", lambda c: c.body(None, 304, {"content-length": "5", "etag": '"x"'}))
     assert run(serve, app, http_scope()).header("content-length") == [b"5"]
 
 
-def test_a_kept_response_answers_again_and_again(run: Any) -> None:
+def test_a_kept_response_answers_again_and_again(run: Any, http_scope: Any, serve: Any) -> None:
     kept = Response("kept")
     app = Kit().get("/", lambda c: kept)
     for method in ("GET", "HEAD", "GET"):
         assert run(serve, app, http_scope(method=method)).header("content-length") == [b"4"]
 
 
-def test_duplicate_headers_both_ways(run: Any) -> None:
+def test_duplicate_headers_both_ways(run: Any, http_scope: Any, serve: Any) -> None:
     app = Kit()
 
     @app.get("/")
@@ -191,7 +139,7 @@ def test_duplicate_headers_both_ways(run: Any) -> None:
 
 
 def test_a_response_whose_body_was_read_is_a_500_and_logged(
-    run: Any, caplog: pytest.LogCaptureFixture
+    run: Any, http_scope: Any, serve: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = Kit()
 
@@ -238,20 +186,22 @@ PATHS = [
 
 @pytest.mark.parametrize(("more", "path"), PATHS)
 @pytest.mark.parametrize("strict", [True, False])
-def test_routing_path(run: Any, more: dict[str, Any], path: str, strict: bool) -> None:
+def test_routing_path(
+    run: Any, http_scope: Any, serve: Any, more: dict[str, Any], path: str, strict: bool
+) -> None:
     app = Kit(strict=strict).get("/*", lambda c: c.text(c.req.path))
     assert run(serve, app, http_scope(**more)).body.decode() == path
 
 
 @pytest.mark.parametrize("missing", ["raw_path", "root_path"])
-def test_optional_keys_of_the_scope(run: Any, missing: str) -> None:
+def test_optional_keys_of_the_scope(run: Any, http_scope: Any, serve: Any, missing: str) -> None:
     scope = http_scope("/a/b")
     del scope[missing]
     app = Kit().get("/a/:x", lambda c: c.text(c.req.param("x")))
     assert run(serve, app, scope).body == b"b"
 
 
-def test_method_is_as_sent_and_query_is_left_alone(run: Any) -> None:
+def test_method_is_as_sent_and_query_is_left_alone(run: Any, http_scope: Any, serve: Any) -> None:
     app = Kit().on("PURGE", "/p", lambda c: c.text(f"{c.req.method} {c.req.query('q')}"))
     scope = http_scope("/p?q=%20+%C3%A9", "PURGE")
     assert run(serve, app, scope).body.decode() == "PURGE   é"
@@ -270,13 +220,15 @@ def test_method_is_as_sent_and_query_is_left_alone(run: Any) -> None:
         (b"256.256.256.256", "http://10.0.0.1:81/x?q=1"),
     ],
 )
-def test_url_whatever_the_host_header_is(run: Any, host: bytes, url: str) -> None:
+def test_url_whatever_the_host_header_is(
+    run: Any, http_scope: Any, serve: Any, host: bytes, url: str
+) -> None:
     scope = http_scope("/x?q=1", headers=[(b"host", host)], server=("10.0.0.1", 81))
     app = Kit().get("/x", lambda c: c.text(c.req.url))
     assert run(serve, app, scope).body.decode() == url
 
 
-def test_get_path_gets_the_request_of_the_scope(run: Any) -> None:
+def test_get_path_gets_the_request_of_the_scope(run: Any, http_scope: Any, serve: Any) -> None:
     seen: list[Any] = []
 
     def get_path(request: Any) -> str:
@@ -292,7 +244,9 @@ def test_get_path_gets_the_request_of_the_scope(run: Any) -> None:
     assert seen[0].scope is scope
 
 
-def test_get_path_that_raises_is_a_500(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_get_path_that_raises_is_a_500(
+    run: Any, http_scope: Any, serve: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     def get_path(request: Any) -> str:
         raise ValueError("get_path fails")
 
@@ -305,7 +259,9 @@ def test_get_path_that_raises_is_a_500(run: Any, caplog: pytest.LogCaptureFixtur
     raw=st.binary(max_size=12).map(lambda data: b"/" + data.replace(b"?", b"")),
     backend=st.sampled_from(BACKENDS),
 )
-def test_every_raw_path_gets_a_whole_answer(raw: bytes, backend: str) -> None:
+def test_every_raw_path_gets_a_whole_answer(
+    http_scope: Any, serve: Any, raw: bytes, backend: str
+) -> None:
     app = Kit().get("/:a/*", lambda c: c.json([c.req.path, c.req.param("a"), c.req.url]))
     scope = http_scope(path=raw.decode("utf-8", "replace"), raw_path=raw)
     answer = anyio.run(serve, app, scope, backend=backend)
@@ -333,11 +289,13 @@ def echo_app(**options: Any) -> Kit:
         pytest.param([body(b"abc", True), {"type": "http.request"}], id="bare end"),
     ],
 )
-def test_request_body(run: Any, messages: Any) -> None:
+def test_request_body(run: Any, http_scope: Any, serve: Any, messages: Any) -> None:
     assert run(serve, echo_app(), http_scope(method="POST"), *messages).body == b"abc"
 
 
-def test_disconnect_in_the_body_is_no_fault(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_disconnect_in_the_body_is_no_fault(
+    run: Any, http_scope: Any, serve: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO)
     calls: list[Any] = []
     app = echo_app().on_error(lambda error, c: calls.append(error) or c.text("x"))
@@ -345,7 +303,9 @@ def test_disconnect_in_the_body_is_no_fault(run: Any, caplog: pytest.LogCaptureF
     assert (calls, caplog.records) == ([], [])
 
 
-def test_disconnect_seen_by_a_handler_lets_it_clean_up(run: Any) -> None:
+def test_disconnect_seen_by_a_handler_lets_it_clean_up(
+    run: Any, http_scope: Any, serve: Any
+) -> None:
     trace: list[str] = []
     app = Kit()
 
@@ -360,14 +320,16 @@ def test_disconnect_seen_by_a_handler_lets_it_clean_up(run: Any) -> None:
     assert trace == ["cleaned up"]
 
 
-def test_body_beyond_the_limit_is_413_and_leaves_no_generator_open(run: Any) -> None:
+def test_body_beyond_the_limit_is_413_and_leaves_no_generator_open(
+    run: Any, http_scope: Any, serve: Any
+) -> None:
     # Under trio, a generator that is dropped half-way is a ResourceWarning.
     app = echo_app(limits=Limits(max_body_size_bytes=3))
     answer = run(serve, app, http_scope(method="POST"), body(b"ab", True), body(b"cd", True))
     assert (answer.status, answer.body) == (413, b"The body is larger than 3 bytes")
 
 
-def test_handler_that_never_reads_the_body_answers(run: Any) -> None:
+def test_handler_that_never_reads_the_body_answers(run: Any, http_scope: Any, serve: Any) -> None:
     app = Kit().post("/", lambda c: c.text("done"))
     assert run(serve, app, http_scope(method="POST"), body(b"a", True)).body == b"done"
 
@@ -391,7 +353,7 @@ def test_websocket_is_closed_before_it_is_accepted(run: Any) -> None:
     assert sent == [{"type": "websocket.close", "code": 1000}]
 
 
-def test_unknown_scope_type(run: Any) -> None:
+def test_unknown_scope_type(run: Any, serve: Any) -> None:
     with pytest.raises(RuntimeError) as caught:
         run(serve, Kit(), {"type": "telepathy"})
     assert str(caught.value) == "Kit can't serve the ASGI scope type 'telepathy'"
@@ -400,7 +362,9 @@ def test_unknown_scope_type(run: Any) -> None:
 # --- cancellation and a server that fails ------------------------------------------------------
 
 
-def test_cancellation_by_the_server_passes_through_and_closes_the_form(run: Any) -> None:
+def test_cancellation_by_the_server_passes_through_and_closes_the_form(
+    run: Any, http_scope: Any, serve: Any
+) -> None:
     kept: list[Any] = []
     trace: list[str] = []
     app = Kit(limits=Limits(spool_size_bytes=1))
@@ -441,7 +405,7 @@ def test_cancellation_by_the_server_passes_through_and_closes_the_form(run: Any)
     assert trace == ["finally"]
 
 
-def test_send_raising_oserror_passes_and_closes(run: Any) -> None:
+def test_send_raising_oserror_passes_and_closes(run: Any, http_scope: Any) -> None:
     class GoneError(OSError):
         pass
 
@@ -459,7 +423,7 @@ def test_send_raising_oserror_passes_and_closes(run: Any) -> None:
     run(main)
 
 
-def test_requests_side_by_side_do_not_see_each_other(run: Any) -> None:
+def test_requests_side_by_side_do_not_see_each_other(run: Any, http_scope: Any, serve: Any) -> None:
     app = Kit()
 
     @app.use("*")
@@ -475,7 +439,7 @@ def test_requests_side_by_side_do_not_see_each_other(run: Any) -> None:
             raise HTTPException(418, "seven")
         return c.text(f"{c.get('id')} {c.req.param('id')}")
 
-    answers: dict[int, Answer] = {}
+    answers: dict[int, Any] = {}
 
     async def one(number: int) -> None:
         answers[number] = await serve(app, http_scope(f"/{number}?id={number}"))
@@ -491,7 +455,9 @@ def test_requests_side_by_side_do_not_see_each_other(run: Any) -> None:
         assert answer.body == (b"seven" if number == 7 else b"%d %d" % (number, number))
 
 
-def test_get_path_that_gives_no_path_is_told(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_get_path_that_gives_no_path_is_told(
+    run: Any, http_scope: Any, serve: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     app = Kit(get_path=lambda request: request.url.encode())  # type: ignore[arg-type,return-value]
     assert run(serve, app, http_scope()).status == 500
     [error] = [str(r.exc_info[1]) for r in caplog.records if r.exc_info and r.exc_info[1]]
@@ -506,7 +472,7 @@ async def _spoil(message: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/stream", "/nothing"])
-async def test_messages_belong_to_the_server(path: str) -> None:
+async def test_messages_belong_to_the_server(http_scope: Any, path: str) -> None:
     async def chunks() -> AsyncIterator[bytes]:
         yield b"a"
         yield b"b"
@@ -525,7 +491,7 @@ async def test_messages_belong_to_the_server(path: str) -> None:
     assert answers[0] == answers[1]
 
 
-async def test_streamed_messages_stay_as_they_were_sent() -> None:
+async def test_streamed_messages_stay_as_they_were_sent(http_scope: Any, serve: Any) -> None:
     app = Kit().get("/", lambda c: c.body(iter([b"a", b"b", b"c"])))
     answer = await serve(app, http_scope())
     assert [message["body"] for message in answer.sent[1:]] == [b"a", b"b", b"c", b""]
@@ -535,7 +501,7 @@ async def _no_message() -> dict[str, Any]:
     raise AssertionError("nothing is to be received")
 
 
-def test_head_of_a_stream_receives_nothing(run: Any) -> None:
+def test_head_of_a_stream_receives_nothing(run: Any, http_scope: Any) -> None:
     closed = []
 
     async def chunks() -> AsyncIterator[bytes]:
@@ -565,7 +531,7 @@ class _Unfinished(Response):
     def __init__(self) -> None: ...
 
 
-async def test_what_setting_a_response_raises_is_a_500() -> None:
+async def test_what_setting_a_response_raises_is_a_500(http_scope: Any, serve: Any) -> None:
     async def middleware(c: Context, next: Any) -> Response:
         c.res.headers.set("x-seen", "1")
         return _Unfinished()
@@ -575,7 +541,9 @@ async def test_what_setting_a_response_raises_is_a_500() -> None:
     assert (answer.status, answer.body) == (500, b"Internal Server Error")
 
 
-async def test_what_setting_a_response_raises_is_for_the_part_it_came_from() -> None:
+async def test_what_setting_a_response_raises_is_for_the_part_it_came_from(
+    http_scope: Any, serve: Any
+) -> None:
     async def middleware(c: Context, next: Any) -> Response:
         c.res.headers.set("x-seen", "1")
         return _Unfinished()

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -18,18 +17,6 @@ from hypothesis import strategies as st
 from kit import Blob, Context, File, FormData, HTTPException, Kit, Response
 from kit.cookie import get_cookie
 from kit.testing import test_client
-
-
-@pytest.fixture(params=["asyncio", "trio"])
-def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    def run(function: Any, *args: Any) -> Any:
-        async def bounded() -> Any:
-            with anyio.fail_after(5):
-                return await function(*args)
-
-        return anyio.run(bounded, backend=request.param)
-
-    return run
 
 
 class Color(Enum):

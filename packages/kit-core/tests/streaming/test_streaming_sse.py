@@ -25,20 +25,6 @@ from kit.streaming import SSEStreamingApi, stream_sse
 Callback = Callable[[Any], Awaitable[object]]
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Runs an async function within 5 seconds."""
-
-    def run(function: Any, *args: Any) -> Any:
-        async def bounded() -> Any:
-            with anyio.fail_after(5):
-                return await function(*args)
-
-        return anyio.run(bounded, backend=request.param)
-
-    return run
-
-
 # --- server-sent events ------------------------------------------------------------------------
 
 
@@ -356,7 +342,7 @@ def test_keep_alive_comments_come_on_every_clock(run: Any) -> None:
     run(main)
 
 
-def test_keep_alive_finds_a_client_that_is_gone(run: Any) -> None:
+def test_keep_alive_finds_a_client_that_is_gone(run: Any, client: Any) -> None:
     trace: list[Any] = []
 
     async def callback(stream: SSEStreamingApi) -> None:
@@ -366,19 +352,19 @@ def test_keep_alive_finds_a_client_that_is_gone(run: Any) -> None:
         finally:
             trace.append("finally")
 
-    async def receive() -> dict[str, Any]:
-        """As of a server that never tells that the client left."""
-        await anyio.lowlevel.checkpoint()
-        return {"type": "http.request", "body": b""}
+    class Silent(client):
+        """As a server that never tells that the client left."""
 
-    async def send(message: dict[str, Any]) -> None:
-        await anyio.lowlevel.checkpoint()
-        if message.get("body"):
-            raise BrokenPipeError("gone")
+        async def receive(self) -> dict[str, Any]:
+            await anyio.lowlevel.checkpoint()
+            return {"type": "http.request", "body": b""}
+
+        async def take(self, message: dict[str, Any]) -> None:
+            if message.get("body"):
+                raise BrokenPipeError("gone")
 
     app = Kit().get("/", lambda c: stream_sse(c, callback, keep_alive=0.001))
-    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
-    run(app, scope, receive, send)
+    run(Silent().ask, app, method="GET")
     assert trace == [True, "finally"]
 
 

@@ -8,7 +8,6 @@ stream ends before its time is in test_streaming_end.py, its events are in test_
 from __future__ import annotations
 
 import asyncio
-import gc
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,64 +22,6 @@ from kit import Context, Kit, Response
 from kit.streaming import StreamClosedError, StreamingApi, stream, stream_sse, stream_text
 
 Callback = Callable[[Any], Awaitable[object]]
-
-
-@pytest.fixture(params=["asyncio", "trio"])
-def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Runs an async function within 5 seconds; what was dropped half-way is then collected."""
-
-    def run(function: Any, *args: Any) -> Any:
-        async def bounded() -> Any:
-            with anyio.fail_after(5):
-                result = await function(*args)
-            gc.collect()
-            await anyio.lowlevel.checkpoint()
-            return result
-
-        return anyio.run(bounded, backend=request.param)
-
-    return run
-
-
-class Client:
-    """The server and the client behind it, which stays to the end."""
-
-    def __init__(self) -> None:
-        self.sent: list[dict[str, Any]] = []
-        self.sending = 0
-        self.asked = False
-
-    async def receive(self) -> dict[str, Any]:
-        await anyio.lowlevel.checkpoint()
-        if self.asked:
-            await anyio.sleep_forever()
-        self.asked = True
-        return {"type": "http.request", "body": b""}
-
-    async def send(self, message: dict[str, Any]) -> None:
-        self.sending += 1
-        assert self.sending == 1, "two tasks call send() at once"
-        try:
-            await anyio.lowlevel.checkpoint()
-            await self.take(message)
-        finally:
-            self.sending -= 1
-
-    async def take(self, message: dict[str, Any]) -> None:
-        self.sent.append(message)
-
-    @property
-    def body(self) -> bytes:
-        return b"".join(message.get("body", b"") for message in self.sent[1:])
-
-    @property
-    def complete(self) -> bool:
-        return self.sent[-1]["type"] == "http.response.body" and not self.sent[-1].get("more_body")
-
-    async def get(self, app: Any, method: str = "GET") -> bytes:
-        scope = {"type": "http", "method": method, "path": "/", "query_string": b"", "headers": []}
-        await app(scope, self.receive, self.send)
-        return self.body
 
 
 def served(callback: Callback, helper: Any = stream) -> Kit:
@@ -119,20 +60,20 @@ async def hello(stream: StreamingApi) -> None:
 # --- what is sent ------------------------------------------------------------------------------
 
 
-def test_served(run: Any) -> None:
-    client = Client()
-    assert run(client.get, served(hello)) == "ébc\nde".encode()
-    start, *parts = client.sent
+def test_served(run: Any, client: Any) -> None:
+    asking = client()
+    assert run(asking.ask, served(hello)).body == "ébc\nde".encode()
+    start, *parts = asking.sent
     assert (start["status"], start["headers"]) == (200, [])
     assert [part["body"] for part in parts] == ["é".encode(), b"b", b"c\n", b"d", b"e", b""]
     assert [part.get("more_body", False) for part in parts] == [True] * 5 + [False]
     assert all(type(part["body"]) is bytes for part in parts)
 
 
-def test_wrapped(run: Any) -> None:
-    client = Client()
-    assert run(client.get, wrapped(hello)) == b"\xc3\xa9BC\nDE"
-    assert client.complete
+def test_wrapped(run: Any, client: Any) -> None:
+    asking = client()
+    assert run(asking.ask, wrapped(hello)).body == b"\xc3\xa9BC\nDE"
+    assert asking.complete
 
 
 def test_read_in_process(run: Any) -> None:
@@ -151,13 +92,13 @@ def test_read_in_another_loop_than_the_handler_ran_in() -> None:
 
 
 @MAKERS
-def test_nothing_written(run: Any, make: Any) -> None:
+def test_nothing_written(run: Any, client: Any, make: Any) -> None:
     async def nothing(stream: StreamingApi) -> None:
         pass
 
-    client = Client()
-    assert run(client.get, make(nothing)) == b""
-    assert client.sent[1:] == [{"type": "http.response.body", "body": b""}]
+    asking = client()
+    assert run(asking.ask, make(nothing)).body == b""
+    assert asking.sent[1:] == [{"type": "http.response.body", "body": b""}]
 
 
 def test_status_and_headers_of_the_context(run: Any) -> None:
@@ -206,13 +147,13 @@ async def test_headers_of_stream_sse_that_the_handler_set() -> None:
 
 
 @MAKERS
-def test_head_does_not_run_the_callback(run: Any, make: Any) -> None:
+def test_head_does_not_run_the_callback(run: Any, client: Any, make: Any) -> None:
     async def never(stream: StreamingApi) -> None:
         raise AssertionError("run")
 
-    client = Client()
-    assert run(client.get, make(never), "HEAD") == b""
-    assert client.complete
+    asking = client()
+    assert run(asking.ask, make(never), method="HEAD").body == b""
+    assert asking.complete
     assert run(make(never).request, "/", {"method": "HEAD"}).body is None
 
 
@@ -294,16 +235,16 @@ async def async_chunks() -> AsyncIterator[Any]:
     ],
 )
 @MAKERS
-def test_pipe(run: Any, make: Any, source: Any) -> None:
+def test_pipe(run: Any, client: Any, make: Any, source: Any) -> None:
     async def callback(stream: StreamingApi) -> None:
         await stream.write("<")
         await stream.pipe(source())
         await stream.write(">")
 
-    assert run(Client().get, make(callback)).lower() == "<éb>".encode()
+    assert run(client().ask, make(callback)).body.lower() == "<éb>".encode()
 
 
-def test_pipe_closes_its_source_also_when_that_fails(run: Any) -> None:
+def test_pipe_closes_its_source_also_when_that_fails(run: Any, client: Any) -> None:
     sources = [Source("a"), Source("b", ValueError("broke"))]
 
     async def callback(stream: StreamingApi) -> None:
@@ -312,22 +253,22 @@ def test_pipe_closes_its_source_also_when_that_fails(run: Any) -> None:
             await stream.pipe(sources[1])
         await stream.write("c")
 
-    assert run(Client().get, served(callback)) == b"abc"
+    assert run(client().ask, served(callback)).body == b"abc"
     assert [source.closed for source in sources] == [1, 1]
 
 
-def test_sleep(run: Any) -> None:
+def test_sleep(run: Any, client: Any) -> None:
     async def callback(stream: StreamingApi) -> None:
         await stream.sleep(0)
         await stream.sleep(0.001)
         await stream.write("awake")
 
-    assert run(Client().get, served(callback)) == b"awake"
+    assert run(client().ask, served(callback)).body == b"awake"
 
 
 @MAKERS
-def test_write_waits_until_the_server_takes_more(run: Any, make: Any) -> None:
-    class Slow(Client):
+def test_write_waits_until_the_server_takes_more(run: Any, client: Any, make: Any) -> None:
+    class Slow(client):
         async def take(self, message: dict[str, Any]) -> None:
             taken.append(written)
             await super().take(message)
@@ -341,15 +282,15 @@ def test_write_waits_until_the_server_takes_more(run: Any, make: Any) -> None:
             await stream.write(str(number))
             written += 1
 
-    assert run(Slow().get, make(callback)) == b"01234"
+    assert run(Slow().ask, make(callback)).body == b"01234"
     # Who reads has taken one when the next is written; that it was sent, the one after waits for.
     ahead = [count - index for index, count in enumerate(taken[1:-1])]
     assert ahead == [0] * 5 if make is served else max(ahead) <= 1
 
 
 @MAKERS
-def test_server_that_takes_nothing_holds_the_callback(run: Any, make: Any) -> None:
-    class Full(Client):
+def test_server_that_takes_nothing_holds_the_callback(run: Any, client: Any, make: Any) -> None:
+    class Full(client):
         async def take(self, message: dict[str, Any]) -> None:
             await super().take(message)
             if len(self.sent) == 3:
@@ -364,12 +305,12 @@ def test_server_that_takes_nothing_holds_the_callback(run: Any, make: Any) -> No
             written += 1
 
     async def main() -> None:
-        client = Full()
+        asking = Full()
         async with anyio.create_task_group() as group:
-            group.start_soon(client.get, make(callback))
+            group.start_soon(asking.ask, make(callback))
             for _ in range(1000):
                 await anyio.lowlevel.checkpoint()
-            assert len(client.sent) == 3
+            assert len(asking.sent) == 3
             group.cancel_scope.cancel()
 
     run(main)
@@ -377,7 +318,7 @@ def test_server_that_takes_nothing_holds_the_callback(run: Any, make: Any) -> No
 
 
 @MAKERS
-def test_several_tasks_write(run: Any, make: Any) -> None:
+def test_several_tasks_write(run: Any, client: Any, make: Any) -> None:
     async def callback(stream: StreamingApi) -> None:
         async def count(name: str) -> None:
             for number in range(20):
@@ -387,13 +328,13 @@ def test_several_tasks_write(run: Any, make: Any) -> None:
             for name in "ABC":
                 group.start_soon(count, name)
 
-    got = run(Client().get, make(callback)).decode()
+    got = run(client().ask, make(callback)).body.decode()
     parts = got.removesuffix(";").split(";")
     for name in "ABC":
         assert [p for p in parts if p[0] == name] == [f"{name}{n}" for n in range(20)]
 
 
-async def test_close_while_another_task_waits_to_write() -> None:
+async def test_close_while_another_task_waits_to_write(client: Any) -> None:
     async def callback(stream: StreamingApi) -> None:
         tasks = [asyncio.create_task(stream.write(letter)) for letter in "abc"]
         await asyncio.sleep(0)
@@ -401,12 +342,12 @@ async def test_close_while_another_task_waits_to_write() -> None:
         results = await asyncio.gather(*tasks, return_exceptions=True)
         assert [type(result) for result in results[1:]] == [StreamClosedError] * 2
 
-    client = Client()
-    assert await client.get(served(callback)) == b"a"
-    assert client.complete
+    asking = client()
+    assert (await asking.ask(served(callback))).body == b"a"
+    assert asking.complete
 
 
-async def test_tasks_that_nobody_awaits() -> None:
+async def test_tasks_that_nobody_awaits(client: Any) -> None:
     late: list[Any] = []
 
     async def callback(stream: StreamingApi) -> None:
@@ -415,10 +356,10 @@ async def test_tasks_that_nobody_awaits() -> None:
         late.append(asyncio.create_task(stream.write("b")))
         await stream.write("c")
 
-    client = Client()
-    await client.get(served(callback))
-    assert client.complete
-    assert sorted(client.body.decode()) == ["a", "b", "c"]
+    asking = client()
+    await asking.ask(served(callback))
+    assert asking.complete
+    assert sorted(asking.body.decode()) == ["a", "b", "c"]
     with pytest.raises(StreamClosedError) as caught:
         await late[0].write("d")
     assert str(caught.value) == (
@@ -430,7 +371,7 @@ async def test_tasks_that_nobody_awaits() -> None:
 # --- where the callback runs -------------------------------------------------------------------
 
 
-def test_served_callback_runs_in_the_task_of_the_request(run: Any) -> None:
+def test_served_callback_runs_in_the_task_of_the_request(run: Any, client: Any) -> None:
     tasks: list[int] = []
 
     async def callback(stream: StreamingApi) -> None:
@@ -440,7 +381,7 @@ def test_served_callback_runs_in_the_task_of_the_request(run: Any) -> None:
 
     async def main() -> None:
         tasks.append(anyio.get_current_task().id)
-        await Client().get(served(callback))
+        await client().ask(served(callback))
 
     run(main)
     assert len(set(tasks)) == 1
@@ -468,10 +409,10 @@ def setting() -> Kit:
     return app.get("/", lambda c: stream(c, show))
 
 
-def test_context_variables_of_the_handler(run: Any) -> None:
+def test_context_variables_of_the_handler(run: Any, client: Any) -> None:
     async def main() -> None:
-        client = Client()
-        assert await client.get(setting()) == b"of the handler, of the callback"
+        asking = client()
+        assert (await asking.ask(setting())).body == b"of the handler, of the callback"
         assert variable.get() == "none"
         assert await (await setting().request("/")).text() == "of the handler, of the callback"
         assert variable.get() == "none"
@@ -485,10 +426,12 @@ async def test_context_variables_of_a_handler_in_another_task() -> None:
 
 
 @MAKERS
-def test_timeout_around_writes_is_that_of_the_callback_alone(run: Any, make: Any) -> None:
+def test_timeout_around_writes_is_that_of_the_callback_alone(
+    run: Any, client: Any, make: Any
+) -> None:
     """As it would not be in a generator: the scope is open while the server sends."""
 
-    class Slow(Client):
+    class Slow(client):
         async def take(self, message: dict[str, Any]) -> None:
             await super().take(message)
             if len(self.sent) == 3:
@@ -500,9 +443,9 @@ def test_timeout_around_writes_is_that_of_the_callback_alone(run: Any, make: Any
                 await stream.write("x")
         await stream.write("y" if scope.cancelled_caught else "?")
 
-    client = Slow()
-    assert run(client.get, make(callback)).lower().strip(b"x") == b"y"
-    assert client.complete
+    asking = Slow()
+    assert run(asking.ask, make(callback)).body.lower().strip(b"x") == b"y"
+    assert asking.complete
 
 
 def test_timeout_of_who_reads_in_process_is_its_own(run: Any) -> None:
@@ -527,37 +470,27 @@ def test_timeout_of_who_reads_in_process_is_its_own(run: Any) -> None:
     run(main)
 
 
-def test_stream_made_in_a_worker_thread(run: Any) -> None:
+def test_stream_made_in_a_worker_thread(run: Any, client: Any) -> None:
     async def handler(c: Context) -> Response:
         return await anyio.to_thread.run_sync(stream, c, hello)
 
     async def main() -> None:
         app = Kit().get("/", handler)
         assert await (await app.request("/")).text() == "ébc\nde"
-        assert await Client().get(app) == "ébc\nde".encode()
+        assert (await client().ask(app)).body == "ébc\nde".encode()
 
     run(main)
 
 
-def test_callback_reads_the_request(run: Any) -> None:
-    class Upload(Client):
-        async def receive(self) -> dict[str, Any]:
-            await anyio.lowlevel.checkpoint()
-            if not parts:
-                return await super().receive()
-            part = parts.pop(0)
-            return {"type": "http.request", "body": part, "more_body": bool(parts)}
-
+def test_callback_reads_the_request(run: Any, client: Any) -> None:
     def handler(c: Context) -> Response:
         async def echo(stream: StreamingApi) -> None:
             await stream.pipe(c.req.raw.body or ())
 
         return stream(c, echo)
 
-    parts = [b"a", b"b", b"c"]
-    client = Upload()
-    assert run(client.get, Kit().post("/", handler), "POST") == b"abc"
-    assert client.complete
+    answer = run(client(b"a", b"b", b"c").ask, Kit().post("/", handler))
+    assert (answer.body, answer.complete) == (b"abc", True)
 
 
 async def test_read_in_process_by_another_task_each_time() -> None:

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
-from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -15,42 +13,20 @@ import pytest
 from kit import Context, HTTPException, Kit, Response
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    def run(function: Any, *args: Any) -> Any:
-        async def bounded() -> Any:
-            with anyio.fail_after(5):
-                return await function(*args)
+@pytest.fixture
+def serve(client: Any) -> Any:
+    """Serves a request and notes what is sent: `await serve(app, trace, failing=error)`."""
 
-        try:
-            return anyio.run(bounded, backend=request.param)
-        finally:
-            gc.collect()  # a coroutine that nobody awaited is a RuntimeWarning here
+    async def serve(app: Any, trace: list[str], *, failing: Exception | None = None) -> None:
+        class Noting(client):
+            async def take(self, message: dict[str, Any]) -> None:
+                if failing is not None:
+                    raise failing
+                trace.append(message["type"].removeprefix("http.response."))
 
-    return run
+        await Noting().ask(app)
 
-
-async def serve(app: Any, trace: list[str], *, failing: Exception | None = None) -> None:
-    async def receive() -> dict[str, Any]:
-        await anyio.lowlevel.checkpoint()
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: dict[str, Any]) -> None:
-        await anyio.lowlevel.checkpoint()
-        if failing is not None:
-            raise failing
-        trace.append(message["type"].removeprefix("http.response."))
-
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": "/",
-        "raw_path": b"/",
-        "root_path": "",
-        "query_string": b"",
-        "headers": [],
-    }
-    await app(scope, receive, send)
+    return serve
 
 
 async def work(trace: list[str], name: str = "work") -> None:
@@ -70,7 +46,7 @@ LOST = "kit A wait_until task failed; its response was sent before"
 
 
 @pytest.mark.parametrize("body", ["bytes", "stream"])
-def test_it_runs_after_the_response(run: Any, body: str) -> None:
+def test_it_runs_after_the_response(run: Any, serve: Any, body: str) -> None:
     trace: list[str] = []
     app = Kit()
 
@@ -83,7 +59,7 @@ def test_it_runs_after_the_response(run: Any, body: str) -> None:
     assert trace == ["start", *["body"] * (1 if body == "bytes" else 2), "work"]
 
 
-def test_several_run_side_by_side(run: Any) -> None:
+def test_several_run_side_by_side(run: Any, serve: Any) -> None:
     trace: list[str] = []
     app = Kit()
 
@@ -106,7 +82,7 @@ def test_several_run_side_by_side(run: Any) -> None:
     assert trace == ["start", "body", "second", "first"]
 
 
-def test_execution_ctx_is_one_for_the_request(run: Any) -> None:
+def test_execution_ctx_is_one_for_the_request(run: Any, serve: Any) -> None:
     trace: list[str] = []
     seen: list[Any] = []
     app = Kit()
@@ -128,7 +104,7 @@ def test_execution_ctx_is_one_for_the_request(run: Any) -> None:
     assert sorted(trace[2:]) == ["handler", "middleware"]
 
 
-def test_nested(run: Any) -> None:
+def test_nested(run: Any, serve: Any) -> None:
     trace: list[str] = []
     app = Kit()
 
@@ -146,7 +122,7 @@ def test_nested(run: Any) -> None:
     assert trace == ["start", "body", "depth 1", "depth 2", "depth 3"]
 
 
-def test_nested_one_begins_while_its_parent_goes_on(run: Any) -> None:
+def test_nested_one_begins_while_its_parent_goes_on(run: Any, serve: Any) -> None:
     trace: list[str] = []
     app = Kit()
 
@@ -169,7 +145,9 @@ def test_nested_one_begins_while_its_parent_goes_on(run: Any) -> None:
     assert trace[2:] == ["child done: True"]
 
 
-def test_failure_is_logged_and_stops_no_other(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_failure_is_logged_and_stops_no_other(
+    run: Any, serve: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     trace: list[str] = []
     app = Kit().on_error(lambda error, c: trace.append("on_error") or c.text("x"))
 
@@ -188,7 +166,7 @@ def test_failure_is_logged_and_stops_no_other(run: Any, caplog: pytest.LogCaptur
     assert sorted(faults(caplog)) == [f"{LOST}: 400 two", f"{LOST}: one"]
 
 
-def test_what_was_left_before_an_error_runs_as_well(run: Any) -> None:
+def test_what_was_left_before_an_error_runs_as_well(run: Any, serve: Any) -> None:
     trace: list[str] = []
     app = Kit()
 
@@ -202,7 +180,7 @@ def test_what_was_left_before_an_error_runs_as_well(run: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [work, None, 5, "text"], ids=["function", "None", "int", "str"])
-def test_what_can_not_be_awaited_is_refused(run: Any, value: Any) -> None:
+def test_what_can_not_be_awaited_is_refused(run: Any, serve: Any, value: Any) -> None:
     texts: list[str] = []
     app = Kit()
 
@@ -220,7 +198,7 @@ def test_what_can_not_be_awaited_is_refused(run: Any, value: Any) -> None:
     ]
 
 
-async def test_futures_and_tasks_are_awaitables_too() -> None:
+async def test_futures_and_tasks_are_awaitables_too(serve: Any) -> None:
     trace: list[str] = []
     app = Kit()
 
@@ -239,7 +217,7 @@ async def test_futures_and_tasks_are_awaitables_too() -> None:
     assert sorted(trace) == ["body", "object", "start", "task"]
 
 
-async def test_a_task_that_was_cancelled_is_no_cancellation_of_the_others() -> None:
+async def test_a_task_that_was_cancelled_is_no_cancellation_of_the_others(serve: Any) -> None:
     trace: list[str] = []
     app = Kit()
 
@@ -258,7 +236,7 @@ async def test_a_task_that_was_cancelled_is_no_cancellation_of_the_others() -> N
 # --- never lost --------------------------------------------------------------------------------
 
 
-def test_it_runs_although_the_client_is_gone(run: Any) -> None:
+def test_it_runs_although_the_client_is_gone(run: Any, serve: Any) -> None:
     trace: list[str] = []
     app = Kit()
 
@@ -275,7 +253,7 @@ def test_it_runs_although_the_client_is_gone(run: Any) -> None:
     assert trace == ["work"]
 
 
-def test_it_runs_although_the_stream_failed(run: Any) -> None:
+def test_it_runs_although_the_stream_failed(run: Any, serve: Any) -> None:
     trace: list[str] = []
     app = Kit()
 
@@ -297,7 +275,7 @@ def test_it_runs_although_the_stream_failed(run: Any) -> None:
 
 
 @pytest.mark.parametrize("when", ["in the handler", "in a task"])
-def test_cancellation_leaves_nothing_behind(run: Any, when: str) -> None:
+def test_cancellation_leaves_nothing_behind(run: Any, serve: Any, when: str) -> None:
     trace: list[str] = []
     app = Kit()
 
@@ -328,7 +306,7 @@ def test_cancellation_leaves_nothing_behind(run: Any, when: str) -> None:
     assert trace[-1] == ("handler ended" if when == "in the handler" else "task ended")
 
 
-def test_what_comes_too_late_is_told(run: Any) -> None:
+def test_what_comes_too_late_is_told(run: Any, serve: Any) -> None:
     kept: list[Any] = []
     trace: list[str] = []
     app = Kit().get("/", lambda c: kept.append(c.execution_ctx) or c.text("x"))

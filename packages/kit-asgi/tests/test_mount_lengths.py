@@ -6,7 +6,6 @@ SPEC: RFC 9110 section 8.6.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -127,44 +126,22 @@ def make_app(source: Callable[[Kit], Any], change: Callable[[Context], None] | N
     return app
 
 
-async def serve(app: Kit, method: str = "GET") -> tuple[list[bytes], bytes]:
-    """Gives the Content-Length lines and the body as a server gets them."""
-    messages = [{"type": "http.request", "body": b"", "more_body": False}]
-    sent: list[dict[str, Any]] = []
+@pytest.fixture
+def serve(client: Any) -> Any:
+    """The Content-Length lines and the body as a server gets them."""
 
-    complete = asyncio.Event()
+    async def serve(app: Kit, method: str = "GET") -> tuple[list[bytes], bytes]:
+        answer = await client().ask(app, "/m", method)
+        lines = answer.sent[0]["headers"]
+        assert (b"x-app", b"yes") in lines
+        return [value for name, value in lines if name == b"content-length"], answer.body
 
-    async def receive() -> dict[str, Any]:
-        if messages:
-            return messages.pop()
-        await complete.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-        if message["type"] == "http.response.body" and not message.get("more_body", False):
-            complete.set()
-
-    scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": method,
-        "scheme": "http",
-        "path": "/m",
-        "raw_path": b"/m",
-        "query_string": b"",
-        "root_path": "",
-        "headers": [(b"host", b"example.com")],
-    }
-    await app(scope, receive, send)
-    assert (b"x-app", b"yes") in sent[0]["headers"]
-    lengths = [value for name, value in sent[0]["headers"] if name == b"content-length"]
-    return lengths, b"".join(message.get("body", b"") for message in sent[1:])
+    return serve
 
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-async def test_another_body(source: Any, change: Any) -> None:
+async def test_another_body(serve: Any, source: Any, change: Any) -> None:
     lengths, body = await serve(make_app(source, change))
     assert body == LOUDER
     assert lengths in ([], [b"5"])
@@ -172,13 +149,13 @@ async def test_another_body(source: Any, change: Any) -> None:
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_the_same_body(source: Any, method: str) -> None:
+async def test_the_same_body(serve: Any, source: Any, method: str) -> None:
     lengths, body = await serve(make_app(source, None), method)
     assert (lengths, body) == ([b"4"], BODY if method == "GET" else b"")
 
 
 @pytest.mark.parametrize("source", SOURCES)
-async def test_other_headers_of_the_same_body(source: Any) -> None:
+async def test_other_headers_of_the_same_body(serve: Any, source: Any) -> None:
     def change(c: Context) -> None:
         c.header("x-more", "1")
         c.res = c.res
@@ -187,7 +164,7 @@ async def test_other_headers_of_the_same_body(source: Any) -> None:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-async def test_another_body_with_a_length_of_its_own(source: Any) -> None:
+async def test_another_body_with_a_length_of_its_own(serve: Any, source: Any) -> None:
     def change(c: Context) -> None:
         c.res = c.body(louder(c.res.body), headers={"content-length": "5"})
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
@@ -15,18 +15,6 @@ import pytest_asyncio
 from kit import Context, Kit, Response
 from kit.streaming import stream_text
 from kit.testing import ExecutionContext, TestClient, test_client
-
-
-@pytest.fixture(params=["asyncio", "trio"])
-def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    def run(function: Any, *args: Any) -> Any:
-        async def bounded() -> Any:
-            with anyio.fail_after(5):
-                return await function(*args)
-
-        return anyio.run(bounded, backend=request.param)
-
-    return run
 
 
 def background(trace: list[str], *tasks: Any, body: Any = "x") -> Kit:
