@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Checks what no linter does: the shape of the workspace.
+"""Checks the structure of the workspace, which no linter does.
 
     python scripts/check_tree.py
 
-Prints what is wrong, a line each, and exits with 1 if there is anything.
+Prints one line per problem, and exits with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NEEDED = ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "src/kit", "
 
 
 def problems() -> list[str]:
-    """Lists what is wrong."""
+    """Lists all problems."""
     found: list[str] = []
     packages = sorted((ROOT / "packages").iterdir())
     for package in packages:
@@ -36,7 +36,7 @@ def problems() -> list[str]:
 
 
 def too_long(package: Path) -> list[str]:
-    """Lists modules over the cap."""
+    """Lists modules that exceed the limit."""
     sizes = [(path, len(path.read_text().splitlines())) for path in package.glob("src/**/*.py")]
     return [
         f"{path.relative_to(ROOT)}: {size} lines, at most {MOST_LINES}"
@@ -46,7 +46,7 @@ def too_long(package: Path) -> list[str]:
 
 
 def contract_gaps() -> list[str]:
-    """Lists modules of the core that the import contract does not keep the others from."""
+    """Lists modules of the core that the import contracts fail to forbid."""
     core = ROOT / "packages/kit-core/src/kit"
     modules = {f"kit.{path.stem}" for path in core.iterdir() if path.stem.strip("_") == path.stem}
     modules |= {f"kit.{path.stem}" for path in core.glob("_[!_]*.py")}

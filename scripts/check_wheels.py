@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Builds what is published and checks it as users get it: contents, import contract, types.
+"""Builds the distributions and checks them as installed: contents, import contracts, types.
 
     python scripts/check_wheels.py
 
-Pyright and ty need the packages in one folder, as an installation has them; editable installs
-spread them over several.
+Pyright and ty need the packages in one folder, as in an installation; editable installs spread them
+over several.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPING = ROOT / "tests" / "typing"
-# What a package has beside its own folder below `kit`: `python -m kit` runs kit-dev.
+# Files that a package has outside its own folder in `kit`: `python -m kit` runs kit-dev.
 BESIDE = {"kit-dev": ["kit/__main__.py"]}
 SOURCE_NAMES = {
     "CHANGELOG.md",
@@ -34,7 +34,7 @@ SOURCE_NAMES = {
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> None:
-    """Runs a command, shows what it prints, and ends this script if it fails."""
+    """Runs a command, shows its output, and exits if it fails."""
     print("$", *command, flush=True)
     done = subprocess.run([*map(str, command)], cwd=cwd, env={**os.environ, **environment})
     if done.returncode:
@@ -42,19 +42,19 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> None:
 
 
 def name_of(path: Path) -> str:
-    """The distribution that a wheel or a source distribution is of."""
+    """Returns the distribution name of a wheel or source distribution."""
     return path.name.partition("-")[0].replace("_", "-")
 
 
 def leaf_of(package: str) -> str:
-    """The folder of a package: the one with its py.typed, `kit/` for kit-core."""
+    """Returns the folder of a package: the one with its py.typed, `kit/` for kit-core."""
     source = ROOT / "packages" / package / "src"
     [typed] = source.glob("kit/**/py.typed")
     return f"{typed.parent.relative_to(source).as_posix()}/"
 
 
 def check_wheels(wheels: list[Path]) -> None:
-    """Each package has a wheel with its own folder, and no file stands in two of them."""
+    """Checks that each package has a wheel with its own folder, and no file is in two wheels."""
     owners: dict[str, str] = {}
     for wheel in wheels:
         package = name_of(wheel)
@@ -76,7 +76,7 @@ def check_wheels(wheels: list[Path]) -> None:
 
 
 def check_sources(archives: list[Path], wheels: list[Path]) -> None:
-    """Each wheel has a source distribution: what it was built from, its tests and its pages."""
+    """Checks that each wheel has a source distribution with sources, tests and pages."""
     if [*map(name_of, archives)] != [*map(name_of, wheels)]:
         sys.exit(f"expected an archive for each wheel, found {[a.name for a in archives]}")
     for archive in archives:
