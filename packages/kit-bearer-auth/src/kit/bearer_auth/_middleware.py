@@ -20,7 +20,7 @@ VerifyToken: TypeAlias = Callable[[str, Any], bool | Awaitable[bool]]
 """Decides whether a well-formed token is accepted: `def verify(token, c)`, plain or async."""
 
 # SPEC: RFC 9110 section 5.6.2.
-_TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"  # noqa: S105 - a grammar, no secret
+_TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"  # noqa: S105 - a grammar, not a secret
 # SPEC: RFC 6750 section 2.1, b64token.
 _B64TOKEN = r"[A-Za-z0-9\-._~+/]+=*"
 

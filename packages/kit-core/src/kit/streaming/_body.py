@@ -142,7 +142,7 @@ class CallbackBody:
         """Cancels the callback where it waits, and calls the functions of `on_abort`.
 
         Args:
-            gone: Whether the client has disconnected, so that it need not be cut off.
+            gone: Whether nothing reads the body any more, so that there is no connection to cut.
         """
         if self.aborted or self.over:
             return

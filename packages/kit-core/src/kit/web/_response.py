@@ -127,7 +127,7 @@ class Response(Body):
         lines = self._lines
         if lines.__class__ is tuple:
             lines = self._lines = list(lines)
-        return headers_over(lines)  # type: ignore[arg-type]  # no tuple any more
+        return headers_over(lines)  # type: ignore[arg-type]  # no longer a tuple
 
     def clone(self) -> Response:
         """Returns a second response with the same content, which is read independently of this one.

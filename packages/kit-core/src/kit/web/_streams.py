@@ -59,7 +59,7 @@ async def close_stream(stream: Any) -> None:
     """Closes a generator, so that its `finally` runs now, whatever happens to the response."""
     aclose = getattr(stream, "aclose", None)
     if aclose is not None:
-        # PERF: a generator that has ended has nothing to close, and importing anyio costs more.
+        # PERF: a generator that has ended has nothing to close, and a cancel scope costs more.
         if getattr(stream, "ag_frame", stream) is None:
             return
         from anyio import CancelScope

@@ -59,7 +59,7 @@ def _takes(patterns: set[str]) -> bool:
 
 
 def _tokens(pattern: str) -> list[str]:
-    """Splits a pattern into characters, but keeps parameters, expressions and a last `/*` whole."""
+    """Splits a pattern into characters, but keeps a parameter and a last `/*` whole."""
     if "\0" in pattern:  # marks an expression below; no request path contains one
         return [*pattern]
     kept: list[str] = []

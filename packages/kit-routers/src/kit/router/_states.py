@@ -71,7 +71,7 @@ class State:
 class _Place(NamedTuple):
     """A node in a state; `by_any` if a `*` in the middle of a pattern led to it.
 
-    After such a `*`, a `*` at the end must match something, as in Hono.
+    After such a `*`, a `*` at the end can't be absent, as in Hono.
     """
 
     node: Node

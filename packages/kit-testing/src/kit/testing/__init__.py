@@ -80,7 +80,7 @@ for _class in (
 
 def test_client(
     app: Kit[Any, Any],
-    env: Mapping[str, Any] | None = None,  # noqa: PT028 - this is no test
+    env: Mapping[str, Any] | None = None,  # noqa: PT028 - not a test
     execution_ctx: AnyExecutionContext | None = None,  # noqa: PT028
     *,
     headers: Values | None = None,  # noqa: PT028
