@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Checks that the tests run the packages: 97 % of their lines, and 95 % of their branches.
+"""Checks test coverage of the packages: 97 % of their lines, and 95 % of their branches.
 
     coverage json -o REPORT && python scripts/check_coverage.py REPORT
 
-Prints both figures and the modules that lack most, and exits with 1 if one is below its limit.
-coverage's own limit is for lines and branches taken together. What is left out, and why, stands
-beside `[tool.coverage.report]` in pyproject.toml.
+Prints both figures and the modules with the most gaps; exits with 1 if a figure is below its limit.
+coverage's own limit applies to lines and branches taken together. Exclusions, and the reasons for
+them, are next to `[tool.coverage.report]` in pyproject.toml.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ _PLACES = 10
 
 
 def percent(covered: int, total: int) -> float:
-    """A share; nothing of nothing is all of it."""
+    """Returns a share in percent; 100 if the total is 0."""
     return 100 * covered / total if total else 100.0
 
 
 def of_lines(summary: dict[str, Any]) -> float:
-    """The share of lines that ran."""
+    """Returns the percentage of lines that ran."""
     return percent(summary["covered_lines"], summary["num_statements"])
 
 
 def of_branches(summary: dict[str, Any]) -> float:
-    """The share of branches that were taken."""
+    """Returns the percentage of branches that were taken."""
     return percent(summary["covered_branches"], summary["num_branches"])
 
 
 def lacking(summary: dict[str, Any]) -> int:
-    """How many lines and branches are missing."""
+    """Returns the number of missing lines and branches."""
     return int(summary["missing_lines"] + summary["missing_branches"])
 
 
 def shortened(places: list[str]) -> str:
-    """The first of some places, and how many more there are."""
+    """Returns the first of some places, and how many more there are."""
     more = len(places) - _PLACES
     shown = ", ".join(places[:_PLACES]) or "-"
     return f"{shown} and {more} more" if more > 0 else shown
 
 
 def untested(report: dict[str, Any]) -> list[str]:
-    """Packages of which nothing was measured: the figures would say nothing of them."""
+    """Returns the packages of which nothing was measured: they are missing from the figures."""
     folders = sorted(path.parent.parent.name for path in Path("packages").glob("*/src/kit"))
     return [
         name
@@ -62,7 +62,7 @@ def untested(report: dict[str, Any]) -> list[str]:
 
 
 def main(path: str) -> int:
-    """Prints the figures; gives the exit code."""
+    """Prints the figures; returns the exit code."""
     report = json.loads(Path(path).read_text(encoding="utf-8"))
     totals = report["totals"]
     figures = (

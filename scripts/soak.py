@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Serves an app that uses every feature, under mixed load, and tells whether it stays as it was.
+"""Serves an app that uses every feature under mixed load, and checks that it stays stable.
 
     uv run python scripts/soak.py --seconds 600
     uv run python scripts/soak.py --seconds 60 --server granian --seed 7
 
-One request in twenty raises in its handler, one in twenty is broken off by the client.
-Every answer is checked. The exit code is 1 if an answer was wrong, if an exception that was not
-planned is in the log of the server, or if memory or file descriptors were not flat.
+One request in twenty raises in its handler; one in twenty is aborted by the client. Every response
+is checked. The exit code is 1 if a response was wrong, if the server's log contains an unplanned
+exception, or if memory or file descriptors grew.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import httpx
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
-# What the line above finds, and mypy doesn't look for.
+# Found by the line above, which mypy doesn't follow.
 from serving import ServedApp  # type: ignore[import-not-found]
 from soak_requests import (  # type: ignore[import-not-found]
     BROKEN_OFF,
@@ -39,17 +39,17 @@ from soak_requests import (  # type: ignore[import-not-found]
 
 MIB = 1024 * 1024
 KINDS = {"plain": PLAIN, "raising": FAULTS, "broken off": BROKEN_OFF}
-# A change of memory below this is the allocator's. A leak of 100 bytes a request goes beyond it in
-# some minutes.
+# Smaller changes of memory are due to the allocator. A leak of 100 bytes per request exceeds this
+# within a few minutes.
 MOST_GROWTH_BYTES = 8 * MIB
-# What caches and pools are filled in is not looked at.
+# Measurements start after this time, in which caches and pools are filled.
 WARM_UP_S = 5.0
 SAMPLE_S = 0.5
 SETTLE_S = 20.0
 OPTIONS = {"uvicorn": ["--no-access-log"], "granian": [], "hypercorn": []}
-# What the log must not hold: exceptions but those planned, and what the event loop complains of.
+# The log must not contain unplanned exceptions, nor complaints of the event loop.
 RAISED = re.compile(r"^[ |]*([A-Za-z_.]*(?:Error|Exception|Group)(?::.*)?)$", re.MULTILINE)
-# Where a task was cancelled and raised something else, as a stream that is aborted does.
+# Precedes another exception that a cancelled task raised, as an aborted stream does.
 CONTEXT = re.compile(r"^.*CancelledError.*\n\n(?=During handling of)", re.MULTILINE)
 COMPLAINT = re.compile(
     r"^.*(?:never awaited|never retrieved|was destroyed|socket\.send\(\)|ResourceWarning).*$",
@@ -58,13 +58,13 @@ COMPLAINT = re.compile(
 
 
 class Soak:
-    """The load, and what is seen meanwhile.
+    """The load, and measurements during it.
 
     Args:
         served: The server.
-        seconds: How long.
-        clients: How many clients there are at once.
-        seed: What the choice of requests depends on.
+        seconds: Duration of the load.
+        clients: Number of concurrent clients.
+        seed: Seed for the choice of requests.
     """
 
     def __init__(self, served: ServedApp, seconds: float, clients: int, seed: int) -> None:
@@ -80,10 +80,10 @@ class Soak:
         self.unplanned: list[str] = []
 
     async def run(self) -> None:
-        """Runs all of it."""
+        """Runs the load and takes all measurements."""
         base = f"http://127.0.0.1:{self.served.port}"
         async with httpx.AsyncClient(base_url=base, timeout=30, trust_env=False) as client:
-            for plan in PLAIN:  # so that whatever is opened once is open
+            for plan in PLAIN:  # opens everything that is opened only once
                 await self._ask(client, plan, "warm-up")
         self.files_before = await self._settled_files()
         end = time.monotonic() + self.seconds
@@ -120,10 +120,10 @@ class Soak:
             await asyncio.sleep(SAMPLE_S)
 
     async def _settled_files(self, expected: int | None = None) -> int:
-        """Waits until the server has closed what the clients have left.
+        """Waits until the server has closed files of finished requests; returns how many are open.
 
         Args:
-            expected: How many files are enough; None for when there are no fewer than a while ago.
+            expected: The number of files to wait for; None waits until the number stops falling.
         """
         end = time.monotonic() + SETTLE_S
         files: int = self.served.open_files()
@@ -134,17 +134,17 @@ class Soak:
                 break
         return files
 
-    # What came of it:
+    # Results:
 
     @property
     def growth_bytes(self) -> int:
-        """How much more memory is in use at the end than after the warm-up: medians of a fifth."""
+        """Growth of memory since the warm-up: medians of the first and last fifth compared."""
         warm = [size for at, size in self.memory if at > min(WARM_UP_S, self.seconds / 4)]
         part = max(1, len(warm) // 5)
         return int(statistics.median(warm[-part:]) - statistics.median(warm[:part]))
 
     def problems(self) -> list[str]:
-        """What was not as it should be."""
+        """Lists everything that went wrong."""
         found = [f"{len(self.wrong)} wrong answers"] if self.wrong else []
         if not self.served.is_running:
             found.append("the server ended")
@@ -161,7 +161,7 @@ class Soak:
         return found
 
     def report(self) -> str:
-        """The figures."""
+        """Returns the figures as text."""
         total = self.counts.total()
         rows = [
             ("requests", f"{total:,} ({total / self.seconds:,.0f} a second)"),
@@ -179,14 +179,14 @@ class Soak:
 
 
 def unplanned(log: str) -> list[str]:
-    """The lines of a server's log that nobody planned."""
+    """Returns the unplanned lines of a server's log."""
     log = CONTEXT.sub("", log)
     raised = [line for line in RAISED.findall(log) if not any(each in line for each in PLANNED)]
     return raised + COMPLAINT.findall(log)
 
 
 def main() -> int:
-    """Runs the command; gives its exit code."""
+    """Runs the command; returns its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=600, help="how long (default: 600)")
     parser.add_argument("--server", choices=sorted(OPTIONS), default="uvicorn")

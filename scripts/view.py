@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes `.view/kit`, where the packages lie side by side as links, for editors and type checkers.
+"""Creates `.view/kit`, with links to all packages in one folder, for editors and type checkers.
 
     python scripts/view.py
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> None:
-    """Makes the folder anew."""
+    """Recreates the folder."""
     view = ROOT / ".view" / "kit"
     shutil.rmtree(view, ignore_errors=True)
     view.mkdir(parents=True)

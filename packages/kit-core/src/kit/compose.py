@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs the handlers that match a request, one around the other."""
+"""Runs the handlers that match a request, each around the next."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ("dispatch", "respond")
 Dispatch: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, None]]
 
 
-# C901: all middleware of all requests comes through here, so that it is one function.
+# C901: all middleware of all requests passes through here, so it is one function.
 def _dispatch_from(index: int) -> Dispatch:  # noqa: C901
     """Returns a dispatcher for handler `index`; its `next` runs the handlers after it."""
-    # PERF: a function for each position, so that `next` can be a bound method of the context:
-    # making and calling one costs about half of what it does with `functools.partial`.
+    # PERF: one function per position, so that `next` can be a bound method of the context: creating
+    # and calling one costs about half as much as with `functools.partial`.
     following: Dispatch | None = None
 
     async def dispatch(c: Context[Any, Any]) -> None:  # noqa: C901
@@ -34,7 +34,7 @@ def _dispatch_from(index: int) -> Dispatch:  # noqa: C901
             caller = describe(handlers[index - 1][0].handler)
             raise HandlerError(caller, "called next() multiple times; call it once")
         c._index = index
-        # PERF: the end is found by its error, which is cheaper than len() at each level.
+        # PERF: catching IndexError at the end is cheaper than calling len() at each level.
         try:
             route = handlers[index][0]
         except IndexError:
@@ -73,10 +73,10 @@ def _dispatch_from(index: int) -> Dispatch:  # noqa: C901
 
 
 dispatch = _dispatch_from(0)
-"""Runs the matched handlers, after which the response is in `c.res`.
+"""Runs the matched handlers; the response is then in `c.res`.
 
-An exception is handled where it was raised, so that middleware further out goes on as usual
-after its `await next()`.
+An exception is handled where it was raised, so that outer middleware continues as usual after
+its `await next()`.
 
 Args:
     c: The context.
@@ -93,7 +93,7 @@ async def respond(c: Context[Any, Any]) -> Response:
         c: The context.
 
     Returns:
-        The response, whatever the handlers raised.
+        The response, even if handlers raised exceptions.
     """
     try:
         if not c._handlers:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`c`: one request on its way through handlers and middleware."""
+"""`c`, the context of one request, which handlers and middleware share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from kit.web._headers import HeaderLine, encode_name, encode_value, known_names,
 from kit.web._request import close_with
 from kit.web._response import NULL_BODY_STATUSES, check_status, lines_of, response_of
 
-# PERF: the header lines of most responses, made once.
+# PERF: header lines that most responses share.
 _TEXT_LINES = ((b"content-type", b"text/plain; charset=UTF-8"),)
 _JSON_LINES = ((b"content-type", b"application/json"),)
 _HTML_LINES = ((b"content-type", b"text/html; charset=UTF-8"),)
@@ -43,9 +43,9 @@ _new = object.__new__
 
 @with_plain_stores
 class Context(Struct, Generic[B, V], eq=False, weakref=False):
-    """The request, the answer so far, and what handlers tell each other.
+    """The request, the response so far, and values that handlers share.
 
-    Made by the app for each request; `B` is the type of `env`, `V` that of `var`.
+    The app creates one for each request; `B` is the type of `env`, `V` that of `var`.
     """
 
     _state: AppState
@@ -55,8 +55,8 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     _match: Any
     _handlers: Any  # PERF: those of the match, which the app has looked up already
     _env: Any
-    _index: int = -1  # of the handler that runs
-    # What nobody asks for is not made: it is None until then.
+    _index: int = -1  # of the handler that is running
+    # The fields below are None until they are first used.
     _req: KitRequest | None = None
     _res: Response | None = None
     _finalized: bool = False
@@ -86,20 +86,20 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
 
     @property
     def env(self) -> B:
-        """The bindings: what the lifespan gave, and what was passed to `fetch`."""
+        """The bindings: the mapping that the lifespan yielded, and those passed to `fetch`."""
         if self._env is None:
             self._env = {}
         return self._env  # type: ignore[no-any-return]  # B is what the user says it is
 
     @property
     def var(self) -> V:
-        """Read view of the variables."""
+        """Read-only view of the variables."""
         if self._variables is None:
             self._variables = {}
         return MappingProxyType(self._variables)  # type: ignore[return-value]  # V is the user's word
 
     def get(self, key: str, /) -> Any:
-        """Gives the variable `key`, or None."""
+        """Returns the variable `key`, or None."""
         return None if self._variables is None else self._variables.get(key)
 
     def set(self, key: str, value: Any, /) -> None:
@@ -120,10 +120,10 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
 
     @property
     def execution_ctx(self) -> ExecutionContext:
-        """Where to leave work for after the response.
+        """The execution context, which runs work after the response.
 
         Raises:
-            RuntimeError: If the request came by `fetch` or `request` without one.
+            RuntimeError: If `fetch` or `request` was called without one.
         """
         if self._execution_ctx is None:
             if self._receive is None:
@@ -137,12 +137,12 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         return self._execution_ctx
 
     async def _run_tasks(self) -> None:
-        """Runs what was left with `wait_until`."""
+        """Runs the tasks added with `wait_until`."""
         if self._execution_ctx is not None:
             await self._execution_ctx.run()  # type: ignore[attr-defined]  # a BackgroundTasks
 
     def _close(self) -> None:
-        """Gives back what the request holds, now that it is over."""
+        """Releases the resources of the request, now that it is over."""
         if self._req is not None:
             self._req._close()
         if self._execution_ctx is not None:
@@ -164,9 +164,9 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     def res(self, value: AnyResponse | None) -> None:
         """Sets the response.
 
-        The headers of one there is are set on the new one, except Content-Type and Content-Length,
-        which are those of its body; its cookies take the place of the new one's. None drops it,
-        and its headers with it.
+        An existing response passes its headers on to the new one, except Content-Type and
+        Content-Length, which describe its body; its cookies replace those of the new one. None
+        removes the response and its headers.
         """
         if value is not None and not isinstance(value, Response):
             raise TypeError(f"c.res can be set to a Response or None, not {type(value).__name__}")
@@ -177,15 +177,15 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         self._finalized = True
 
     def header(self, name: str, value: str | None = None, /, *, append: bool = False) -> None:
-        """Sets a header of the response that there is, or of the one that will be made.
+        """Sets a header of the response, whether it exists already or is made later.
 
         Args:
-            name: Its name.
+            name: Name of the header.
             value: Its value; None removes the header.
-            append: Add a line instead of replacing those there are.
+            append: Add a line instead of replacing the existing ones.
 
         Raises:
-            ValueError: If the name or value may not be sent.
+            ValueError: If the name or value is invalid.
         """
         try:
             key = known_names[name]
@@ -209,16 +209,16 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         lines.append(line)
 
     def _own_lines(self, res: Response) -> list[HeaderLine]:
-        """The header lines of the response there is, to be changed for this request alone."""
+        """Returns header lines of the existing response that may be changed for this request."""
         if self._finalized:
             res = self._res = own(res)
         return res.headers.raw
 
     def status(self, code: int, /) -> None:
-        """Sets the status of the response that is made next; one there is already keeps its own.
+        """Sets the status of the response that is made next; an existing response keeps its own.
 
         Raises:
-            ValueError: If it is no int from 200 to 599, or 101.
+            ValueError: If it is not an int from 200 to 599, or 101.
         """
         check_status(code, has_body=False)
         self._status = code
@@ -226,12 +226,12 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     def text(
         self, data: str, status: int | None = None, headers: HeaderArgument | None = None
     ) -> Response:
-        """Makes a text/plain response.
+        """Returns a text/plain response.
 
         Args:
             data: The text.
-            status: HTTP status code; default what `status()` set, or 200.
-            headers: Headers to set; a list gives several lines, an empty one removes the header.
+            status: HTTP status code; default: the one set by `status()`, or 200.
+            headers: Headers to set; a list sets several lines, an empty one removes the header.
 
         Raises:
             TypeError: If the status allows no body.
@@ -242,7 +242,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         except AttributeError:
             raise TypeError(f"c.text() takes a str, not {type(data).__name__}") from None
         if status is None and headers is None and self._lines is None and self._status is None:
-            # PERF: what most handlers return. Written out, here and in json(): a call costs more.
+            # PERF: the most common case. Inlined, here and in json(): a call would cost more.
             response: Response = _new(Response)
             response._body = body
             response._status = 200
@@ -253,17 +253,17 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     def json(
         self, data: Any, status: int | None = None, headers: HeaderArgument | None = None
     ) -> Response:
-        """Makes an application/json response.
+        """Returns an application/json response.
 
         Args:
-            data: What to encode: dict, list, str, int, float (NaN as null), bool, None,
+            data: The value to encode: dict, list, str, int, float (NaN as null), bool, None,
                 dataclasses, msgspec Structs, attrs classes, datetimes, UUIDs, enums, Decimals,
-                pydantic models, and those within each other.
-            status: HTTP status code; default what `status()` set, or 200.
+                pydantic models, and any nesting of these.
+            status: HTTP status code; default: the one set by `status()`, or 200.
             headers: As for `text`.
 
         Raises:
-            TypeError: If something in `data` can't be encoded (the text says what and where), or
+            TypeError: If something in `data` can't be encoded (the message says what and where), or
                 the status allows no body.
             ValueError: If the status or a header is invalid.
         """
@@ -278,9 +278,9 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     def html(
         self, data: str, status: int | None = None, headers: HeaderArgument | None = None
     ) -> Response:
-        """Makes a text/html response; arguments and errors are those of `text`.
+        """Returns a text/html response; arguments and exceptions as for `text`.
 
-        `data` is sent as it is: escape what users wrote.
+        `data` is sent as it is: escape text that users wrote.
         """
         try:
             body = data.encode()
@@ -296,19 +296,19 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         status: int | None = None,
         headers: HeaderArgument | None = None,
     ) -> Response:
-        """Makes a response without a default content type.
+        """Returns a response without a default content type.
 
         Args:
             data: str, bytes, Blob, FormData, URLSearchParams, an (async) iterable of str or
                 bytes, or None.
-            status: HTTP status code; default what `status()` set, or 200.
+            status: HTTP status code; default: the one set by `status()`, or 200.
             headers: As for `text`.
 
         Raises:
             TypeError: If `data` can't be sent, or the status allows no body.
-            ValueError: As `text` does.
+            ValueError: As for `text`.
         """
-        if self._res is None:  # PERF: what new_response() comes to
+        if self._res is None:  # PERF: does what new_response() would
             status = self._status if status is None else status
             return make_response(data, None, status, headers, self._lines)
         return self._respond(data, None, status, headers)
@@ -319,19 +319,19 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         status: int | None = None,
         headers: HeaderArgument | None = None,
     ) -> Response:
-        """Makes a response with the headers and status set so far; the arguments are `body`'s."""
+        """Returns a response with the headers and status set so far; arguments as for `body`."""
         return self._respond(data, None, status, headers)
 
     def redirect(self, location: str, status: int = 302) -> Response:
-        """Makes a redirect.
+        """Returns a redirect.
 
         Args:
-            location: Where to; sent as it is if it is latin-1, else percent-encoded.
+            location: The target; sent unchanged if it is latin-1, else percent-encoded.
             status: HTTP status code.
 
         Raises:
-            ValueError: If `location` holds CR, LF or NUL, or the status is invalid.
-            TypeError: If there is no location.
+            ValueError: If `location` contains CR, LF or NUL, or the status is invalid.
+            TypeError: If `location` is None.
         """
         if location is None:
             raise TypeError("c.redirect() takes a URL or path, not None")
@@ -339,20 +339,20 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         return self.new_response(None, status)
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
-        """Makes a page with the renderer that `set_renderer` gave, by default `html`.
+        """Renders a page with the renderer set by `set_renderer`; default: `html`.
 
         Args:
-            *args: What the renderer takes, e.g. the content of the page.
-            **kwargs: As `args`, by name.
+            *args: Arguments of the renderer, e.g. the content of the page.
+            **kwargs: Keyword arguments of the renderer.
 
         Returns:
-            What the renderer gives: a response, or an awaitable of one. A handler can return both.
+            The renderer's result: a response, or an awaitable of one. A handler may return either.
         """
         render = self.html if self._renderer is None else self._renderer
         return render(*args, **kwargs)
 
     def set_renderer(self, renderer: Callable[..., Any], /) -> None:
-        """Sets what `render` calls for this request; middleware puts pages into a layout with it.
+        """Sets the function that `render` calls for this request, e.g. to put pages in a layout.
 
         Raises:
             TypeError: If it can't be called.
@@ -362,7 +362,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         self._renderer = renderer
 
     async def not_found(self) -> Response:
-        """Makes the not-found answer: that of the app's `not_found` handler, or a plain 404.
+        """Returns the not-found response: that of the app's `not_found` handler, or a plain 404.
 
         Raises:
             HandlerError: If the app's `not_found` returns nothing.
@@ -388,7 +388,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         if status is None:
             status = self._status
             if status is None and headers is None and content_type and self._res is None:
-                # PERF: a response for which nothing but other headers was set.
+                # PERF: a response for which only other headers were set.
                 own: Any = self._lines
                 for line in own:
                     if line[0] in OWN_NAMES:
@@ -401,17 +401,17 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                     return response
         lines: Sequence[HeaderLine] | None = self._lines
         if self._res is not None:
-            # A response there is already gives its headers to one made after it, but not the
-            # length of its own body.
+            # An existing response passes its headers on to one made after it, but not the length of
+            # its own body.
             lines = [line for line in lines_of(self._res) if line[0] != b"content-length"]
         return make_response(data, content_type, status, headers, lines)
 
     def _adopt(self, request: Request) -> None:
-        """Takes over a served request that was made before the context."""
+        """Adopts a served request that was made before the context."""
         self.req._raw = request
 
     def _begin(self, req: KitRequest, execution_ctx: ExecutionContext | None) -> None:
-        """Takes over a request made in process.
+        """Adopts a request made in process.
 
         Args:
             req: The request.
@@ -423,14 +423,14 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         close_with(req.raw, req._close)
 
     async def _wait_for_disconnect(self) -> bool:
-        """Waits until the client has gone; see `Request.wait_for_disconnect`."""
+        """Waits until the client disconnects; see `Request.wait_for_disconnect`."""
         return await self.req.raw.wait_for_disconnect()
 
     def _fail(self, error: Exception, *, by_handler: bool = False) -> None:
-        """Notes an exception.
+        """Records an exception.
 
         Args:
-            error: What `c.error` is from now on, unless an error handler raised it.
+            error: The exception, which becomes `c.error` unless an error handler raised it.
             by_handler: Whether an error handler raised it.
         """
         if by_handler:
@@ -439,16 +439,16 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             self._error = error
 
     def _discard_representation(self) -> None:
-        """Takes from the response what describes its body, now that an error replaces it.
+        """Removes headers that describe the response's body, now that an error replaces it.
 
-        SPEC: RFC 9110 section 8: representation data and metadata. Cookies go as well: they belong
-        to the answer that is thrown away.
+        SPEC: RFC 9110 section 8: representation data and metadata. Cookies are removed as well:
+        they belong to the discarded response.
         """
         if self._res is not None:
             self._res = without_representation(self._res)
 
     def _answer(self, error: HTTPException) -> Response:
-        """Makes the response that an HTTPException stands for."""
+        """Returns the response to an HTTPException."""
         res: Any = error.res
         if res is None and error.body is not None:
             res = Response(error.body)
@@ -456,12 +456,12 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             is_empty = not error.message and error.status in NULL_BODY_STATUSES
             content = None if is_empty else (error.message or "").encode()
             res = response_of(content, 200, () if is_empty else _TEXT_LINES)
-        # The exception, and its response with it, may be one that is raised again and again.
+        # The exception, and so its response, may be an object that is raised repeatedly.
         body = peek(res) if isinstance(peek(res), bytes) else take(res)
         response = self._respond(body, None, error.status, None)
         headers = response.headers
         for name in dict.fromkeys(name.decode("latin-1") for name, _ in res.headers.raw):
-            # Cookies add up; but one set on `c` is in a response that `c` made as well.
+            # Cookies add up; but a response that `c` made already includes those set on `c`.
             if name != "set-cookie":
                 headers.delete(name)
             kept = headers.get_all(name)
@@ -486,6 +486,6 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                 + (" or await next()" if route.takes_next else ""),
             )
         if self._failed and self.res.status != 500:
-            # Whatever middleware made of it: an error handler that raises is a fault.
+            # Even if middleware changed it: an error handler that raises results in a 500.
             return self.text("Internal Server Error", 500)
         return self.res

@@ -13,18 +13,18 @@ __all__ = ("Lifespan",)
 
 
 class Lifespan:
-    """The lifespan of an app, from its first user entering `running` to its last one leaving.
+    """The lifespan of an app, from the first user entering `running` to the last one leaving.
 
     Args:
-        open: Returns an async context manager that yields a mapping or nothing; None if there is
-            nothing to start but the children.
-        name: The function that errors are about. Default: `open`.
+        open: Returns an async context manager that yields a mapping or nothing; None if only the
+            children have to be started.
+        name: The function to name in errors. Default: `open`.
 
     Attributes:
         children: The lifespans of the apps that are part of this one; they run within it.
-        bindings: What the lifespan yielded, over what those of the children did; None if none
-            yielded anything, or it isn't running.
-        checks: Called before the start; an exception that one raises prevents it.
+        bindings: The mapping that the lifespan yielded, merged over those of the children; None if
+            none yielded any, or it isn't running.
+        checks: Functions called before the start; an exception that one raises prevents it.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Lifespan:
 
 
 class _MountedLifespan(Lifespan):
-    """The lifespan of a mounted application: what it yields is not for the app's `c.env`."""
+    """The lifespan of a mounted application; what it yields is not added to the app's `c.env`."""
 
     async def _start_own(self, stack: AsyncExitStack) -> Any:
         assert self._open is not None  # noqa: S101 - given at construction

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One request to a mounted ASGI application, and the response that comes of it."""
+"""Runs one request through a mounted ASGI application."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ._types import Message, Scope
 
 _logger = logging.getLogger("kit")
 
-# An application that was told that nobody reads its response any more, in a request that has no
-# execution context to see to it later, is cancelled when it does not end in this time.
+# Seconds that an application has to end after its client disconnected, before it is cancelled.
+# Applies to requests without an execution context that could wait for it later.
 _GRACE_S = 5.0
 
 # SPEC: WHATWG Fetch section 2.2.3, "null body status".
@@ -26,24 +26,24 @@ _NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 
 
 class Exchange:
-    """Runs an ASGI application on a request, from its start to its end, background work included.
+    """Runs an ASGI application for one request until it ends, background work included.
 
-    It has a task of its own: the application goes on after the handler has returned, and may hold
-    cancel scopes open while it sends, which must not be open around the handler or around whoever
-    reads the body. What is sent waits until what was sent before is read.
+    The application has a task of its own: it continues after the handler has returned, and may
+    hold cancel scopes open while it sends, which must not be open around the handler or around the
+    task that reads the body. Sending waits until the previous chunk has been read.
 
-    SPEC: ASGI HTTP & WebSocket message format, version 2.3: what is sent when the client is gone
-    is ignored.
+    SPEC: ASGI HTTP & WebSocket message format, version 2.3: messages sent after the client has
+    disconnected are ignored.
 
     Args:
         app: The application.
-        name: What it is called in errors.
+        name: Its name in error messages.
         scope: The scope.
-        request: Gives its body, and tells when the client goes away.
-        wait_until: Sees to what the application does after its response; None if nobody does.
+        request: Provides the body, and reports when the client disconnects.
+        wait_until: Takes over the work after the response; None if nothing does.
 
     Raises:
-        TypeError: If the body of the request was read.
+        TypeError: If the body of the request was already read.
     """
 
     def __init__(
@@ -71,16 +71,16 @@ class Exchange:
 
     @property
     def gone(self) -> bool:
-        """Whether nobody reads the response any more, and it is not complete."""
+        """Whether the response is incomplete and no longer being read."""
         return self._messages.closed and not self._complete
 
     async def respond(self) -> Response:
-        """Starts the application, and gives its response as soon as that has a head.
+        """Starts the application and returns its response once that has a head.
 
         Raises:
-            Exception: What the application raised before.
-            HandlerError: If it ended without a response, or its response can't be sent.
-            ClientDisconnectedError: If it ended because the client is gone.
+            Exception: The exception that the application raised before.
+            HandlerError: If it ended without a response, or its response is invalid.
+            ClientDisconnectedError: If it ended because the client disconnected.
         """
         self._task = DetachedTask(self._run, changed=self._changed, on_end=self._end)
         try:
@@ -128,12 +128,12 @@ class Exchange:
         return Response(content, status=status, headers=headers)
 
     async def next(self) -> bytes | None:
-        """Gives the next chunk of the response, None at its end.
+        """Returns the next chunk of the response, or None at its end.
 
         Raises:
-            Exception: What the application raised before the end.
+            Exception: The exception that the application raised before the end.
             HandlerError: If it returned before the end.
-            ClientDisconnectedError: If it ended because the client is gone.
+            ClientDisconnectedError: If it ended because the client disconnected.
         """
         while not self._chunk:
             if self._complete:
@@ -147,13 +147,13 @@ class Exchange:
         return chunk
 
     def close(self) -> None:
-        """Tells the application that nobody reads its response any more."""
+        """Signals to the application that its response is no longer being read."""
         self._messages.close()
         if self._over:
             self._log_failure()
 
     async def leave(self) -> None:
-        """Leaves what the application still does to the execution context, or waits for it."""
+        """Hands the application's remaining work to the execution context, or waits for it."""
         if self._over:
             return
         if self._wait_until is not None:
@@ -170,7 +170,7 @@ class Exchange:
             await self.finish()
 
     async def finish(self) -> None:
-        """Waits for the end of the application; cancels it, if this is cancelled."""
+        """Waits until the application ends; cancels it if the caller is cancelled."""
         try:
             while not self._over:
                 await self._changed.wait()
@@ -179,10 +179,10 @@ class Exchange:
             raise
 
     async def rest(self) -> None:
-        """Waits for the end of the application.
+        """Waits until the application ends.
 
         Raises:
-            Exception: What it raised after its response.
+            Exception: The exception that it raised after its response.
         """
         await self.finish()
         failure, self._failure = self._failure, None
@@ -210,7 +210,7 @@ class Exchange:
         self._messages.stop()
         self._over = True
         self._failure = self._task.failure
-        closed = self._messages.closed  # as it is when the response is complete
+        closed = self._messages.closed  # also true once the response is complete
         if self._head is not None and not (closed or self._failure):
             self._failure = HandlerError(self._name, "ended in the middle of its response")
         is_awaited = self._is_left or (self._head is None and not self._task.is_cancelled)
@@ -218,7 +218,7 @@ class Exchange:
             self._log_failure()
 
     def _log_failure(self) -> None:
-        """Logs what was raised when there is nobody left to raise it to."""
+        """Logs an exception that no caller is left to receive."""
         failure, self._failure = self._failure, None
         if failure is not None:
             _logger.error(
@@ -231,7 +231,7 @@ class Exchange:
             )
 
     async def _send(self, message: Message) -> None:
-        """Takes a message of the application.
+        """Handles a message that the application sends.
 
         SPEC: ASGI HTTP, "Response Start - send event" and "Response Body - send event".
         """
@@ -260,18 +260,18 @@ class Exchange:
         if messages.closed or self._drops_body:
             from anyio.lowlevel import checkpoint
 
-            await checkpoint()  # lets the rest of the application hear of it
+            await checkpoint()  # lets the application's other tasks receive the disconnect
         else:
             self._chunk = bytes(chunk)
 
 
 class AppBody:
-    """The body of a response that is not complete yet.
+    """The body of a response that is not yet complete.
 
-    It is no generator: an event loop that ends would close it and those around it at once.
+    Not an async generator: loop shutdown would close it, and those around it, at once.
 
     Args:
-        exchange: Gives the chunks.
+        exchange: Provides the chunks.
     """
 
     __slots__ = ("_call_soon", "_ended", "_exchange")
@@ -299,28 +299,28 @@ class AppBody:
         return chunk
 
     async def aclose(self) -> None:
-        """Tells the application that nobody reads on."""
+        """Signals to the application that the body is no longer being read."""
         if not self._ended:
             self._ended = True
             self._exchange.close()
             await self._exchange.leave()
 
     async def client_left(self) -> None:
-        """Called by who sends the body, when there is nobody left to send it to."""
+        """Called by the code that sends the body when the client has disconnected."""
         self._exchange.close()
 
     def __del__(self) -> None:
-        # A response that nobody read, as of a middleware that put another one in its place. This
-        # may be another thread, or the middle of anything.
+        # The response was never read, e.g. because a middleware replaced it. A finalizer may run in
+        # another thread, or in the middle of other code.
         if not self._ended:
             with suppress(RuntimeError):  # the event loop is closed
                 self._call_soon(self._exchange.close)
 
 
 class _Rest:
-    """What an application does after its response, for `wait_until`.
+    """The work an application does after its response, as an awaitable for `wait_until`.
 
-    No coroutine: one that has not begun could not be given up.
+    Not a coroutine: `close` on one that has not started would not cancel the application.
     """
 
     __slots__ = ("_exchange",)
@@ -332,7 +332,7 @@ class _Rest:
         return self._exchange.rest().__await__()
 
     def close(self) -> None:
-        """Called where the request was cancelled."""
+        """Called when the request is cancelled before this is awaited."""
         self._exchange.cancel()
 
 
@@ -340,8 +340,8 @@ async def call_app(app: Callable[..., Any], name: str, scope: Scope, *channels: 
     """Calls an ASGI application.
 
     Raises:
-        HandlerError: If it is none, because it gives nothing that can be awaited.
-        Exception: What it raises.
+        HandlerError: If it doesn't return an awaitable, so it can't be an ASGI application.
+        Exception: Whatever the application raises.
     """
     result = app(scope, *channels)
     if not hasattr(result, "__await__"):

@@ -21,15 +21,15 @@ WsgiApp: TypeAlias = Callable[[Any, Any], Iterable[bytes]]
 
 
 class AsgiHandler:
-    """The application handler that `from_asgi` and `from_wsgi` give to `Kit.mount`.
+    """The application handler that `from_asgi` and `from_wsgi` return for `Kit.mount`.
 
-    Called with a request and whatever `mount` hands on behind it. An execution context among that
-    sees to what the application does after its response (background tasks); without one, who reads
-    the response to its end waits for that.
+    Called with a request and the further arguments that `mount` passes. If one of them is an
+    execution context, it takes over the work that the application does after its response
+    (background tasks); otherwise reading the response to its end waits for that work.
 
     Args:
         app: The ASGI application.
-        wsgi_app: The WSGI application that it is made of, if any.
+        wsgi_app: The WSGI application that `app` wraps, if any.
     """
 
     def __init__(self, app: AsgiApp, wsgi_app: WsgiApp | None = None) -> None:
@@ -44,19 +44,19 @@ class AsgiHandler:
         self.__wrapped__ = wraps
 
     async def __call__(self, request: Request, /, *arguments: Any) -> Response:
-        """Answers a request.
+        """Responds to a request.
 
         Args:
             request: The request.
-            *arguments: Of interest is only what has a method `wait_until`.
+            *arguments: Further arguments; only an object with a `wait_until` method is used.
 
         Returns:
             The response, as soon as the application has sent its head.
 
         Raises:
-            Exception: What the application raised before it sent the head of a response.
-            HandlerError: If the application ended without a response, or it can't be sent.
-            TypeError: If the body of the request was read before.
+            Exception: The exception that the application raised before it sent a response head.
+            HandlerError: If the application ended without a response, or its response is invalid.
+            TypeError: If the body of the request was already read.
         """
         if not isinstance(request, Request):
             raise TypeError(
@@ -74,16 +74,16 @@ class AsgiHandler:
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[Mapping[str, Any]]:
-        """Runs the lifespan of the application; a Kit app does it for those mounted in it.
+        """Runs the lifespan of the application; a Kit app does this for mounted applications.
 
-        It may be entered several times; the application is started with the first, and stopped
-        with the last.
+        May be entered several times: the first entry starts the application, and the last exit
+        stops it.
 
         Yields:
-            The state that the application made at its start; it is in the scope of each request.
+            The state that the application set at startup; the scope of each request contains it.
 
         Raises:
-            HandlerError: If the application says that its startup, or its shutdown, failed.
+            HandlerError: If the application reports that its startup or shutdown failed.
         """
         async with self._lifespan.running():
             yield self._lifespan.bindings or {}
@@ -93,7 +93,7 @@ class AsgiHandler:
 
 
 def from_asgi(asgi_app: AsgiApp, /) -> AsgiHandler:
-    """Makes an application handler for `Kit.mount` of an ASGI application.
+    """Returns an application handler for `Kit.mount` that runs an ASGI application.
 
         app.mount("/api", from_asgi(FastAPI()))
 
@@ -101,27 +101,27 @@ def from_asgi(asgi_app: AsgiApp, /) -> AsgiHandler:
         asgi_app: An ASGI 3 application, such as one of Starlette, FastAPI, Django, Quart or Kit.
 
     Raises:
-        TypeError: If it is no ASGI 3 application.
+        TypeError: If it is not an ASGI 3 application.
     """
     _check("from_asgi() takes an ASGI 3 application (scope, receive, send)", asgi_app, 3)
     return AsgiHandler(asgi_app)
 
 
 def from_wsgi(wsgi_app: WsgiApp, /, *, workers: int = 10) -> AsgiHandler:
-    """Makes an application handler for `Kit.mount` of a WSGI application.
+    """Returns an application handler for `Kit.mount` that runs a WSGI application.
 
         app.mount("/admin", from_wsgi(get_wsgi_application()))
 
-    It runs in worker threads of its own, and on asyncio alone. Needs the package a2wsgi, which
-    `kit-core[wsgi]` brings.
+    The application runs in its own worker threads, and only on asyncio. Requires the package
+    a2wsgi, which `kit-core[wsgi]` installs.
 
     Args:
         wsgi_app: A WSGI application, such as one of Flask or Django.
-        workers: In how many threads; further requests wait.
+        workers: Number of threads; further requests wait for a free one.
 
     Raises:
         ImportError: If a2wsgi is not installed.
-        TypeError: If it is no WSGI application.
+        TypeError: If it is not a WSGI application.
         ValueError: If `workers` is below 1.
     """
     from ._wsgi import asgi_of
@@ -133,16 +133,16 @@ def from_wsgi(wsgi_app: WsgiApp, /, *, workers: int = 10) -> AsgiHandler:
 
 
 def _check(what: str, app: Any, count: int) -> None:
-    """Refuses what can't be called with so many arguments.
+    """Checks that an application can be called with `count` arguments.
 
     Raises:
-        TypeError: Naming what it is, and what is for it.
+        TypeError: If it can't; the message names it and suggests the right function.
     """
     if not callable(app):
         raise TypeError(f"{what}, not {app!r:.100}")
     try:
         signature = inspect.signature(app)
-    except ValueError:  # of compiled code, that doesn't say
+    except ValueError:  # compiled code may not have a signature
         return
     hints = {2: ": use from_wsgi() for a WSGI application", 3: ": use from_asgi() for an ASGI one"}
     if not _binds(signature, count):

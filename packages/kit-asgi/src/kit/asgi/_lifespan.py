@@ -19,18 +19,18 @@ _logger = logging.getLogger("kit")
 
 @asynccontextmanager
 async def run_lifespan(app: Callable[..., Any], name: str) -> AsyncIterator[dict[str, Any]]:
-    """Starts an ASGI application, gives the state it made, and stops it in the end.
+    """Starts an ASGI application, yields the state it set, and stops it at the end.
 
-    One that raises on a lifespan scope, or returns, has no lifespan, which is no error.
+    An application that raises on the lifespan scope, or returns, has no lifespan; that is no error.
 
-    SPEC: ASGI Lifespan Protocol, version 2.0, "Lifespan State" among it.
+    SPEC: ASGI Lifespan Protocol, version 2.0, including "Lifespan State".
 
     Args:
         app: The application.
-        name: What it is called in errors.
+        name: Its name in error messages.
 
     Raises:
-        HandlerError: If it says that its startup, or its shutdown, failed.
+        HandlerError: If it reports that its startup or shutdown failed.
     """
     run = _Run(app, name)
     await run.say("startup")
@@ -44,8 +44,8 @@ async def run_lifespan(app: Callable[..., Any], name: str) -> AsyncIterator[dict
 class _Run:
     """The task in which an application runs its lifespan.
 
-    No task group: who starts a lifespan and who stops it may be two tasks, as in a test fixture,
-    and a cancel scope must not be open from the one to the other.
+    Not a task group: different tasks may start and stop a lifespan, as in a test fixture, and a
+    cancel scope must not stay open from one to the other.
     """
 
     def __init__(self, app: Callable[..., Any], name: str) -> None:
@@ -60,10 +60,10 @@ class _Run:
         self._task: DetachedTask | None = None
 
     async def say(self, event: str) -> None:
-        """Sends an event, and waits for the answer; there is none if the application has ended.
+        """Sends an event and waits for the answer; returns without one if the application ends.
 
         Raises:
-            HandlerError: If the answer is that it failed.
+            HandlerError: If the application answers that it failed.
         """
         self._said.append(event)
         if self._task is None:
@@ -82,7 +82,7 @@ class _Run:
             raise HandlerError(self._name, f"failed at {event}: {message}") from self._task.failure
 
     async def end(self) -> None:
-        """Ends the task; an application has nothing to do there after its last answer."""
+        """Cancels the task; after its last answer, an application has nothing left to do in it."""
         if self._task is not None:
             await self._task.cancel_and_wait()
 
@@ -104,7 +104,7 @@ class _Run:
         if "startup" in self._answers:
             _logger.error("Exception in the lifespan of %s", self._name, exc_info=error)
         elif self._heard:
-            # The specification takes even this for an application without a lifespan.
+            # By the specification, even this is an application without a lifespan.
             _logger.warning("%s has no lifespan, or it broke: %r", self._name, error)
         else:
             _logger.debug("%s has no lifespan: %r", self._name, error)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a mounted ASGI application receives: the body of a request, then its end."""
+"""The messages that a mounted ASGI application receives: the request body, then a disconnect."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from ._types import Message
 
 
 class RequestMessages:
-    """Gives the messages of a request.
+    """The messages of one request, for an application's `receive`.
 
     SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
 
     Args:
-        request: Its body is taken, and read as far as the application asks.
+        request: The request. Its body is taken, and read only as fast as the application asks.
 
     Attributes:
-        closed: Whether there is nothing more but the disconnect: the client is gone, or the
-            response complete.
-        told_closed: Whether the application has heard of that.
-        changed: Tells of the body, and of `closed`.
+        closed: Whether only the disconnect is left to receive: the client has disconnected, or the
+            response is complete.
+        told_closed: Whether the application has received the disconnect.
+        changed: Notified of a new message, of a received one, and of `closed`.
 
     Raises:
-        TypeError: If the body was read.
+        TypeError: If the body was already read.
     """
 
     def __init__(self, request: Request) -> None:
@@ -44,20 +44,20 @@ class RequestMessages:
         self._message: Message | None = None
 
     def close(self) -> None:
-        """Gives the disconnect from now on."""
+        """Makes `receive` return the disconnect from now on."""
         self.closed = True
         self.changed.tell()
 
     def stop(self) -> None:
-        """Ends the reading; called when the application has ended."""
+        """Stops reading the body; called when the application has ended."""
         if self._task is not None:
             self._task.cancel()
 
     async def receive(self) -> Message:
-        """Gives the next message; may be cancelled, and called by several tasks.
+        """Returns the next message. May be cancelled, and may be called by several tasks.
 
         Raises:
-            Exception: What the body of a request made in process raises.
+            Exception: The exception that the body of an in-process request raised.
         """
         while not self.closed:
             if self._message is not None:
@@ -76,7 +76,7 @@ class RequestMessages:
         return {"type": "http.disconnect"}
 
     def _begin(self) -> None:
-        """Begins to read; an application that never asks leaves the body where it is."""
+        """Starts reading; for an application that never asks, the body stays unread."""
         body = self._request.body
         if body is None or isinstance(body, bytes):
             self._message = _message(body or b"", more=False)
@@ -84,9 +84,9 @@ class RequestMessages:
         self._task = DetachedTask(partial(self._read, body), changed=self.changed)
 
     async def _read(self, body: Any) -> None:
-        """Reads the body, then waits for the client to leave.
+        """Reads the body, then waits for the client to disconnect.
 
-        A task apart from `receive`, which an application may cancel to call it again.
+        Runs in a separate task, since an application may cancel `receive` and call it again.
         """
         try:
             if body is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ASGI scope that a mounted application is given."""
+"""Builds the ASGI scope for a mounted application."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from kit.web import URL, Request
 
 from ._types import Scope
 
-# What Starlette keeps in the scope. Found there by an application in another one, it would route
-# and make URLs by the routes of that.
+# Keys that Starlette stores in the scope. An application nested in another one would use them to
+# route, and to build URLs, by the outer application's routes.
 _OF_THE_APP_AROUND = frozenset(
     ("app", "app_root_path", "endpoint", "path_params", "route", "router")
 )
 
 
 def scope_of(request: Request, state: Mapping[str, Any] | None) -> Scope:
-    """Makes the ASGI scope of a request.
+    """Returns the ASGI scope of a request.
 
     SPEC: ASGI HTTP, "HTTP Connection Scope".
     """
@@ -31,8 +31,8 @@ def scope_of(request: Request, state: Mapping[str, Any] | None) -> Scope:
         headers.insert(0, (b"host", host.encode()))
     body = request.body
     if isinstance(body, bytes):
-        # A request made in process has no length, and that of a form that was read and written
-        # again is another one; some frameworks take a body without a length for none.
+        # A request made in process has no length, and a form that was read and encoded again has a
+        # different one; some frameworks treat a body without a length as empty.
         framing = (b"content-length", b"transfer-encoding")
         headers = [line for line in headers if line[0] not in framing]
         headers.append((b"content-length", b"%d" % len(body)))
@@ -50,7 +50,7 @@ def scope_of(request: Request, state: Mapping[str, Any] | None) -> Scope:
         "headers": headers,
         "client": around.get("client"),
         "server": around.get("server") or _server_of(request.url),
-        # These are messages to the server (trailers, push, files), and it is not asked.
+        # These extensions (trailers, push, files) are messages to the server, which gets none here.
         "extensions": {
             name: value
             for name, value in (around.get("extensions") or {}).items()
@@ -61,7 +61,7 @@ def scope_of(request: Request, state: Mapping[str, Any] | None) -> Scope:
 
 
 def _parts(url: str) -> tuple[str, str, str, str]:
-    """Gives scheme, host with port, path and query of a URL that was parsed and written before."""
+    """Returns scheme, host with port, path and query of a URL in normalized form."""
     scheme, _, rest = url.partition("#")[0].partition("://")
     rest, _, query = rest.partition("?")
     host, slash, path = rest.partition("/")
@@ -77,8 +77,8 @@ def _server_of(url: str) -> tuple[str, int]:
 def _place(request: Request, url_path: str, url_query: str) -> tuple[str, bytes | None, bytes]:
     """Returns path, raw_path and query_string.
 
-    They are those that the server gave, where the URL of the request still says the same: a URL
-    doesn't keep everything, such as `..`.
+    Uses the server's values if the request's URL still agrees with them, since a URL doesn't
+    preserve everything, such as `..`.
     """
     root = request.root_path
     rest = unquote(url_path)
@@ -101,9 +101,9 @@ def _place(request: Request, url_path: str, url_query: str) -> tuple[str, bytes 
 
 
 def _whole(scope: Mapping[str, Any]) -> tuple[str, bytes | None]:
-    """Returns path and raw_path with the root path, of which they are a part by the specification.
+    """Returns path and raw_path including the root path, as the specification requires.
 
-    hypercorn leaves it out.
+    hypercorn omits it.
     """
     path, raw_path = scope["path"], scope.get("raw_path")
     root = (scope.get("root_path") or "").rstrip("/")

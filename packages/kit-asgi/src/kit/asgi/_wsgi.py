@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WSGI applications as ASGI applications: a2wsgi, and what it leaves open."""
+"""Runs WSGI applications as ASGI applications: a2wsgi, plus what it doesn't handle."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from kit.concurrency import running_trio
 
 from ._types import Message, Receive, Scope, Send
 
-# How many chunks may wait to be sent, and how often the thread that waits looks for the client.
+# How many chunks may wait to be sent, and how often, in seconds, a waiting thread checks whether
+# the client is still there.
 _CHUNKS_AHEAD = 4
 _LOOK_S = 0.5
 _ASCII = bytes(range(128))
 
 
 def asgi_of(wsgi_app: Callable[..., Iterable[bytes]], workers: int) -> Callable[..., Any]:
-    """Makes an ASGI application of a WSGI application.
+    """Returns an ASGI application that runs a WSGI application.
 
-    It expects `kit.is_gone` in the scope, which tells whether nobody reads the response any more.
+    Its scope must contain `kit.is_gone`, a function that returns whether the response is no longer
+    being read.
 
     Args:
         wsgi_app: The WSGI application.
-        workers: In how many threads it runs.
+        workers: Number of threads.
 
     Raises:
         ImportError: If a2wsgi is not installed.
@@ -44,8 +46,8 @@ def asgi_of(wsgi_app: Callable[..., Iterable[bytes]], workers: int) -> Callable[
         call: _Call = environ["asgi.scope"]["kit.call"]
         return call.begin(environ, start_response)
 
-    # Its queue has no bound: a thread that waits for room in it could not be stopped. That it is
-    # not filled is seen to by _Call.
+    # An unbounded queue: a thread waiting for room in a bounded one could not be stopped. _Call
+    # limits how many chunks it contains.
     middleware: Any = WSGIMiddleware(begin, workers=workers, send_queue_size=0)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,12 +69,12 @@ def asgi_of(wsgi_app: Callable[..., Iterable[bytes]], workers: int) -> Callable[
 
 
 def _headers(lines: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Gives the header lines that can be variables.
+    """Returns the header lines that can become environ variables.
 
-    `x_user` would be the same variable as `x-user`, which a proxy may have checked.
+    APPSEC: `x_user` would become the same variable as `x-user`, which a proxy may have checked.
 
-    SPEC: RFC 9113 section 8.2.3: the lines of Cookie are to be joined by a semicolon; a2wsgi joins
-    all by commas.
+    SPEC: RFC 9113 section 8.2.3: Cookie lines are joined with a semicolon; a2wsgi joins all
+    headers with commas.
     """
     kept = [line for line in lines if b"_" not in line[0] and line[0] != b"cookie"]
     cookies = [value for name, value in lines if name == b"cookie"]
@@ -80,17 +82,17 @@ def _headers(lines: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
 
 
 class _Call:
-    """One call of a WSGI application, in a thread, and what goes between that and the event loop.
+    """One call of a WSGI application in a thread, and the messages between it and the event loop.
 
-    The thread waits for the event loop with everything that it sends or reads. An event loop that
-    ended before would leave it waiting for ever, and Python waits for it in the end. So the request
-    ends when the thread does, even if it is cancelled.
+    The thread waits for the event loop whenever it sends or reads. If the event loop ended first,
+    the thread would wait forever, and so would Python at exit. So the request ends only when the
+    thread does, even if it is cancelled.
 
     Args:
         wsgi_app: The application.
-        receive: Gives the body of the request.
-        send: Takes the response.
-        is_gone: Whether nobody reads the response any more.
+        receive: Returns the messages of the request.
+        send: Sends the messages of the response.
+        is_gone: Returns whether the response is no longer being read.
     """
 
     def __init__(
@@ -112,14 +114,14 @@ class _Call:
         self._is_given_up = False
         self._has_ended = asyncio.Event()
 
-    # In the event loop:
+    # These run in the event loop:
 
     async def receive(self) -> Message:
-        """Gives a part of the body of the request.
+        """Returns the next message of the request's body.
 
         Raises:
-            ConnectionResetError: If the client goes away before its end; a2wsgi would take what
-                there is for the whole.
+            ConnectionResetError: If the client disconnects before the end; a2wsgi would treat the
+                partial body as complete.
         """
         message = await self._receive()
         if message["type"] == "http.disconnect":
@@ -127,32 +129,32 @@ class _Call:
         return message
 
     async def send(self, message: Message) -> None:
-        """Sends a part of the response."""
+        """Sends a message of the response."""
         await self._send(message)
         if message["type"] == "http.response.body":
             self._slots.release()
 
     async def end(self) -> None:
-        """Waits for the end of the thread, which is soon if nobody waits for what it makes."""
+        """Waits for the thread to end, which is soon once nothing reads its output."""
         from anyio import CancelScope
 
         with self._lock:
             self._is_given_up = True
         with CancelScope(shield=True):
             while self._has_begun and not self._has_ended.is_set():
-                # An event loop that ends cancels each task once; that is raised behind this.
+                # A closing event loop cancels each task once; that must not cut the wait short.
                 with suppress(asyncio.CancelledError):
                     await self._has_ended.wait()
 
-    # In the thread:
+    # These run in the thread:
 
     def begin(self, environ: dict[str, Any], start_response: Any) -> _Call:
-        """Calls the application; gives what a2wsgi iterates, and closes as the last thing."""
+        """Calls the application; returns the iterable that a2wsgi iterates and finally closes."""
         with self._lock:
-            if self._is_given_up:  # while it waited for a thread
+            if self._is_given_up:  # cancelled while waiting for a thread
                 raise ConnectionResetError("The request was cancelled")
             self._has_begun = True
-        # Werkzeug takes a body without a length for none, unless it is told that it ends.
+        # Werkzeug treats a body without a length as empty unless this says that the input ends.
         environ["wsgi.input_terminated"] = True
         environ["wsgi.errors"] = sys.stderr
         try:
@@ -172,7 +174,7 @@ class _Call:
             yield chunk
 
     def close(self) -> None:
-        """Closes what the application gave."""
+        """Closes the iterable that the application returned."""
         try:
             close = getattr(self._body, "close", None)
             if close is not None:
@@ -184,5 +186,5 @@ class _Call:
         return self._is_given_up or self._is_gone()
 
     def _tell_end(self) -> None:
-        with suppress(RuntimeError):  # the event loop has been closed all the same
+        with suppress(RuntimeError):  # the event loop was closed anyway
             self._loop.call_soon_threadsafe(self._has_ended.set)

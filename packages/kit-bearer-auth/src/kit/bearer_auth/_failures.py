@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The answers to requests that are not let through."""
+"""Builds the error responses for requests that fail authentication."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, TypedDict
 
 from kit.interface import Context, HTTPException
 
-# SPEC: RFC 9110 section 5.6.4: what a quoted-string may hold, latin-1 beyond ASCII included.
+# SPEC: RFC 9110 section 5.6.4: the characters of a quoted-string, including latin-1 obs-text.
 _QUOTABLE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
-# SPEC: RFC 9110 section 5.5: a field value; CR, LF and NUL would end the line.
+# SPEC: RFC 9110 section 5.5: a field value; CR, LF or NUL would end the line.
 _FIELD_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]+")
 # SPEC: RFC 9110 section 11.2: the name of an auth-param is a token.
 _PARAMETER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -19,26 +19,26 @@ _KEYS = ("message", "www_authenticate_header")
 
 
 class FailureOptions(TypedDict, total=False):
-    """What to answer to one kind of failure. What is absent, None or `""` is the default.
+    """Response to one kind of failure. Absent keys, None and `""` select the default.
 
     Attributes:
-        message: The body: a str is sent as text/plain, anything else as JSON; a function is given
-            `c` and gives, at once or awaited, either of them.
-        www_authenticate_header: The challenge: a str is sent as it is, a mapping as
-            `key="value"` pairs after the scheme; a function is given `c` and gives, at once or
-            awaited, either of them.
+        message: The body: a str is sent as text/plain, any other value as JSON. A function, plain
+            or async, is called with `c` and returns either of them.
+        www_authenticate_header: The challenge: a str is sent unchanged, a mapping as `key="value"`
+            pairs after the scheme. A function, plain or async, is called with `c` and returns
+            either of them.
     """
 
     message: Any
-    # The function's context is Any, so that it may ask for the core's own class.
+    # Any lets the function annotate its context as the core's own class.
     www_authenticate_header: str | Mapping[str, object] | Callable[[Any], Any] | None
 
 
 def quoted(what: str, value: str) -> str:
-    """Gives `value` as a quoted-string (RFC 9110 section 5.6.4).
+    """Returns `value` as a quoted-string (RFC 9110 section 5.6.4).
 
     Raises:
-        ValueError: If it holds a control character, or one beyond latin-1.
+        ValueError: If it contains a control character or a character beyond latin-1.
     """
     if not _QUOTABLE.fullmatch(value):
         raise ValueError(
@@ -56,22 +56,22 @@ def prepare(
     default_header: str,
     challenge: str,
 ) -> Callable[[Context[Any, Any]], Awaitable[HTTPException]]:
-    """Checks the options of one kind of failure and makes what answers it.
+    """Checks the options for one kind of failure and returns a function that builds the error.
 
     Args:
-        name: What the argument of `bearer_auth` is called.
-        options: Its value.
-        status: HTTP status code of the answer.
-        default_message: The body where the options have none.
-        default_header: The WWW-Authenticate header where the options have none.
-        challenge: The scheme and a blank, or nothing; what pairs are put after.
+        name: Name of the argument of `bearer_auth`, for error messages.
+        options: The value of that argument.
+        status: HTTP status code of the response.
+        default_message: The body if the options set none.
+        default_header: The WWW-Authenticate header if the options set none.
+        challenge: The scheme and a space, put before key-value pairs, or an empty string.
 
     Returns:
-        A function that gives the exception to raise.
+        An async function that returns the exception to raise.
 
     Raises:
-        TypeError: If the options are no mapping, or a value is of the wrong type.
-        ValueError: If there is an unknown key, or a header can't be sent.
+        TypeError: If the options are not a mapping, or a value has the wrong type.
+        ValueError: If a key is unknown, or a header value is invalid.
     """
     message: Any = default_message
     header: Any = default_header

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: reads the credentials, has them judged, refuses or goes on."""
+"""The middleware: extracts the token, verifies it, and calls the next handler or refuses."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ._tokens import HashFunction, by_digest, by_hash_function, check_tokens
 
 __all__ = ("FailureOptions", "HashFunction", "VerifyToken", "bearer_auth")
 
-# The context is Any, so that a function may ask for the core's own class, or one with its types.
+# Any lets a function annotate its context as the core's own class, or one with its types.
 VerifyToken: TypeAlias = Callable[[str, Any], bool | Awaitable[bool]]
-"""Decides about a token that has the right form: `def verify(token, c)`, plain or async."""
+"""Decides whether a well-formed token is accepted: `def verify(token, c)`, plain or async."""
 
 # SPEC: RFC 9110 section 5.6.2.
-_TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"  # noqa: S105 - a grammar, no secret
+_TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"  # noqa: S105 - a grammar, not a secret
 # SPEC: RFC 6750 section 2.1, b64token.
 _B64TOKEN = r"[A-Za-z0-9\-._~+/]+=*"
 
@@ -37,38 +37,38 @@ def bearer_auth(
     invalid_authentication_header: FailureOptions | None = None,
     invalid_token: FailureOptions | None = None,
 ) -> Middleware:
-    """Makes middleware that lets requests with a known bearer token through.
+    """Returns middleware that only lets requests with a valid bearer token through.
 
-    Every other request is answered by an `HTTPException` that carries the response (`res`), so
-    that `on_error` sees it: 401 without credentials, 400 if they are malformed or come twice,
-    401 if the token is refused (RFC 6750 section 3, RFC 9110 section 11.6.1).
+    Any other request raises an `HTTPException` that carries the response (`res`), so `on_error`
+    sees it: 401 without credentials, 400 if they are malformed or sent twice, 401 if the token is
+    refused (RFC 6750 section 3, RFC 9110 section 11.6.1).
 
-    Tokens are compared in a time that does not depend on what they hold.
+    Tokens are compared in constant time.
 
-    The middleware carries its security scheme and the statuses of its answers as facts, see
+    The middleware carries its security scheme and the statuses of its responses as facts, see
     `kit.interface.metadata`.
 
     Args:
-        token: The accepted token, or several of which each is accepted.
-        verify_token: Given the token and `c`, plain or async, tells whether it is accepted; used
-            instead of `token`.
-        realm: Name of the protected area in the challenge of a request without credentials.
-        prefix: Scheme before the token, compared without case. Empty: the header holds the token
-            alone, and the challenges begin without a scheme.
-        header_name: The request header with the credentials.
-        hash_function: Given a token, plain or async, its hash as str or bytes; None never
-            matches. It must give the same for the same token. Default: SHA-256.
-        no_authentication_header: `message` and `www_authenticate_header` of the answer to a
+        token: The accepted token, or several tokens, any of which is accepted.
+        verify_token: Function `(token, c)`, plain or async, that returns whether the token is
+            accepted. It takes the place of `token`.
+        realm: Name of the protected area, for the challenge to requests without credentials.
+        prefix: Scheme before the token, compared case-insensitively. If empty, the header contains
+            only the token, and challenges have no scheme.
+        header_name: The request header that contains the credentials.
+        hash_function: Function `(token)`, plain or async, that returns the token's hash as str or
+            bytes, or None, which never matches. It must be deterministic. Default: SHA-256.
+        no_authentication_header: `message` and `www_authenticate_header` of the response to a
             request without credentials, see `FailureOptions`.
         invalid_authentication_header: The same for malformed credentials.
-        invalid_token: The same for a token that is refused.
+        invalid_token: The same for a refused token.
 
     Returns:
         The middleware, for `app.use(path, ...)`.
 
     Raises:
-        ValueError: If there is neither `token` nor `verify_token`, or a value can't be sent.
-        TypeError: If an argument is of the wrong type.
+        ValueError: If neither `token` nor `verify_token` is given, or a value is invalid.
+        TypeError: If an argument has the wrong type.
 
     Example:
         app.use("/api/*", bearer_auth(token="s3cret"))
@@ -116,8 +116,8 @@ def bearer_auth(
         tokens = check_tokens(token, re.compile(_B64TOKEN))
         accepts = by_hash_function(tokens, hash_function) if hash_function else by_digest(tokens)
 
-    # A header that came twice is joined by a comma (RFC 9110 section 5.3), which neither scheme
-    # nor token may hold: it is malformed like any other, and needs no look at the lines.
+    # A repeated header is joined with a comma (RFC 9110 section 5.3). Neither scheme nor token can
+    # contain one, so the pattern rejects it.
     scheme = rf"(?i:{re.escape(prefix)}) [ \t]*" if prefix else ""
     credentials = re.compile(rf"[ \t]*{scheme}({_B64TOKEN})[ \t]*", re.ASCII).fullmatch
 
@@ -142,10 +142,10 @@ def bearer_auth(
 
 
 def _security_scheme(prefix: str, header_name: str) -> dict[str, str]:
-    """The Security Scheme Object of OpenAPI (3.1.1, section 4.8.27) for these options."""
+    """Returns the Security Scheme Object (OpenAPI 3.1.1, section 4.8.27) for these options."""
     if header_name.lower() == "authorization" and prefix and " " not in prefix:
         return {"type": "http", "scheme": prefix.lower()}
-    # What is no scheme of HTTP authentication is a key in a header.
+    # OpenAPI has no HTTP scheme for anything else, so it is described as a key in a header.
     return {"type": "apiKey", "in": "header", "name": header_name}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares tokens in a time that does not depend on what they hold."""
+"""Compares tokens in constant time."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from hmac import compare_digest
 from typing import Any, TypeAlias
 
 HashFunction: TypeAlias = Callable[[str], str | bytes | Awaitable[str | bytes | None] | None]
-"""Gives the hash of a token: `def hash(token)`, plain or async."""
+"""Returns the hash of a token: `def hash(token)`, plain or async."""
 
 
 def check_tokens(token: str | Iterable[str], syntax: re.Pattern[str]) -> list[str]:
-    """Checks the configured tokens. The error texts hold no token: they end up in logs.
+    """Validates the configured tokens. Error messages never contain a token: they end up in logs.
 
     Args:
         token: One token, or several.
-        syntax: What a token must match to be found in a request at all.
+        syntax: The pattern that tokens in requests match; no other token can ever be accepted.
 
     Returns:
         The tokens.
 
     Raises:
-        TypeError: If it is neither a str nor several.
-        ValueError: If one could never be sent.
+        TypeError: If `token` is neither a str nor an iterable of them.
+        ValueError: If a token doesn't match `syntax`.
     """
     if isinstance(token, str):
         tokens = [token]
@@ -51,14 +51,14 @@ def check_tokens(token: str | Iterable[str], syntax: re.Pattern[str]) -> list[st
 
 
 def by_digest(tokens: list[str]) -> Callable[[str, Any], bool]:
-    """Compares by SHA-256; the digests of the configured tokens are made now."""
+    """Returns a function that compares SHA-256 digests; those of `tokens` are computed now."""
     known = [sha256(token.encode()).digest() for token in tokens]
 
     def accepts(token: str, c: Any) -> bool:
         digest = sha256(token.encode()).digest()
         found = False
         for each in known:
-            # No break: how long it takes must not tell which token it was.
+            # No break: the time taken must not reveal which token matched.
             found |= compare_digest(each, digest)
         return found
 
@@ -68,10 +68,10 @@ def by_digest(tokens: list[str]) -> Callable[[str, Any], bool]:
 def by_hash_function(
     tokens: list[str], hash_function: HashFunction
 ) -> Callable[[str, Any], Awaitable[bool]]:
-    """Compares by the given function; the configured tokens are hashed at the first request.
+    """Returns a function that compares hashes by `hash_function`, computed at the first request.
 
-    That is the first time that an async function can run. Should two requests be the first, both
-    hash them, to the same effect.
+    An async hash function can't run any earlier. Concurrent first requests may each hash the
+    configured tokens, with the same result.
     """
     encoded = [token.encode() for token in tokens]
     known: list[bytes | None] | None = None
@@ -85,7 +85,7 @@ def by_hash_function(
         found = False
         for text, each in zip(encoded, known, strict=True):
             alike = digest is not None and each is not None and compare_digest(each, digest)
-            # Equal hashes are not enough: the function may be a weak one.
+            # Equal hashes are not enough: the hash function may be weak.
             found |= compare_digest(text, presented) & alike
         return found
 

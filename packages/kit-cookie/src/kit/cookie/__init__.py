@@ -3,9 +3,9 @@
 
 SPEC: RFC 6265bis (draft-ietf-httpbis-rfc6265bis-22, which revises RFC 6265); RFC 2104.
 
-A value may be any text: it is percent-encoded as `encodeURIComponent` does it, and decoded when it
-is read. A signed one is followed by a dot and its HMAC-SHA256 in base64, and then encoded. That is
-how Hono does it, so the two can share cookies.
+A value may be any text: it is percent-encoded like `encodeURIComponent` does, and decoded when it
+is read. A signed value is followed by a dot and its HMAC-SHA256 in base64 before it is encoded.
+Hono uses the same format, so the two can share cookies.
 """
 
 from ._cookies import (

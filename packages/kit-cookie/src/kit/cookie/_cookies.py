@@ -21,51 +21,52 @@ Priority: TypeAlias = Literal["Low", "Medium", "High", "low", "medium", "high"]
 
 # SPEC: RFC 6265bis section 4.1.1, cookie-name = token.
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-# What is read is taken more freely: all but what would end a name or value, as Hono does.
+# Reading is more lenient, as in Hono: any character that doesn't end a name or value.
 _NAME_READ = re.compile(r"[!#-:<>-\[\]-~]+")
 _VALUE_READ = re.compile(r"[ !#-:<-\[\]-~]*")
-# What encodeURIComponent of ECMA-262 leaves alone, besides letters and digits.
+# The characters that ECMA-262's encodeURIComponent leaves alone, besides letters and digits.
 _UNENCODED = "-_.!~*'()"
 
-# SPEC: RFC 6265bis section 5.6: clients ignore what is larger.
+# SPEC: RFC 6265bis section 5.6: clients ignore larger cookies.
 _MOST_OCTETS = 4096
-# SPEC: RFC 6265bis section 5.5: clients cut what lasts longer.
+# SPEC: RFC 6265bis section 5.5: clients cap longer lifetimes.
 _LONGEST_S = 400 * 24 * 60 * 60
-# SPEC: RFC 6265bis section 5.1.1: clients do not take an earlier date for one.
+# SPEC: RFC 6265bis section 5.1.1: clients reject earlier dates.
 _EARLIEST = datetime(1601, 1, 1, tzinfo=UTC)
 
-# SPEC: RFC 6265bis section 4.1.3: the prefixes, and what they ask for.
+# SPEC: RFC 6265bis section 4.1.3: the prefixes, and the attributes that they require.
 _PREFIXES = {None: "", "secure": "__Secure-", "host": "__Host-"}
 _IMPLIED: dict[str | None, dict[str, Any]] = {
     "secure": {"secure": True},
     "host": {"secure": True, "path": "/", "domain": None},
 }
-# strftime would give the names of the process's locale.
+# strftime would use the names of the process's locale.
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 class CookieOptions(TypedDict, total=False):
-    """What `set_cookie`, `set_signed_cookie` and `delete_cookie` take as keywords.
+    """Keyword options of `set_cookie`, `set_signed_cookie` and `delete_cookie`.
 
     Attributes:
-        path: Path at and below which the cookie is sent. Default `/`; None leaves it to the
-            client, which takes the folder of the request's path.
-        domain: Host that gets the cookie, as do all hosts below it. Default None: the host that
-            set it, and no other.
-        expires: When the cookie ends, an aware datetime at most 400 days ahead. Default None: if
-            there is no `max_age` either, when the browser is closed.
-        max_age: Seconds until the cookie ends, at most 34560000 (400 days); 0 ends it at once. It
-            wins over `expires`. Default None; a negative number is taken as None.
+        path: The cookie is sent for this path and all paths below it. Default `/`; None lets the
+            client use the directory of the request's path.
+        domain: The cookie is sent to this host and all its subdomains. Default None: only to the
+            host that set it.
+        expires: When the cookie expires, an aware datetime at most 400 days ahead. Default None:
+            unless `max_age` is set, it expires when the browser is closed.
+        max_age: Seconds until the cookie expires, at most 34560000 (400 days); 0 expires it at
+            once. Takes precedence over `expires`. Default None; a negative number means None.
         secure: Send it over https only. Default False.
         http_only: Hide it from scripts. Default False.
-        same_site: `"Strict"`, `"Lax"` or `"None"`: whether it is sent with requests that other
-            sites cause. Default None, the object: the browser decides.
-        partitioned: Keep it apart for each site that embeds this one (CHIPS). Default False.
-        priority: `"Low"`, `"Medium"` or `"High"`: what Chromium drops first. Default None.
-        prefix: `"secure"` puts `__Secure-` before the name and sets `secure`; `"host"` puts
-            `__Host-` before it, sets `secure`, sets `path` to `/` and drops `domain`, whatever
-            was given for them. Default None.
+        same_site: `"Strict"`, `"Lax"` or `"None"`: whether it is sent with cross-site requests.
+            Default None, the object: the browser decides.
+        partitioned: Store it separately for each site that embeds this one (CHIPS). Default False.
+        priority: `"Low"`, `"Medium"` or `"High"`: the order in which Chromium evicts cookies.
+            Default None.
+        prefix: `"secure"` prepends `__Secure-` to the name and sets `secure`; `"host"` prepends
+            `__Host-`, sets `secure`, sets `path` to `/` and drops `domain`, overriding the values
+            given for them. Default None.
     """
 
     path: str | None
@@ -85,18 +86,18 @@ def get_cookie(c: Context) -> dict[str, str]: ...
 @overload
 def get_cookie(c: Context, name: str, prefix: Prefix | None = None) -> str | None: ...
 def get_cookie(c: Context, name: str | None = None, prefix: Prefix | None = None) -> Any:
-    """Gives a cookie of the request, or all of them.
+    """Returns a cookie of the request, or all of them.
 
     Args:
         c: The context.
         name: Name of the cookie, without the prefix.
-        prefix: `"secure"` or `"host"`: `__Secure-` or `__Host-` stands before `name`. Without
-            `name` it does nothing.
+        prefix: `"secure"` or `"host"`: looks up `name` with `__Secure-` or `__Host-` prepended.
+            Ignored without `name`.
 
     Returns:
-        The value, percent-decoded, None if there is none; without `name` a dict with full names.
-        The first of several cookies of one name counts. Quotes around a value are taken off, and
-        percent sequences that are no UTF-8 stay as they are.
+        The percent-decoded value, or None if there is no such cookie; without `name`, a dict of
+        values by full name. If a name occurs more than once, the first cookie wins. Quotes around
+        a value are removed; percent sequences that aren't valid UTF-8 are left as they are.
 
     Raises:
         ValueError: If `prefix` is unknown.
@@ -119,21 +120,21 @@ def get_signed_cookie(
 def get_signed_cookie(
     c: Context, secret: str | bytes, name: str | None = None, prefix: Prefix | None = None
 ) -> Any:
-    """Gives a cookie of the request that `set_signed_cookie` set, or all of them.
+    """Returns a cookie of the request that `set_signed_cookie` set, or all of them.
 
-    The signature says that the value was made with this secret, not for which cookie or when:
-    a client may send it under another name, or again after it ended. Where that matters, use
-    a secret for each cookie, or put name and time into the value.
+    The signature proves that the value was signed with this secret, not for which cookie or when:
+    a client may send it under another name, or again after it expired. If that matters, use a
+    different secret for each cookie, or include the name and time in the value.
 
     Args:
         c: The context.
-        secret: What the cookie was signed with; a str stands for its UTF-8 bytes.
+        secret: The secret that the cookie was signed with; a str is encoded as UTF-8.
         name: Name of the cookie, without the prefix.
         prefix: As for `get_cookie`.
 
     Returns:
         The value without its signature, False if the signature is wrong, None if there is no such
-        cookie or it is not signed; without `name` a dict of those that are signed.
+        cookie or it is not signed; without `name`, a dict of all signed cookies.
 
     Raises:
         ValueError: If `secret` is empty or `prefix` is unknown.
@@ -150,17 +151,17 @@ def get_signed_cookie(
 def set_cookie(c: Context, name: str, value: str, **options: Unpack[CookieOptions]) -> None:
     """Adds a cookie to the response.
 
-    One of the same name that was set before stays, and comes first; browsers take the last.
+    A cookie of the same name that was set earlier stays, and comes first; browsers use the last.
 
     Args:
         c: The context.
-        name: Its name, a token.
+        name: Name of the cookie, a token.
         value: Its value, any text.
         **options: Fields of `CookieOptions`.
 
     Raises:
-        ValueError: If name, value or an option is invalid, or clients would drop the cookie.
-        TypeError: If the value is no str, or there is no such option.
+        ValueError: If name, value or an option is invalid, or clients would reject the cookie.
+        TypeError: If the value is not a str, or an option is unknown.
     """
     c.header("set-cookie", _serialize(name, value, options), append=True)
 
@@ -168,16 +169,16 @@ def set_cookie(c: Context, name: str, value: str, **options: Unpack[CookieOption
 def set_signed_cookie(
     c: Context, name: str, value: str, secret: str | bytes, **options: Unpack[CookieOptions]
 ) -> None:
-    """Adds a cookie to the response whose value can't be changed without the secret.
+    """Adds a signed cookie to the response: its value can't be changed without the secret.
 
-    It can still be read by whoever holds it.
+    The value is not encrypted: the client can read it.
 
     Args:
         c: The context.
-        name: Its name, a token.
+        name: Name of the cookie, a token.
         value: Its value, any text.
-        secret: What to sign with, best 32 random bytes or more (RFC 2104 section 3); a str
-            stands for its UTF-8 bytes.
+        secret: The secret to sign with, ideally 32 random bytes or more (RFC 2104 section 3); a
+            str is encoded as UTF-8.
         **options: Fields of `CookieOptions`.
 
     Raises:
@@ -188,16 +189,16 @@ def set_signed_cookie(
 
 
 def delete_cookie(c: Context, name: str, **options: Unpack[CookieOptions]) -> str | None:
-    """Adds to the response that the client shall forget a cookie.
+    """Adds a header to the response that makes the client delete a cookie.
 
     Args:
         c: The context.
-        name: Its name, without the prefix.
-        **options: Fields of `CookieOptions`. `path`, `domain`, `partitioned` and `prefix` have to
-            be those that the cookie was set with; `max_age` is not looked at.
+        name: Name of the cookie, without the prefix.
+        **options: Fields of `CookieOptions`. `path`, `domain`, `partitioned` and `prefix` must be
+            those that the cookie was set with; `max_age` is ignored.
 
     Returns:
-        The value that the request has for it, as `get_cookie` gives it, or None.
+        The cookie's value in the request, as `get_cookie` returns it, or None.
 
     Raises:
         ValueError: As for `set_cookie`.
@@ -209,8 +210,8 @@ def delete_cookie(c: Context, name: str, **options: Unpack[CookieOptions]) -> st
 
 
 def _cookies(c: Context) -> Iterator[tuple[str, str]]:
-    """Reads the Cookie header: names and values in order, still encoded, without malformed ones."""
-    # SPEC: RFC 9113 section 8.2.3: over HTTP/2 there may be several lines.
+    """Yields the names and still encoded values of the Cookie header, without malformed pairs."""
+    # SPEC: RFC 9113 section 8.2.3: HTTP/2 may split the header into several lines.
     for pair in "; ".join(c.req.raw.headers.get_all("cookie")).split(";"):
         name, equals, value = pair.partition("=")
         name = name.strip(" \t")
@@ -239,7 +240,7 @@ def _key(secret: str | bytes) -> bytes:
 
 
 def _signature(value: str, key: bytes) -> str:
-    # PERF: loads OpenSSL, which plain cookies don't need.
+    # PERF: these imports load OpenSSL, which plain cookies don't need.
     from binascii import b2a_base64
     from hmac import digest
 
@@ -247,14 +248,14 @@ def _signature(value: str, key: bytes) -> str:
 
 
 def _verified(text: str, key: bytes) -> str | Literal[False] | None:
-    """Takes the signature off: False if it is wrong, None if there is none."""
+    """Returns the value without its signature: False if that is wrong, None if there is none."""
     value, dot, signature = text.rpartition(".")
-    # The 32 octets of SHA-256 are 44 characters of base64, the last of them a filler.
+    # The 32 octets of SHA-256 are 44 characters of base64, the last of which is padding.
     if not dot or len(signature) != 44 or not signature.endswith("="):
         return None
     from hmac import compare_digest
 
-    # Compared as text: base64 could spell the same octets differently, and nobody has to.
+    # Compared as text: other base64 spellings of the same octets are not valid signatures.
     right = _signature(value, key)
     return value if compare_digest(signature.encode(), right.encode()) else False
 
@@ -266,7 +267,7 @@ def _full_name(name: str, prefix: Prefix | None) -> str:
 
 
 def _serialize(name: str, value: str, options: CookieOptions, key: bytes | None = None) -> str:
-    """Makes the value of a Set-Cookie header, attributes in Hono's order."""
+    """Returns the value of a Set-Cookie header, attributes in Hono's order."""
     known = CookieOptions.__annotations__
     for option in options:
         if option not in known:
@@ -289,21 +290,21 @@ def _serialize(name: str, value: str, options: CookieOptions, key: bytes | None 
 
 
 def format_cookie(name: str, value: str) -> str:
-    """Returns `name=value` as the header Cookie of a client has it, encoded as `set_cookie` does.
+    """Returns `name=value` for a Cookie request header, encoded as `set_cookie` does.
 
     Args:
         name: Name of the cookie.
         value: Its value; any text.
 
     Raises:
-        ValueError: If the name is not a token, or both are too large together.
+        ValueError: If the name is not a token, or name and value together are too large.
         TypeError: If the value is not a str.
     """
     return _pair(name, value, None, None)
 
 
 def _pair(name: str, value: str, prefix: Prefix | None, key: bytes | None) -> str:
-    """Makes `name=value`, with the prefix, signed if there is a key, and encoded."""
+    """Returns `name=value`, with the prefix, encoded, and signed if there is a key."""
     full_name = _full_name(name, prefix) if isinstance(name, str) else ""
     if not _NAME.fullmatch(full_name):
         raise ValueError(f"Invalid cookie name {name!r}: expected a token of RFC 9110")
@@ -322,7 +323,7 @@ def _pair(name: str, value: str, prefix: Prefix | None, key: bytes | None) -> st
 
 
 def _check_combination(name: str, pair: str, attributes: dict[str, str | bool]) -> None:
-    """Refuses what clients drop."""
+    """Raises ValueError for combinations of attributes that clients reject."""
     # SPEC: RFC 6265bis section 5.7; draft-cutler-httpbis-partitioned-cookies-01 section 2.1.
     get, start = attributes.get, pair[:9].lower()
     insecure = not get("Secure")
@@ -346,7 +347,7 @@ def _max_age(value: Any) -> str:
 
 
 def _expires(value: Any) -> str:
-    """Gives the date as IMF-fixdate (RFC 9110 section 5.6.7)."""
+    """Returns the date as IMF-fixdate (RFC 9110 section 5.6.7)."""
     if not isinstance(value, datetime) or value.utcoffset() is None:
         raise ValueError("expected a datetime with a time zone, such as datetime.now(UTC)")
     if value < _EARLIEST or (value - datetime.now(UTC)).total_seconds() > _LONGEST_S:
@@ -380,7 +381,7 @@ def _choice(*choices: str) -> Callable[[Any], str]:
 
 _ATTRIBUTES: tuple[tuple[str, str, Callable[[Any], str | bool]], ...] = (
     ("max_age", "Max-Age", _max_age),
-    # SPEC: RFC 6265bis section 4.1.1: domain-value = <subdomain>; many hosts have an underscore.
+    # SPEC: RFC 6265bis section 4.1.1: domain-value = <subdomain>; many hosts contain an underscore.
     ("domain", "Domain", _matching(r"A-Za-z0-9._\-", "a host name in ASCII")),
     # SPEC: RFC 6265bis section 4.1.1: path-value = *av-octet.
     ("path", "Path", _matching(" -:<-~", "printable ASCII without ';'")),

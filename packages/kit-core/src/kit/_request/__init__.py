@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""How the body and the fields of a request are read."""
+"""Reads the body and the fields of a request."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The body of one request: read once, whoever asks first, and kept for all who ask later."""
+"""The body of one request: read once, by the first caller, and kept for all later ones."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ Read: TypeAlias = Callable[[Limits], Awaitable[None]]
 class RequestBody(Struct, eq=False):
     """Reads a body as bytes or as a form, whichever is asked for first.
 
-    Several tasks may ask at once: one reads, and the others wait for it. When the one that reads is
-    cancelled, another reads on. A body that was refused stays refused.
+    Several tasks may ask at once: one reads while the others wait. If the task that is reading is
+    cancelled, another continues. A body that was refused stays refused.
 
     Args:
         raw: The request.
-        limits: How much of it is taken.
+        limits: The limits that apply to the body.
 
     Attributes:
-        may_hold_files: Whether there may be something to `close`.
+        may_hold_files: Whether there may be temporary files, so that `close` must be called.
     """
 
     _raw: Request
@@ -67,7 +67,7 @@ class RequestBody(Struct, eq=False):
     _kind: str | None = None
     _data: Bytes | None = None
     _form: FormData | None = None
-    _form_limits: Limits | None = None  # of a reading that made no `_form`
+    _form_limits: Limits | None = None  # of a read that produced no `_form`
     _failure: Exception | None = None
     _is_whole: bool | None = None
     _changed: Signal | None = None
@@ -77,20 +77,20 @@ class RequestBody(Struct, eq=False):
 
     @property
     def is_form(self) -> bool:
-        """Whether the Content-Type is one of a form's."""
+        """Whether the Content-Type is that of a form."""
         if self._kind is None:
             self._content_type = find_value(header_lines(self._raw), "content-type")
             self._kind = media_type(self._content_type)
         return self._kind in _FORMS
 
     async def bytes(self) -> Bytes:
-        """Gives the whole body.
+        """Returns the whole body.
 
         Raises:
-            HTTPException: 413 if it is too large, and what reading it as a form raised.
-            TypeError: If the body of the raw request was read directly, or the only task that read
-                a stream or a form was cancelled.
-            Exception: What the stream raised that is the body of a request made in process.
+            HTTPException: 413 if it is too large, or the error of reading it as a form.
+            TypeError: If the body of the raw request was read directly, or the only task that was
+                reading a stream or a form was cancelled.
+            Exception: The exception that the stream of an in-process request raised.
         """
         await self._receive_whole(self._limits)
         while self._data is None:
@@ -98,15 +98,15 @@ class RequestBody(Struct, eq=False):
         return self._data
 
     async def form_data(self, limits: Limits | None = None) -> FormData:
-        """Gives the body as a form.
+        """Returns the body as a form.
 
         Args:
-            limits: Limits of this reading; those of the request if None.
+            limits: Limits for this call; None uses those of the request.
 
         Raises:
-            HTTPException: 400 if it is no form, 413 if it is beyond a limit.
-            TypeError: As `bytes` does.
-            Exception: As `bytes` does.
+            HTTPException: 400 if it is not a valid form, 413 if it exceeds a limit.
+            TypeError: As for `bytes`.
+            Exception: As for `bytes`.
         """
         limits = self._form_limits or limits or self._limits
         if self._form is None and (self._kind in _FORMS or self.is_form):
@@ -124,18 +124,18 @@ class RequestBody(Struct, eq=False):
         return self._form
 
     async def last_values(self, limits: Limits | None = None) -> dict[str, str] | None:
-        """Gives the last value of each name of the form, if it is a simple one.
+        """Returns the last value of each name of the form, if it is a simple one.
 
-        PERF: who asks for a form first, and asks for no more, needs no FormData.
+        PERF: a caller that asks first, and for no more than this, needs no FormData.
 
         Args:
             limits: As for `form_data`.
 
         Returns:
-            The values; None if `form_data` is to be asked.
+            The values, or None if `form_data` must be called instead.
 
         Raises:
-            ClientDisconnectedError: If the client goes away before the end.
+            ClientDisconnectedError: If the client disconnects before the end.
         """
         if self._kind != URLENCODED or self._form is not None or self._form_limits is not None:
             return None
@@ -149,16 +149,16 @@ class RequestBody(Struct, eq=False):
         return values
 
     async def clone(self) -> Request:
-        """Gives a request with the same content, whether the body was read or not.
+        """Returns a request with the same content, whether the body was read or not.
 
         Raises:
             TypeError: If the body of the raw request was read directly.
-            Exception: What reading the body raised.
+            Exception: The exception that reading the body raised.
         """
         while await self._wait():
             continue
         if self._decoder is not None and self._failure is None:
-            await self.form_data()  # who read it was cancelled
+            await self.form_data()  # the task that was reading it was cancelled
         raw = self._raw
         if not raw.body_used:
             return raw.clone()
@@ -172,7 +172,7 @@ class RequestBody(Struct, eq=False):
         content = self._write(self._form)
         clone = with_body(raw, content)
         if clone.headers.has("content-length"):
-            # The same entries, but other part headers than those that the client wrote.
+            # The entries are the same, but the part headers differ from those the client wrote.
             clone.headers.delete("content-length")
             if isinstance(content, Bytes):
                 clone.headers.set("content-length", str(len(content)))
@@ -186,9 +186,9 @@ class RequestBody(Struct, eq=False):
             self._decoder.close()
 
     async def _receive_whole(self, limits: Limits) -> None:
-        """Takes a body that nobody has touched, if it is one that a server gives in one message.
+        """Reads an untouched body if the server delivers it in one message.
 
-        PERF: which is nearly every one; it needs nothing of what larger ones do.
+        PERF: nearly every body; it needs none of the state that larger ones do.
         """
         body = self._raw._body
         if (
@@ -216,13 +216,12 @@ class RequestBody(Struct, eq=False):
             self._data = data
 
     async def _once(self, read: Read, limits: Limits, *, apart: bool) -> None:
-        """Reads, or waits for who does.
+        """Reads the body, or waits for the task that is reading it.
 
         Args:
-            read: Reads.
+            read: The function that reads it.
             limits: Its argument.
-            apart: Whether what was read is lost when the task that reads is cancelled; then it has
-                a task of its own.
+            apart: Whether cancelling the read would lose data; it then runs in a task of its own.
         """
         if (self._busy or self._shared is not None) and await self._wait():
             return
@@ -235,10 +234,10 @@ class RequestBody(Struct, eq=False):
             await self._run(read, limits)
 
     async def _wait(self) -> bool:
-        """Waits for who reads; gives False if nobody does.
+        """Waits for the task that is reading the body; returns False if there is none.
 
         Raises:
-            Exception: What reading raised, where it has a task of its own.
+            Exception: The exception of a read that runs in a task of its own.
         """
         if self._shared is not None and not self._shared.over:
             await self._shared.wait()
@@ -251,13 +250,13 @@ class RequestBody(Struct, eq=False):
         return True
 
     def _loses_bytes(self) -> bool:
-        """Whether bytes that were read are lost when the task that reads is cancelled."""
+        """Returns whether cancelling the task that reads would lose the bytes read so far."""
         body = peek(self._raw) if self._decoder is None else self._source
         keeps = isinstance(body, (ReceivedBody, Bytes, Branch)) or body is None
         return not keeps and self._form is None
 
     def _next_for_form(self) -> tuple[Read, bool]:
-        """What is to be done next to get the form, and whether in a task of its own."""
+        """Returns the next step towards the form, and whether it needs a task of its own."""
         body = peek(self._raw)
         if self._data is not None or not self.is_form:
             return self._read_form, False
@@ -287,7 +286,7 @@ class RequestBody(Struct, eq=False):
                 self._changed.tell()
 
     def _may_go_on(self, error: BaseException) -> bool:
-        """Whether another task can read on after this error: a cancellation that lost nothing."""
+        """Returns whether another task can continue: after a cancellation that lost nothing."""
         is_kept = isinstance(self._source, (ReceivedBody, Branch))
         return self._decoder is not None and is_kept and not isinstance(error, Exception)
 
@@ -297,7 +296,7 @@ class RequestBody(Struct, eq=False):
         return body
 
     async def _look(self, limits: Limits) -> None:
-        """Sees whether the body came in one piece: a form that is in memory needs no task."""
+        """Checks whether the body came in one piece: a form in memory needs no task of its own."""
         body = peek(self._raw)
         self._is_whole = isinstance(body, ReceivedBody) and await body.comes_whole()
 
@@ -315,7 +314,7 @@ class RequestBody(Struct, eq=False):
                 self._data = await body.read(most, see)
             except HTTPException:
                 raise
-            except BaseException:  # what was read is kept there for who reads on
+            except BaseException:  # `body` keeps what was read, for the next reader
                 put(self._raw, body)
                 self._has_taken = False
                 raise
@@ -334,7 +333,7 @@ class RequestBody(Struct, eq=False):
             await self._parse(iterate([data]), limits)
 
     async def _read_streamed_form(self, limits: Limits) -> None:
-        """Reads a multipart body while it comes, or what is left of it after a cancellation."""
+        """Reads a multipart body as it arrives, or the rest of it after a cancellation."""
         if self._decoder is None:
             from kit.web._forms.multipart import MultipartDecoder
 
@@ -361,13 +360,13 @@ class RequestBody(Struct, eq=False):
             self._form = await read_form(data, self._content_type, limits)
 
     def _write(self, form: FormData) -> Bytes | Stream:
-        """The form as a body again, which fits the content type of the request."""
+        """Encodes the form as a body again, matching the content type of the request."""
         from kit.web._forms.encode import encode
         from kit.web._forms.multipart import boundary_of
 
         try:
             content, _ = encode(form, boundary_of(self._content_type or ""))
         except ValueError as error:
-            # What the parser took for content is no content of such a body (RFC 2046, 5.1.1).
+            # The parser accepted content that such a body can't contain (RFC 2046 section 5.1.1).
             raise HTTPException(400, f"Malformed multipart body: {error}") from error
         return content

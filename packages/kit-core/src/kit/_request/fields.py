@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fields of a query string."""
+"""Parses query strings."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from kit.interface.paths import decode_component
 
 
 def decode_query(text: str) -> str:
-    """Decodes a name or value of a query: `+` is a blank."""
+    """Decodes a name or value of a query; `+` stands for a space."""
     return decode_component(text.replace("+", " ")) if "+" in text or "%" in text else text
 
 
 def query_pairs(query: str) -> list[tuple[str, str]]:
-    """Reads a query string: names and values, decoded, in order; empty names are dropped."""
+    """Returns decoded names and values in order; pairs with an empty name are dropped."""
     pairs = []
     for part in query.split("&"):
         name, _, value = part.partition("=")

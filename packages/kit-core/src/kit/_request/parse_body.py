@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A form as a dict, the way `parse_body` gives it."""
+"""Builds the dict that `parse_body` returns from a form."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from kit.web import FormData
 from kit.web._forms.form_data import FormValue, entries_of
 
 _MOST_STEPS = 100
-"""How deep names with dots nest; what a name has beyond is one step."""
+"""The maximum nesting depth of dotted names; the rest of a longer name is a single step."""
 
 
 def collect(form: FormData, *, all: bool) -> dict[str, Any]:
-    """Turns a form into a dict in which names that end in `[]`, or all, may have a list."""
+    """Returns a form as a dict. Names ending in `[]`, with `all` any repeated name, get lists."""
     values: dict[str, Any] = {}
     if not all:
         values = dict(entries_of(form))
-        if "[]" not in "".join(values):  # PERF: as in most forms
+        if "[]" not in "".join(values):  # PERF: true of most forms
             return values
         values = {}
     for name, value in entries_of(form):
@@ -40,11 +40,11 @@ def _collect(values: dict[str, Any], name: str, value: FormValue) -> None:
 
 
 def nest(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Turns names with dots into nested dicts; a plain value in the way gives way."""
+    """Turns dotted names into nested dicts; a plain value in the way is replaced."""
     nested = {name: value for name, value in values.items() if "." not in name}
     for name, value in values.items():
         steps = name.split(".", _MOST_STEPS)
-        # The name that would change the prototype in Hono; dropped here too.
+        # Hono drops this name because it would change the prototype; dropped here for parity.
         if len(steps) == 1 or "__proto__" in steps[:-1]:
             continue
         place = nested

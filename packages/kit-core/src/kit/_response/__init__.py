@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""How `c.text`, `c.json` and the like build a response."""
+"""Builds the responses of `c.text`, `c.json` and the other context methods."""

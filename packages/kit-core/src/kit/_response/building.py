@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes the responses of `c.text`, `c.json` and the like, out of what was set before."""
+"""Builds the responses of `c.text`, `c.json` and the like from headers and status set before."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from kit.web._response import check_status, lines_of, response_of
 HeaderArgument: TypeAlias = Mapping[str, str | Iterable[str]]
 
 OWN_NAMES = frozenset((b"content-type", b"content-length"))
-"""The headers that a response may have made by itself."""
+"""The headers that a response may have set itself."""
 
-# PERF: what extract() gives back as it is, after a look for everything else.
+# PERF: types that extract() would return unchanged, after checking for all others.
 _AS_THEY_ARE = frozenset((bytes, AsyncGeneratorType))
 
 
@@ -28,14 +28,14 @@ def make_response(
     headers: HeaderArgument | None,
     prepared: Sequence[HeaderLine] | None,
 ) -> Response:
-    """Makes a response.
+    """Builds a response.
 
     Args:
-        data: The body; bytes, or anything that is a `BodyInit`.
-        content_type: The Content-Type line, if it is not that of `data`.
+        data: The body; bytes, or any other `BodyInit`.
+        content_type: The Content-Type line; None uses the one that `data` implies.
         status: HTTP status code; 200 if None.
-        headers: Headers to set; a list gives several lines, an empty one removes the header.
-        prepared: Lines that were set before, which are left as they are.
+        headers: Headers to set; a list sets several lines, an empty one removes the header.
+        prepared: Lines that were set before; this sequence is not changed.
 
     Raises:
         TypeError: If `data` can't be sent, or the status allows no body.
@@ -79,25 +79,25 @@ def _set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> None:
 def own(response: Response) -> Response:
     """Returns a response whose headers may be changed for one request.
 
-    It is a copy, since the handler may keep the response and return it again; a streamed one, which
-    can't be sent twice, is itself.
+    Returns a copy, since the handler may keep the response and return it again. A streamed response
+    can't be sent twice, so it is returned itself.
     """
     body = peek(response)
     return response.__copy__() if body is None or isinstance(body, bytes) else response
 
 
 def take_over(response: Response, old: Response) -> Response:
-    """Returns a response with the headers of the one that it replaces.
+    """Returns a response with the headers of the response that it replaces.
 
-    Those of the old one replace its own, cookies all together; what describes the old one's body,
-    Content-Type and Content-Length, is left out.
+    Headers of the old response replace those of the new one, cookies all together. Content-Type and
+    Content-Length of the old response describe its body, so they are left out.
     """
     response = own(response)
     headers = response.headers
     if peek(response) is not peek(old) and (
         headers.get("content-length") == old.headers.get("content-length")
     ):
-        # Most likely copied along with the other headers, and that of the other body.
+        # Most likely copied with the other headers, and so the length of the old body.
         headers.delete("content-length")
     for name, text in old.headers.items():
         if name not in ("content-type", "content-length", "set-cookie"):
@@ -110,8 +110,8 @@ def take_over(response: Response, old: Response) -> Response:
     return response
 
 
-# SPEC: RFC 9110 sections 8 and 14.4, RFC 9530, RFC 6266; and how long the representation is fresh
-# (RFC 9111 section 5).
+# SPEC: RFC 9110 sections 8 and 14.4, RFC 9530, RFC 6266; and the headers that say how long the
+# representation is fresh (RFC 9111 section 5).
 _OF_THE_REPRESENTATION = frozenset(
     (
         b"accept-ranges",
@@ -135,19 +135,19 @@ _OF_THE_REPRESENTATION = frozenset(
 
 
 def without_representation(response: Response) -> Response:
-    """Returns an empty response with the headers of another, but for cookies and what describes it.
+    """Returns an empty response, without cookies and headers that describe the given body.
 
-    Headers that middleware set before can't be told from those of the handler, so all go.
+    Headers that middleware set before can't be told from those of the handler, so all are removed.
     """
     lines = [line for line in lines_of(response) if line[0] not in _OF_THE_REPRESENTATION]
     return response_of(None, response.status, lines)
 
 
 def encode_location(location: str) -> str:
-    """Returns a URL as a header can have it: as it is if it is latin-1, else percent-encoded."""
+    """Returns a URL for use in a header: unchanged if it is latin-1, else percent-encoded."""
     if all(character <= "\xff" for character in location):
         return location
     from urllib.parse import quote
 
-    # SPEC: what encodeURI of ECMA-262 leaves alone.
+    # SPEC: the characters that ECMA-262's encodeURI leaves alone.
     return quote(location, safe=";/?:@&=+$,#-_.!~*'()", errors="replace")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a handler may return."""
+"""Checks the values that handlers return."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kit.web import Response
 
 
 async def settle(result: Any, handler: Any) -> Response | None:
-    """Awaits the result of a handler, and checks that it is a response or nothing.
+    """Awaits the result of a handler, and checks that it is a response or None.
 
     Raises:
-        HandlerError: If it is anything else; the text names the handler.
+        HandlerError: If it is anything else; the message names the handler.
     """
-    # A handler may return the awaitable of another one, e.g. `return c.not_found()`.
+    # A handler may return an awaitable that it got elsewhere, e.g. `return c.not_found()`.
     while hasattr(result, "__await__"):
         result = await result
     if result is None or isinstance(result, Response):

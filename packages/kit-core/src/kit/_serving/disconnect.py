@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ends work that waits, when nobody is left to do it for; on asyncio and trio."""
+"""Cancels work when the client it is for has disconnected, on asyncio and trio."""
 
 from __future__ import annotations
 
@@ -15,48 +15,50 @@ from kit.web._streams import close_stream
 def run_until(
     over: Callable[[], Awaitable[bool]], work: Coroutine[Any, Any, None], stream: Any = None
 ) -> Generator[Any, Any, None]:
-    """Runs work, and cancels it where it waits as soon as `over` gives True.
+    """Runs work, and cancels it where it waits as soon as `over` returns True.
 
-    On asyncio `over` is asked only once the work waits for the first time.
+    On asyncio, `over` is called only once the work waits for the first time.
 
     Args:
-        over: Waits until the work has lost its purpose; False where it can't tell any more.
-        work: What is to be done.
-        stream: What the work reads from. It is closed at the end, when `over` can't cancel that.
+        over: Waits until the work is no longer needed, and returns True; returns False if it can
+            no longer tell.
+        work: The work to run.
+        stream: The stream that the work reads from. It is closed at the end, when `over` can no
+            longer cancel that.
 
     Raises:
-        Exception: What the work or `over` raised.
+        Exception: The exception of the work or of `over`.
     """
     try:
         if running_trio() is not None:
             yield from _run_on_trio(over, work).__await__()
         else:
-            # PERF: work that never waits is done here, and nothing is made to watch over it.
-            # (Where it cancels its own task meanwhile, that counts as one from before.)
+            # PERF: work that never waits is completed here, without a task to watch over it.
+            # (If it cancels its own task meanwhile, that counts as a cancellation from before.)
             for waits_for in work.__await__():
                 yield from _watch(over, _resumed(work, waits_for)).__await__()
                 break
     finally:
-        if getattr(stream, "ag_frame", stream) is not None:  # PERF: a generator that has ended
+        if getattr(stream, "ag_frame", stream) is not None:  # PERF: None if the generator has ended
             yield from close_stream(stream).__await__()
 
 
 @coroutine
 def _resumed(work: Coroutine[Any, Any, None], waits_for: Any) -> Generator[Any, Any, None]:
-    """Goes on with work that has begun.
+    """Continues work that has begun.
 
     Args:
         work: The work.
-        waits_for: What it gave the event loop to wait for.
+        waits_for: The last value that it yielded to the event loop.
     """
     try:
         while True:
             thrown: BaseException | None = None
             try:
                 value = yield waits_for
-            except BaseException as error:  # a cancellation above all
+            except BaseException as error:  # above all, a cancellation
                 thrown = error
-            # Not within `except`: what the work raises next did not come of it.
+            # Outside `except`, so that what the work raises next doesn't get this as its context.
             try:
                 waits_for = work.send(value) if thrown is None else work.throw(thrown)
             finally:
@@ -66,9 +68,9 @@ def _resumed(work: Coroutine[Any, Any, None], waits_for: Any) -> Generator[Any, 
 
 
 async def _watch(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> None:
-    """Runs work that waits, and asks `over` meanwhile."""
-    # PERF: a task group of anyio costs more than a short stream. How the cancellation is told from
-    # others is as in asyncio.timeout().
+    """Runs work that waits, and watches `over` meanwhile."""
+    # PERF: a task group of anyio costs more than a short stream. Distinguishes our cancellation
+    # from others as asyncio.timeout() does.
     import asyncio
 
     loop = asyncio.get_running_loop()

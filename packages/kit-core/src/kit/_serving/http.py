@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Serves an HTTP request: the path that every request of a server takes."""
+"""Serves HTTP requests: the code path of every request from a server."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from .paths import path_of_scope
 from .response import plain_not_found, send_response
 from .types import Receive, Scope, Send
 
-# PERF: looked for in bytes as a number, which is four times as fast as b"%".
+# PERF: searching bytes for a number is four times as fast as for b"%".
 _PERCENT = ord("%")
 
 
 class ServedApp(Protocol):
-    """What is served: an object that has the state of an app."""
+    """An object that can be served: it has the state of an app."""
 
     _state: AppState
 
 
-# C901: every request comes through here, and each function more would cost it a call.
+# C901: every request passes through here, and each further function would cost it a call.
 async def serve(  # noqa: C901
     self: ServedApp, scope: Scope, receive: Receive, send: Send
 ) -> None:
     """Serves one ASGI 3 scope: http and lifespan; a websocket is closed.
 
     Args:
-        self: The app; this is its `__call__`.
+        self: The app; this function is its `__call__`.
         scope: The scope.
         receive: Returns the messages of the server.
-        send: Takes messages for the server.
+        send: Sends messages to the server.
 
     Raises:
-        Exception: What a streamed response raised after it was started.
+        Exception: The exception that a streamed response raised after it had started.
         RuntimeError: If the type of the scope is unknown.
     """
     state = self._state
@@ -53,7 +53,7 @@ async def serve(  # noqa: C901
         return
     method = scope["method"]
     path = scope["path"]
-    # PERF: the path of the scope will do, unless something in it was encoded.
+    # PERF: the scope's path can be used as it is, unless something in it was encoded.
     try:
         as_it_is = not (scope["root_path"] or _PERCENT in scope["raw_path"]) and path
     except (KeyError, TypeError):  # both keys are optional, and raw_path may be None
@@ -67,7 +67,7 @@ async def serve(  # noqa: C901
         match = state.find("GET" if method == "HEAD" else method, path)
         handlers = match[0]
         if not handlers and state.has_plain_not_found and method != "HEAD":
-            # PERF: what probes and crawlers get: no handler runs, so nothing is made for one.
+            # PERF: common for probes and crawlers. No handler runs, so no Context is built.
             for message in plain_not_found():
                 await send(message)
             return
@@ -76,7 +76,7 @@ async def serve(  # noqa: C901
     try:
         try:
             if len(handlers) == 1 and not handlers[0][0].takes_next:
-                # PERF: nothing to run around a single handler, so it is called from here.
+                # PERF: a single handler has nothing around it, so it is called directly.
                 handler = handlers[0][0].handler
                 c._index = 0
                 response = handler(c)
@@ -85,7 +85,7 @@ async def serve(  # noqa: C901
                 if response.__class__ is not Response:
                     response = await settle(response, handler)
             elif handlers:
-                # PERF: as respond() does, without a coroutine around it where all is well.
+                # PERF: does what respond() does, without another coroutine when all goes well.
                 await dispatch(c)
                 if c._finalized and not c._failed:
                     response = c._res
@@ -95,7 +95,7 @@ async def serve(  # noqa: C901
             response = await respond(c)
         body = response._body
         if body.__class__ is bytes and response._lines.__class__ is tuple and method != "HEAD":
-            # PERF: nearly every response: bytes, and header lines that nobody has touched.
+            # PERF: nearly every response: bytes, and header lines that were never touched.
             await send(
                 {
                     "type": "http.response.start",
@@ -113,7 +113,7 @@ async def serve(  # noqa: C901
                 response = answer_fault(fault, c)
             await send_response(response, send, c._wait_for_disconnect, method)
     except Exception:
-        await c._run_tasks()  # they were promised, whatever became of the response
+        await c._run_tasks()  # the tasks were accepted, so they run even if the response failed
         raise
     else:
         if c._execution_ctx is not None:
@@ -127,8 +127,8 @@ async def serve(  # noqa: C901
 async def _serve_other(state: AppState, scope: Scope, receive: Receive, send: Send) -> None:
     """Serves a scope that isn't http.
 
-    SPEC: ASGI WebSocket, "Close - send event": a close before the connection is accepted is
-    answered with 403.
+    SPEC: ASGI WebSocket, "Close - send event": closing before the connection is accepted makes the
+    server respond with 403.
     """
     if scope["type"] == "lifespan":
         await serve_lifespan(state.lifespan, receive, send)

@@ -16,7 +16,7 @@ async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> No
     Args:
         lifespan: The lifespan.
         receive: Returns the messages of the server.
-        send: Takes messages for the server.
+        send: Sends messages to the server.
     """
     await receive()
     phase = "startup"

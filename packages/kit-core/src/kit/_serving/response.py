@@ -23,7 +23,7 @@ _NOT_FOUND_LINES = (
 
 
 def plain_not_found() -> tuple[Message, ...]:
-    """Returns the messages of the plain 404, new ones each time: a server may change them.
+    """Returns the messages of the plain 404. They are new each time, as a server may change them.
 
     SPEC: ASGI HTTP & WebSocket message format, "Response Start" and "Response Body".
     """
@@ -39,14 +39,14 @@ def send_response(
     """Sends any response.
 
     Args:
-        response: What to send. A streamed body is closed, also if it is not sent.
-        send: Takes messages for the server.
-        wait_for_disconnect: Waits until the client has gone; see `Request.wait_for_disconnect`.
+        response: The response. A streamed body is closed, even if it is not sent.
+        send: Sends messages to the server.
+        wait_for_disconnect: Waits until the client disconnects; see `Request.wait_for_disconnect`.
         method: The method of the request.
 
     Raises:
-        Exception: When awaited, what a streamed body raised. The response has been started then,
-            so the server closes the connection.
+        Exception: When awaited, the exception that a streamed body raised. The response has
+            started by then, so the server closes the connection.
     """
     body = peek(response)
     if body is None or isinstance(body, bytes):
@@ -82,7 +82,7 @@ async def _send_whole(response: Response, body: bytes | None, send: Send, *, is_
 
 
 async def _send_head_of_stream(head: Message, body: object, send: Send) -> None:
-    """Sends the head of a streamed response, as HEAD asks for; its body is closed unread."""
+    """Sends the head of a streamed response to a HEAD request, and closes its body unread."""
     try:
         await send(head)
         await send({"type": "http.response.body", "body": b""})

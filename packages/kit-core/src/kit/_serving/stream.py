@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sends a streamed body to an ASGI server, until it ends or the client is gone."""
+"""Sends a streamed body to an ASGI server until it ends or the client disconnects."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ from .disconnect import run_until
 from .types import Message, Send
 
 _logger = logging.getLogger("kit")
-# PERF: a stream that never waits lets others run once it has taken so long. The time is looked at
-# after each sixteenth chunk: `left` counts from here to 0.
+# PERF: a stream that never waits lets other tasks run once it has taken this long, in seconds. The
+# clock is read after each sixteenth chunk: `left` counts from here to 0.
 _SHORT_S = 0.001
 _CHUNKS_IN_SHORT = 15
-# From then on they run after each fourth. An asyncio transport logs a warning for each write from
-# the sixth on after its connection is lost, which neither it nor the server can tell before the
-# event loop has run.
+# After that, they run after every fourth chunk. An asyncio transport logs a warning for each write
+# from the sixth on after its connection is lost, which neither it nor the server can notice before
+# the event loop has run.
 _CHUNKS_BETWEEN_TURNS = 3
-# PERF: a copy of a message is made in two thirds of the time of a new one.
+# PERF: copying a message takes two thirds of the time of building a new one.
 _CHUNK_MESSAGE = {"type": "http.response.body", "body": b"", "more_body": True}
 
 
 class PushBody(Protocol):
-    """A body that writes itself, rather than being iterated, as those of `kit.streaming` do."""
+    """A body that writes itself instead of being iterated, like those of `kit.streaming`."""
 
     @property
     def gone(self) -> bool:
-        """Whether it has noticed, and logged, that the client went away."""
+        """Whether it has noticed, and logged, that the client disconnected."""
 
     async def write_to(self, sink: Callable[[bytes], Awaitable[None]], /) -> bool:
         """Writes to `sink`; returns whether the body is complete."""
 
 
 class WatchingBody(Protocol):
-    """A body that is told when the client goes away."""
+    """A body that is notified when the client disconnects."""
 
     async def client_left(self) -> None:
-        """Called when nobody is left to send it to."""
+        """Called when the client has disconnected."""
 
 
 def send_stream(
     head: Message, body: Any, send: Send, wait_for_disconnect: Callable[[], Awaitable[bool]]
 ) -> Awaitable[None]:
-    """Sends a streamed response; when the client leaves, the body is cancelled where it waits.
+    """Sends a streamed response; if the client disconnects, the body is cancelled where it waits.
 
     Args:
         head: The message that starts the response.
         body: A stream, a `PushBody` or a `WatchingBody`; closed at the end.
-        send: Takes messages for the server.
-        wait_for_disconnect: Waits until the client has gone; see `Request.wait_for_disconnect`.
+        send: Sends messages to the server.
+        wait_for_disconnect: Waits until the client disconnects; see `Request.wait_for_disconnect`.
 
     Raises:
-        Exception: When awaited, what the body raised.
+        Exception: When awaited, the exception that the body raised.
     """
     client = _Client(body, wait_for_disconnect)
     if body.__class__ is not AsyncGeneratorType and hasattr(body, "write_to"):
@@ -71,7 +71,7 @@ def send_stream(
 
 
 class _Client(Struct, eq=False):
-    """The receiver of a body: waits for it to leave, and logs that once.
+    """The client that receives a body: waits for it to disconnect, and logs that once.
 
     Args:
         body: The body.
@@ -83,25 +83,25 @@ class _Client(Struct, eq=False):
     _is_noted: bool = False
 
     def note_gone(self, error: OSError | None = None) -> None:
-        # A PushBody logs it by itself.
+        # A PushBody logs it itself.
         if not (self._is_noted or getattr(self._body, "gone", False)):
             how = "" if error is None else f": {error!r}"
             _logger.debug("The client went away during a streamed response%s", how)
         self._is_noted = True
 
     async def left(self) -> bool:
-        """Waits until it has left; returns False if disconnects are no longer reported."""
+        """Waits until the client disconnects; returns False if that is no longer reported."""
         if not await self._wait_for_disconnect():
             return False
         self.note_gone()
         client_left = getattr(self._body, "client_left", None)
         if client_left is not None:
             await client_left()
-        return not hasattr(self._body, "write_to")  # else it ends its work itself
+        return not hasattr(self._body, "write_to")  # such a body ends its own work
 
 
 async def _write(head: Message, body: PushBody, send: Send) -> None:
-    """Lets a body write itself."""
+    """Lets a body write itself to the server."""
     left = _CHUNKS_IN_SHORT
     is_short_until = monotonic() + _SHORT_S
 
@@ -122,7 +122,7 @@ async def _write(head: Message, body: PushBody, send: Send) -> None:
 
 
 async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
-    """Sends what a body gives, until it ends or the client is found to be gone."""
+    """Sends the chunks of a body until it ends or the client turns out to be gone."""
     left = _CHUNKS_IN_SHORT
     is_short_until = monotonic() + _SHORT_S
     expected, template = bytes, _CHUNK_MESSAGE
@@ -143,7 +143,7 @@ async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
             except OSError as error:
                 client.note_gone(error)
                 return
-            # PERF: written out, here and in _write(): a call for each chunk costs more.
+            # PERF: inlined, here and in _write(): a call for each chunk would cost more.
             if left > 0:
                 left -= 1
             else:
@@ -160,15 +160,15 @@ async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
 
 
 def _chunks(body: Any) -> Any:
-    # PERF: no generator of our own around a body that is async already.
+    # PERF: an async body needs no generator of ours around it.
     return body.__aiter__() if hasattr(body, "__aiter__") else iterate(body)
 
 
 async def _let_others_run() -> None:
-    """Waits for the other tasks.
+    """Lets the other tasks run.
 
-    Neither a body nor `send` need ever wait, above all when the client is gone; then nothing else
-    would run until the end.
+    Neither a body nor `send` has to wait, above all once the client is gone; without this, no other
+    task would run until the end of the body.
     """
     from anyio.lowlevel import checkpoint
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The types of ASGI 3."""
+"""Type aliases for ASGI 3."""
 
 from __future__ import annotations
 

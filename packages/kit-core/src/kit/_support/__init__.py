@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What all rooms stand on: JSON, limits, paths, fast Structs."""
+"""Helpers that all packages of the core use: JSON, limits, paths, fast Structs."""

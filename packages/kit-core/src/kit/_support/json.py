@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""JSON: what Python values become, and how a body is read."""
+"""Encodes and decodes JSON."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import msgspec
 JSONDecodeError = msgspec.DecodeError
 
 MARK = b"\xef\xbb\xbf"
-"""The byte order mark, which is passed over before JSON (RFC 8259 section 8.1)."""
+"""The byte order mark, ignored before JSON (RFC 8259 section 8.1)."""
 
-# What msgspec calls truncated within the last bytes of a body, after complete escapes: half of a
-# surrogate pair that no other half follows, or an escape with too few digits.
-# PERF: compiled when it is first looked for, not at import.
+# Input that msgspec calls truncated although it isn't: an error in the last bytes of a body, after
+# complete escapes. The first half of a surrogate pair without the second, or an escape with too
+# few digits.
+# PERF: compiled at first use, not at import.
 _WRONG_ESCAPE = (
     rb"(?:[^\\]++|\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}"
     rb"|u(?![dD][89abAB])[0-9a-fA-F]{4}|[^u]))*+"
@@ -27,14 +28,14 @@ _WRONG_ESCAPE = (
 
 
 def _encode_other(value: Any) -> Any:
-    """What msgspec doesn't know: pydantic models, which describe themselves."""
+    """Encodes values that msgspec doesn't support: pydantic models, which describe themselves."""
     dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
     if dump is not None:
         return dump(mode="json")
     raise TypeError(f"{type(value).__module__}.{type(value).__qualname__}")
 
 
-# PERF: made once; making an encoder costs more than a small body.
+# PERF: created once; creating an encoder costs more than encoding a small body.
 _encode = msgspec.json.Encoder(enc_hook=_encode_other).encode
 _decode = msgspec.json.Decoder().decode
 
@@ -42,11 +43,11 @@ _decode = msgspec.json.Decoder().decode
 def encode(value: Any) -> bytes:
     """Encodes a value as compact JSON in UTF-8.
 
-    Besides dict, list, str, int, float (NaN as null), bool and None: dataclasses, msgspec
+    Supports dict, list, str, int, float (NaN as null), bool and None, and also dataclasses, msgspec
     Structs, attrs classes, datetimes, UUIDs, enums, Decimals, and pydantic models.
 
     Raises:
-        TypeError: If something in it can't be encoded; the text names its type and place.
+        TypeError: If something in it can't be encoded; the message names its type and place.
     """
     try:
         return _encode(value)
@@ -64,7 +65,7 @@ def decode(data: bytes) -> Any:
     """Decodes JSON.
 
     Raises:
-        ValueError: If it is no JSON in UTF-8; the text has the position in bytes.
+        ValueError: If it is not JSON in UTF-8; the message includes the position in bytes.
     """
     data = data.removeprefix(MARK)
     try:
@@ -77,7 +78,7 @@ def decode(data: bytes) -> Any:
 
 
 def _malformation(data: bytes, error: ValueError) -> str | None:
-    """Says what is wrong where msgspec says something else, or no position in the whole body."""
+    """Returns a better message if msgspec's is wrong or lacks the position in the body, or None."""
     if isinstance(error, UnicodeDecodeError):
         try:
             data.decode()
@@ -95,12 +96,12 @@ def _malformation(data: bytes, error: ValueError) -> str | None:
 
 
 def is_malformed(error: Exception) -> bool:
-    """Whether an error of `decode_as` means that it is no JSON, not that it is of another type."""
+    """Returns whether an error of `decode_as` means malformed JSON, not JSON of another type."""
     return not isinstance(error, msgspec.ValidationError)
 
 
 def _first_unencodable(value: Any, place: str) -> tuple[str, Any] | None:
-    """Where, going depth first, the encoder gives up; None if it doesn't."""
+    """Returns the path and value of what can't be encoded, depth first; None if all can."""
     try:
         _encode(value)
     except (TypeError, UnicodeEncodeError):
@@ -132,11 +133,11 @@ def decode_as(data: bytes, type: Any) -> Any:
     """Decodes JSON into a value of a type.
 
     Raises:
-        ValueError: If it is no JSON, with the position, or doesn't fit, with the place.
+        ValueError: If it is not JSON, with the position, or doesn't fit the type, with the path.
     """
     data = data.removeprefix(MARK)
     model = None
-    # Kit doesn't import pydantic: as long as nobody has, there are no types of it.
+    # Kit doesn't import pydantic: until the app does, no type can be pydantic's.
     if "pydantic" in sys.modules or hasattr(type, "model_validate_json"):
         from kit.interface.models import model_of
 
@@ -146,7 +147,7 @@ def decode_as(data: bytes, type: Any) -> Any:
     except msgspec.ValidationError:
         raise
     except ValueError as error:
-        decode(data)  # says where, if it is malformed
+        decode(data)  # raises an error with the position if it is malformed
         from kit.interface.models import summary
 
         raise msgspec.ValidationError(summary(error)) from error

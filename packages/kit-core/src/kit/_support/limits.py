@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How much of a request is taken, and the answers to more."""
+"""Limits for requests, and the errors for requests that exceed them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _MIB = 1024 * 1024
 
 
 class Limits(NamedTuple):
-    """Bounds for bodies, app-wide with `Kit(limits=...)`. Beyond one the answer is 413.
+    """Limits for request bodies, app-wide with `Kit(limits=...)`. Exceeding one results in a 413.
 
     Attributes:
-        max_fields: Form fields that are no files.
-        max_files: Files in a form.
-        max_field_size_bytes: Size of one field that is no file, and of its name where the form is
-            urlencoded; in a multipart form a name has 4 KiB at most. Both are kept in memory.
-        spool_size_bytes: Size up to which the files of a form are kept in memory, all together;
-            a file beyond is in a temporary file.
-        max_body_size_bytes: Size of a whole body; None for no bound. A request whose
-            Content-Length is beyond it is refused before its body is read.
+        max_fields: Number of form fields that aren't files.
+        max_files: Number of files in a form.
+        max_field_size_bytes: Size of one field that isn't a file, and of its name if the form is
+            urlencoded; in a multipart form, a name has at most 4 KiB. Both are kept in memory.
+        spool_size_bytes: Total size up to which the files of a form are kept in memory; further
+            files are written to a temporary file.
+        max_body_size_bytes: Size of a whole body; None for no limit. A request whose
+            Content-Length exceeds it is refused before its body is read.
         max_memory_size_bytes: Size of a body that is read into memory as a whole, as by `text`,
-            `json`, `bytes` and `blob`; None for no bound. Streams and files are not bound by it.
+            `json`, `bytes` and `blob`; None for no limit. It doesn't apply to streams and files.
     """
 
     max_fields: int = 1000
@@ -35,7 +35,7 @@ class Limits(NamedTuple):
 
     @property
     def most_in_memory(self) -> int | None:
-        """Size of a body that may be read into memory, in bytes; None for no bound."""
+        """Maximum size in bytes of a body that is read into memory; None for no limit."""
         bounds = (self.max_body_size_bytes, self.max_memory_size_bytes)
         return min((bound for bound in bounds if bound is not None), default=None)
 
@@ -49,20 +49,20 @@ LIMITS = Limits._fields
 
 
 def body_too_large(most: int) -> HTTPException:
-    """The answer to a body beyond `max_body_size_bytes`."""
+    """Returns the error for a body that exceeds its size limit."""
     return HTTPException(413, f"The body is larger than {most} bytes")
 
 
 def form_too_large(what: str, most: int) -> HTTPException:
-    """The answer to a form with too many fields or files."""
+    """Returns the error for a form with too many fields or files."""
     return HTTPException(413, f"The form has more than {most} {what}")
 
 
 def field_too_large(name: str, most: int) -> HTTPException:
-    """The answer to a form field that is too long."""
+    """Returns the error for a form field that is too long."""
     return HTTPException(413, f"The form field {name!r:.100} is longer than {most} bytes")
 
 
 def field_name_too_large(most: int) -> HTTPException:
-    """The answer to a form field whose name is too long."""
+    """Returns the error for a form field whose name is too long."""
     return HTTPException(413, f"The name of a form field is longer than {most} bytes")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Objects that every request needs, made as cheaply as Python can."""
+"""Makes Structs, which every request needs, cheaper to use."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ C = TypeVar("C", bound=type[Struct])
 
 
 def with_plain_stores(cls: C) -> C:
-    """Lets attributes of a Struct be set as those of any other object are.
+    """Lets attributes of a Struct be set like those of any other object.
 
-    PERF: a msgspec Struct is made in half the time that a class with an `__init__` takes. But it
-    has a `__setattr__` of its own, with which setting an attribute takes three times as long. What
-    it is for is objects made of plain values alone, which the garbage collector is told of when
-    they are given a container: so each must be made with something that is more than a value.
+    PERF: creating a msgspec Struct takes half the time of a class with an `__init__`. But its own
+    `__setattr__` makes setting an attribute take three times as long. It exists to tell the garbage
+    collector about objects that were created with only plain values and are then given a container.
+    So each of these Structs must be created with something other than a plain value.
 
     Args:
         cls: The Struct; it is changed.
     """
-    # After the class is made, since msgspec puts its own there. CPython keeps both in one place,
-    # and that of `object` is only taken where both are.
+    # After the class is created, since msgspec sets its own. CPython keeps both methods in one
+    # slot, and uses that of `object` only if both are from there.
     cls.__delattr__ = object.__delattr__  # type: ignore[method-assign]
     cls.__setattr__ = object.__setattr__  # type: ignore[method-assign]
     return cls

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Work that goes on after the response was sent."""
+"""Runs work after the response has been sent."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class BackgroundTasks:
         self._over = False
 
     def wait_until(self, awaitable: Awaitable[Any], /) -> None:
-        """Runs `awaitable` after the response was sent.
+        """Runs `awaitable` after the response has been sent.
 
         Args:
-            awaitable: A coroutine or other awaitable. An exception in it is logged.
+            awaitable: A coroutine or other awaitable. An exception that it raises is logged.
 
         Raises:
             TypeError: If it can't be awaited.
@@ -46,7 +46,7 @@ class BackgroundTasks:
             self._group.start_soon(_run_one, awaitable)
 
     async def run(self) -> None:
-        """Runs all that was left here, side by side, and what those leave in turn."""
+        """Runs all tasks concurrently, and the tasks that they add in turn."""
         if not self._waiting:
             self._over = True
             return
@@ -59,7 +59,7 @@ class BackgroundTasks:
         self._over = True
 
     def close(self) -> None:
-        """Gives up what was not run, because the request was cancelled."""
+        """Closes the awaitables that have not run, because the request was cancelled."""
         self._over = True
         for awaitable in self._waiting:
             close = getattr(awaitable, "close", None)
@@ -73,7 +73,7 @@ async def _run_one(awaitable: Awaitable[Any]) -> None:
     except Exception:
         _logger.exception("A wait_until task failed; its response was sent before")
     except BaseException:
-        # Cancelled: either this task, or an awaited one by itself, which is no matter of others.
+        # Cancelled: either this task, or only the awaited one, which doesn't affect others.
         cancelled = getattr(awaitable, "cancelled", None)
         if cancelled is None or not cancelled():
             raise

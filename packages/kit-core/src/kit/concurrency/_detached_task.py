@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A task that isn't bound to the task that started it."""
+"""A task that is independent of the task that started it."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from collections.abc import Awaitable, Callable
 from ._signal import Signal
 from ._tasks import start_task
 
-# Tasks under way: an event loop holds only weak references to tasks that wait.
+# Running tasks: an event loop holds only weak references to tasks that wait.
 _under_way: set[DetachedTask] = set()
 
 
 class DetachedTask:
     """Runs an async function in a task of its own, until it ends or is cancelled.
 
-    It starts at once. Any task may wait for it or cancel it; none of them takes it along when it is
-    cancelled itself.
+    It starts at once. Any task may wait for it or cancel it; cancelling a task that waits does not
+    cancel it.
 
     Args:
-        work: The function. What it raises is kept in `failure`.
-        changed: Told when the task has ended. Default: a signal of its own.
-        on_end: Called when the task has ended, before `changed` is told; not called for a task that
-            was cancelled before it began.
-        cleans_up: Whether the work runs even if it was cancelled before it began; it then checks
-            `is_cancelled`, and cleans up alone.
+        work: The function. An exception that it raises is kept in `failure`.
+        changed: Notified when the task has ended. Default: a signal of its own.
+        on_end: Called when the task has ended, before `changed` is notified; not called for a task
+            that was cancelled before it began.
+        cleans_up: Whether the work runs even if it was cancelled before it began; it should then
+            check `is_cancelled`, and only clean up.
 
     Attributes:
-        over: Whether it has ended, in whatever way.
-        failure: The exception that ended it; None so far, after a normal end, or if it was
+        over: Whether the task has ended, in whatever way.
+        failure: The exception that ended it; None while it runs, after a normal end, or if it was
             cancelled.
     """
 
@@ -75,7 +75,7 @@ class DetachedTask:
         self._scope.cancel()
 
     async def wait(self) -> None:
-        """Waits for the end."""
+        """Waits until the task ends."""
         while not self.over:
             await self._changed.wait()
 
@@ -84,7 +84,7 @@ class DetachedTask:
         from anyio import CancelScope
 
         self._scope.cancel()
-        # A task that is cancelled before it begins, together with this one, never does.
+        # A task that is cancelled before it begins, together with this one, never begins.
         with CancelScope(shield=True):
             while self._has_begun and not self.over:
                 await self._changed.wait()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Work that several tasks wait for, and that goes on when one of them is cancelled."""
+"""Work that several tasks wait for, and that continues when one of them is cancelled."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ._detached_task import DetachedTask
 
 
 class SharedTask:
-    """Runs an async function in a task of its own, as long as any task waits for its end.
+    """Runs an async function in a task of its own, as long as any task waits for it.
 
     Args:
-        work: The function. It is cancelled when the last task that waits is.
+        work: The function. It is cancelled when the last waiting task is cancelled.
     """
 
     __slots__ = ("_task", "_waiting")
@@ -23,14 +23,14 @@ class SharedTask:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended, in whatever way."""
+        """Whether the work has ended, in whatever way."""
         return self._task.over
 
     async def wait(self) -> None:
-        """Waits for the end.
+        """Waits until the work ends.
 
         Raises:
-            Exception: What the work raised.
+            Exception: The exception that the work raised.
         """
         self._waiting += 1
         try:

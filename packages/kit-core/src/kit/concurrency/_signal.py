@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How tasks tell each other that something has changed."""
+"""Notifies tasks that something has changed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 class Signal:
-    """Wakes every task that waits for a change; each then checks whether it was the one it needs.
+    """Wakes every task that waits for a change; each then checks whether it is the one it needs.
 
-    Unlike an event it has no state, so it can be used again and again.
+    Unlike an event it has no state, so it can be used repeatedly.
     """
 
     __slots__ = ("_event",)
@@ -18,7 +18,7 @@ class Signal:
         self._event: Any = None
 
     def tell(self) -> None:
-        """Wakes every task that waits."""
+        """Wakes every waiting task."""
         if self._event is not None:
             self._event.set()
             self._event = None

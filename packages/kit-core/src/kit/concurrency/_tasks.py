@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What differs between asyncio and trio where anyio has nothing for it."""
+"""Differences between asyncio and trio that anyio doesn't cover."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 
 def start_task(work: Callable[[], Any]) -> object:
-    """Starts a task that outlives the one that starts it, with a copy of its context variables.
+    """Starts a task that outlives the task that starts it, with a copy of its context variables.
 
-    A task group of anyio would have to stay open from one call to another, and its cancel scope
-    would mix with those that the callers have open.
+    An anyio task group would have to stay open from one call to another, and its cancel scope
+    would interleave with those that the callers have open.
 
     Args:
-        work: An async function that raises nothing: on trio nobody would catch it.
+        work: An async function that raises nothing: on trio nothing would catch it.
 
     Returns:
-        The task, for the caller to keep: asyncio holds only weak references to tasks that wait.
+        The task. The caller must keep it: asyncio holds only weak references to tasks that wait.
     """
     trio = running_trio()
     if trio is not None:
@@ -32,7 +32,7 @@ def start_task(work: Callable[[], Any]) -> object:
 def threadsafe_call() -> Callable[[Callable[[], object]], object]:
     """Returns a function that runs another one in the running event loop, from any thread.
 
-    It raises RuntimeError once the event loop has ended.
+    The returned function raises RuntimeError once the event loop has ended.
     """
     trio = running_trio()
     if trio is not None:

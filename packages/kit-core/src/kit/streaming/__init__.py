@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Responses that a callback writes bit by bit: `stream`, `stream_text` and `stream_sse`.
+"""Responses that a callback writes piece by piece: `stream`, `stream_text` and `stream_sse`.
 
     @app.get("/clock")
     def clock(c: Context) -> Response:
@@ -11,14 +11,14 @@
         return stream_sse(c, tick)
 
 The response is returned at once; the callback runs while its body is sent, in the task of the
-request. Where a middleware or a test reads the body, it runs in a task of its own, which ends with
-the reading. It sees the context variables of the handler. A write waits until the server, or who
-else reads, takes more.
+request. If a middleware or a test reads the body instead, the callback runs in a task of its own,
+which ends when the reading does. It sees the context variables of the handler. A write waits until
+the server, or another reader, takes more.
 
-A client that goes away cancels the callback where it waits, as anyio does: `finally` runs, and a
-clean-up that has to wait itself needs `with anyio.CancelScope(shield=True):`. What the callback
-raises goes to `on_error`, or to the log; then the connection is cut, so that the client can't
-take the answer for a complete one.
+When the client disconnects, the callback is cancelled where it waits, by the rules of anyio:
+`finally` blocks run, and a clean-up that waits needs `with anyio.CancelScope(shield=True):`. An
+exception in the callback goes to `on_error`, or to the log. Then the connection is cut, so that the
+client doesn't take the response for a complete one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = (
     "stream_text",
 )
 
-# Names are shown as they are imported.
+# Public classes show the module that they are imported from.
 for _class in (SSEStreamingApi, StreamAbortedError, StreamClosedError, StreamingApi):
     _class.__module__ = __name__
 
@@ -55,7 +55,7 @@ _KEEP_ALIVE = b": keep-alive\n"
 class _KeepAlive:
     """Writes a comment to an event stream whenever nothing else was sent for a while.
 
-    SPEC: WHATWG HTML section 9.2.7: proxies close a connection on which nothing happens.
+    SPEC: WHATWG HTML section 9.2.7: proxies close idle connections.
     """
 
     __slots__ = ("_between_lines", "_body", "_interval_s", "_over", "_pause", "_quiet_since")
@@ -82,7 +82,7 @@ class _KeepAlive:
                 await write()
             except Exception as error:  # raised below: a task group would wrap it
                 failure = error
-            # Only its pause is cancelled: a comment that is being sent is sent to its end.
+            # Cancels only the pause: a comment that is being sent is sent completely.
             self._over = True
             if self._pause is not None:
                 self._pause.cancel()
@@ -114,7 +114,7 @@ class _KeepAlive:
         if now < self._quiet_since + self._interval_s:
             return False
         self._quiet_since = now
-        # write() may have sent the beginning of a line; a comment would become a part of that.
+        # write() may have sent the start of a line; a comment would become part of that line.
         return self._between_lines
 
 
@@ -123,22 +123,22 @@ def stream(
     callback: Callable[[StreamingApi], Awaitable[object]],
     on_error: Callable[[Exception, StreamingApi], object] | None = None,
 ) -> Response:
-    """Makes a response whose body a callback writes.
+    """Returns a response whose body a callback writes.
 
     Args:
-        c: The context. Status and headers set on it are those of the response.
-        callback: An async function; it is given the stream to write to.
-        on_error: Called with what the callback raised, and the stream; may be async. It may write
-            what is left to say. The connection is cut afterwards, unless it, or the callback
-            before, called `stream.close()`. Default: the error is logged.
+        c: The context. Its status and headers are used for the response.
+        callback: An async function that is called with the stream to write to.
+        on_error: Called with an exception of the callback, and the stream; may be async. It may
+            write a last message. The connection is then cut, unless `on_error`, or the callback
+            before it, called `stream.close()`. Default: the error is logged.
 
     Returns:
-        The response. The callback runs when its body is sent or read, and not at all if it is
-        neither, as for a HEAD request.
+        The response. The callback runs when the body is sent or read; it doesn't run if neither
+        happens, as for a HEAD request.
 
     Raises:
-        TypeError: If `callback` or `on_error` is no function, or the status set on `c` allows no
-            body.
+        TypeError: If `callback` or `on_error` is not a function, or the status set on `c` allows
+            no body.
     """
     return _respond(c, "stream", StreamingApi(), callback, on_error)
 
@@ -148,10 +148,10 @@ def stream_text(
     callback: Callable[[StreamingApi], Awaitable[object]],
     on_error: Callable[[Exception, StreamingApi], object] | None = None,
 ) -> Response:
-    """Makes a text/plain response whose body a callback writes.
+    """Returns a text/plain response whose body a callback writes.
 
-    Browsers show it as it comes: `X-Content-Type-Options: nosniff` keeps them from waiting for
-    enough of it to guess a type from.
+    Browsers show it as it arrives: `X-Content-Type-Options: nosniff` keeps them from waiting for
+    enough data to guess a type.
 
     Args:
         c: As for `stream`.
@@ -178,18 +178,18 @@ def stream_sse(
     *,
     keep_alive: float | None = None,
 ) -> Response:
-    """Makes a stream of server-sent events, which an `EventSource` in a browser reads.
+    """Returns a stream of server-sent events, which an `EventSource` in a browser reads.
 
     SPEC: WHATWG HTML section 9.2.
 
     Args:
         c: As for `stream`. Cache-Control and X-Accel-Buffering set on it are kept; the defaults
             are `no-cache` and `no`.
-        callback: An async function; it is given the stream to write events to.
-        on_error: As for `stream`. What it writes is all that the client hears of the error; it
-            connects again then, unless an event told it not to.
-        keep_alive: After how many seconds without an event a comment is sent, so that nothing on
-            the way takes the connection for a dead one. None: never.
+        callback: An async function that is called with the stream to write events to.
+        on_error: As for `stream`. The client learns of the error only what `on_error` writes, and
+            then reconnects, unless an event told it not to.
+        keep_alive: Seconds without an event after which a comment is sent, so that no proxy takes
+            the connection for a dead one. None: never.
 
     Returns:
         The response, see `stream`.
@@ -203,12 +203,12 @@ def stream_sse(
             f"Invalid keep_alive {keep_alive!r} of stream_sse(): expected seconds above 0, or None"
         )
     value = c.req.header("last-event-id")
-    # SPEC: WHATWG HTML section 9.2.3: clients send it as UTF-8; a header is read as latin-1.
+    # SPEC: WHATWG HTML section 9.2.3: clients send it as UTF-8; headers are decoded as latin-1.
     api = SSEStreamingApi(value and value.encode("latin-1").decode("utf-8", "replace"))
     response = _respond(c, "stream_sse", api, callback, on_error, keep_alive)
     headers = response.headers
     headers.set("content-type", "text/event-stream")
-    # nginx holds an answer back until its buffer is full, unless it is told not to.
+    # nginx holds a response back until its buffer is full, unless X-Accel-Buffering is `no`.
     for field, default in (("cache-control", "no-cache"), ("x-accel-buffering", "no")):
         if not headers.has(field):
             headers.set(field, default)
@@ -223,7 +223,7 @@ def _respond(
     on_error: Callable[[Exception, _Api], object] | None,
     keep_alive_s: float | None = None,
 ) -> Response:
-    """Makes a response whose body the callback writes to `api`."""
+    """Returns a response whose body the callback writes to `api`."""
     if not callable(callback):
         raise TypeError(f"{name}() takes an async function as callback, not {callback!r:.100}")
     if on_error is not None and not callable(on_error):
@@ -243,9 +243,9 @@ def _respond(
     if keep_alive_s is not None:
         body.callback = partial(_KeepAlive(body, keep_alive_s).around, write)
     api._body = body
-    # NOTE: Hono sets Transfer-Encoding here, and Connection for events. These are matters of one
-    # connection (RFC 9112 section 6.1, RFC 9110 section 7.6.1), to which an ASGI server sees: it
-    # adds "chunked" where there is no Content-Length, and HTTP/2 knows neither.
+    # NOTE: Hono sets Transfer-Encoding here, and Connection for events. Both concern a single
+    # connection (RFC 9112 section 6.1, RFC 9110 section 7.6.1), which is the ASGI server's job: it
+    # adds "chunked" if there is no Content-Length, and HTTP/2 has neither.
     return c.new_response(body)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the callbacks of `kit.streaming` write to."""
+"""The objects that the callbacks of `kit.streaming` write to."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from kit._support.json import encode
 from kit.streaming._body import CallbackBody
 from kit.web._streams import Chunk, Stream, close_stream, encode_chunk, iterate
 
-# SPEC: WHATWG HTML section 9.2.5: these end a line. str.splitlines() knows more than these.
+# SPEC: WHATWG HTML section 9.2.5: only these end a line; str.splitlines() splits at more.
 _LINE_END = re.compile(r"\r\n|\r|\n")
-# SPEC: WHATWG HTML section 9.2.6: clients ignore an id with NUL in it.
+# SPEC: WHATWG HTML section 9.2.6: clients ignore an id that contains NUL.
 _FORBIDDEN = {"event": re.compile(r"[\r\n]"), "id": re.compile(r"[\r\n\0]")}
 
 
 class StreamingApi:
-    """What a callback writes to. Made by `stream` and `stream_text`."""
+    """The stream that a callback writes to. Created by `stream` and `stream_text`."""
 
     __slots__ = ("_body",)
 
@@ -27,27 +27,27 @@ class StreamingApi:
 
     @property
     def aborted(self) -> bool:
-        """Whether the answer was given up: the client went away, or `abort()` was called."""
+        """Whether the response was aborted: the client disconnected, or `abort()` was called."""
         return self._body.aborted
 
     @property
     def closed(self) -> bool:
-        """Whether nothing can be written any more: closed, aborted, or the callback is over."""
+        """Whether nothing more can be written: closed, aborted, or the callback has ended."""
         return self._body.closed
 
     async def write(self, data: Chunk) -> None:
-        """Sends some of the body; waits until the server has taken what was written before.
+        """Sends a part of the body; waits until the server has taken what was written before.
 
-        Several tasks may write; their chunks are sent in the order of the calls. A write that a
-        timeout of the callback's own cancels may have been sent or not.
+        Several tasks may write; chunks are sent in the order of the calls. If a timeout in the
+        callback cancels a write, its data may have been sent or not.
 
         Args:
             data: bytes, or str, which is sent as UTF-8.
 
         Raises:
             TypeError: If it is neither.
-            StreamClosedError: If the stream is closed, aborted, or over. In the callback itself
-                the cancellation comes before that, when it was aborted or the client went away.
+            StreamClosedError: If the stream is closed, aborted, or over. When it was aborted or the
+                client disconnected, the callback itself gets the cancellation instead.
         """
         if not isinstance(data, (str, bytes, bytearray, memoryview)):
             raise TypeError(f"stream.write() takes str or bytes, not {type(data).__name__}")
@@ -60,7 +60,7 @@ class StreamingApi:
             line: The text.
 
         Raises:
-            TypeError: If it is no str.
+            TypeError: If it is not a str.
             StreamClosedError: As for `write`.
         """
         if not isinstance(line, str):
@@ -68,7 +68,7 @@ class StreamingApi:
         await self.write(line + "\n")
 
     async def sleep(self, seconds: float) -> None:
-        """Waits.
+        """Sleeps.
 
         Args:
             seconds: How long, in seconds.
@@ -78,14 +78,14 @@ class StreamingApi:
         await sleep(seconds)
 
     async def pipe(self, source: Stream) -> None:
-        """Writes all that an iterable gives, and closes it if it can be closed.
+        """Writes all chunks of an iterable, and closes it if it can be closed.
 
         Args:
             source: An async or plain iterable of bytes or str, such as the body of a response. A
                 plain one must not block.
 
         Raises:
-            TypeError: If it is no such iterable.
+            TypeError: If it is not such an iterable.
             StreamClosedError: As for `write`.
         """
         is_plain = isinstance(source, (str, bytes, bytearray, memoryview, dict))
@@ -102,35 +102,35 @@ class StreamingApi:
             await close_stream(source)
 
     def on_abort(self, callback: Callable[[], object]) -> None:
-        """Registers what to do when the answer is given up before its end.
+        """Registers a function to call when the response is aborted before its end.
 
-        The callback of the stream is cancelled then in any case. This is for what has to hear of
-        it although it can't be cancelled, such as a thread. What is registered is called in
-        order, each when the one before is done; an exception in one is logged.
+        The callback of the stream is cancelled in any case. This is for anything else that must be
+        notified, because it can't be cancelled, such as a thread. Functions are called in order,
+        each when the previous one is done; exceptions are logged.
 
         Args:
-            callback: Called without arguments; may give an awaitable.
+            callback: Called without arguments; may return an awaitable.
         """
         self._body.on_abort.append(callback)
 
     def close(self) -> None:
-        """Says that the answer is complete: nothing can be written any more.
+        """Marks the response as complete: nothing more can be written.
 
-        It is sent to its end when the callback returns, and then also if that raises. What takes
-        time and has nothing to do with the answer belongs into `c.execution_ctx.wait_until`.
+        The response is sent to its end when the callback returns, even if it raises. Slow work that
+        doesn't concern the response belongs in `c.execution_ctx.wait_until`.
         """
         self._body.closed_early = True
 
     async def abort(self) -> None:
-        """Gives the answer up: as if the client had gone away, and the connection is cut.
+        """Aborts the response, as if the client had disconnected; the connection is cut.
 
-        Does nothing once the callback is over.
+        Does nothing once the callback has ended.
         """
         await self._body.abort()
 
 
 class SSEStreamingApi(StreamingApi):
-    """What a callback writes server-sent events to. Made by `stream_sse`."""
+    """The stream that a callback writes server-sent events to. Created by `stream_sse`."""
 
     __slots__ = ("_last_event_id",)
 
@@ -139,7 +139,7 @@ class SSEStreamingApi(StreamingApi):
 
     @property
     def last_event_id(self) -> str | None:
-        """The id of the last event that a client got which connects again; None if there is none.
+        """The id of the last event that a reconnecting client received; None if there is none.
 
         SPEC: WHATWG HTML section 9.2.4, the header Last-Event-ID.
         """
@@ -157,16 +157,15 @@ class SSEStreamingApi(StreamingApi):
         SPEC: WHATWG HTML section 9.2.6.
 
         Args:
-            data: str, sent as it is; its lines arrive joined by LF, however they end here. Anything
-                else is sent as JSON, see `Context.json`.
-            event: Its type; without one it is a `message`.
-            id: What a client that connects again gives as `last_event_id`; `""` makes it give
-                none.
-            retry: How long a client waits before it connects again, in milliseconds.
+            data: A str is sent as it is; its lines arrive joined with LF, whatever their line ends.
+                Anything else is sent as JSON, see `Context.json`.
+            event: Type of the event; without one it is a `message`.
+            id: The id that a reconnecting client sends as `last_event_id`; `""` makes it send none.
+            retry: Time that a client waits before it reconnects, in milliseconds.
 
         Raises:
-            TypeError: If an argument is of another type, or `data` can't be encoded.
-            ValueError: If `event` or `id` holds CR or LF, `id` NUL, or `retry` is negative.
+            TypeError: If an argument has the wrong type, or `data` can't be encoded.
+            ValueError: If `event` or `id` contains CR or LF, `id` NUL, or `retry` is negative.
             StreamClosedError: As for `write`.
         """
         lines = []
@@ -188,7 +187,7 @@ class SSEStreamingApi(StreamingApi):
 
 
 def _field(name: str, value: str) -> str:
-    """Checks the value of a field that is a single line."""
+    """Checks and returns the value of a single-line field."""
     if not isinstance(value, str):
         raise TypeError(f"write_sse() takes {name} as a str, not {type(value).__name__}")
     if _FORBIDDEN[name].search(value):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A response body that a callback writes, as `kit.streaming` gives it."""
+"""A response body that a callback writes, for `kit.streaming`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _UNSET = object()
 
 
 class StreamClosedError(KitError, RuntimeError):
-    """Something was written to a stream that takes nothing any more.
+    """A write to a stream that accepts no more data.
 
     Args:
-        reason: What became of the stream.
+        reason: Why the stream accepts no more data.
     """
 
     def __init__(self, reason: str) -> None:
@@ -35,25 +35,24 @@ class StreamClosedError(KitError, RuntimeError):
 
 
 class StreamAbortedError(KitError, RuntimeError):
-    """A stream was aborted half-way; raised to the server, so that it cuts the connection."""
+    """The stream was aborted; raised to the server, so that it cuts the connection."""
 
     def __str__(self) -> str:
         return "The stream was aborted, so its answer is not complete"
 
 
 class CallbackBody:
-    """Runs a callback and takes what it writes, a chunk at a time.
+    """Runs a callback and takes what it writes, one chunk at a time.
 
-    A served response hands it the server's channel (`write_to`): the callback then runs in the
-    task of the request, and a write is a `send`. Whoever else reads the body iterates it, as a
-    middleware that changes it, or a test. The callback then runs in a task of its own: a cancel
-    scope that it has open around a write must not be open around the reader as well, as it would
-    be in a generator.
+    A served response passes the server's channel to `write_to`: the callback then runs in the task
+    of the request, and a write is a `send`. Any other reader, such as a middleware that changes the
+    body, or a test, iterates it. The callback then runs in a task of its own: a cancel scope that
+    it holds open during a write must not be open around the reader, as it would be in a generator.
 
     Args:
-        place: Where it comes from, for the log.
+        place: Origin of the stream, for the log.
         callback: Writes the body.
-        on_error: Called with what the callback raised; may give an awaitable. None: it is logged.
+        on_error: Called with an exception of the callback; may return an awaitable. None logs it.
     """
 
     __slots__ = (
@@ -97,18 +96,18 @@ class CallbackBody:
 
     @property
     def closed(self) -> bool:
-        """Whether nothing can be written any more."""
+        """Whether nothing more can be written."""
         return self.closed_early or self.aborted or self.over
 
     async def put(self, chunk: bytes, only_if: Callable[[], bool] | None = None) -> None:
-        """Sends a chunk, once those before it are sent.
+        """Sends a chunk, once those before it have been sent.
 
         Args:
             chunk: The chunk. An empty one is not sent.
-            only_if: Asked when it is the chunk's turn; where it gives False nothing is sent.
+            only_if: Called when it is the chunk's turn; if it returns False, nothing is sent.
 
         Raises:
-            StreamClosedError: If the stream takes nothing any more.
+            StreamClosedError: If the stream accepts no more data.
         """
         if self.closed:
             await self._refuse()
@@ -133,17 +132,17 @@ class CallbackBody:
         if self.aborted:
             from anyio.lowlevel import checkpoint
 
-            await checkpoint()  # the callback, and the tasks of its groups, are cancelled here
+            await checkpoint()  # cancels the callback, and the tasks of its groups, here
             raise StreamClosedError("it was aborted, or the client went away")
         if self.closed_early:
             raise StreamClosedError("it was closed by close()")
         raise StreamClosedError("its callback has returned; await all that writes to it there")
 
     async def abort(self, *, gone: bool = False) -> None:
-        """Cancels the callback where it waits, and runs what `on_abort` registered.
+        """Cancels the callback where it waits, and calls the functions of `on_abort`.
 
         Args:
-            gone: Whether there is nobody left to be told that the answer is not complete.
+            gone: Whether nothing reads the body any more, so that there is no connection to cut.
         """
         if self.aborted or self.over:
             return
@@ -153,8 +152,8 @@ class CallbackBody:
         self.gone = gone
         if self._scope is not None:
             self._scope.cancel()
-        # What is cancelled goes on when something here waits, or at the end of it; so a plain
-        # function runs before the clean-up of the callback does.
+        # Cancelled code resumes when something below waits, or after this function; so plain
+        # functions run before the callback's clean-up.
         with CancelScope(shield=True):
             for callback in self.on_abort:
                 try:
@@ -163,21 +162,21 @@ class CallbackBody:
                     self._log("Exception in an on_abort callback of", error)
 
     async def client_left(self) -> None:
-        """Called by who sends the body, when there is nobody left to send it to."""
+        """Called by the code that sends the body when the client has disconnected."""
         await self.abort(gone=True)
 
     async def write_to(self, sink: Sink) -> bool:
-        """Runs the callback in this task, and gives to `sink` what it writes.
+        """Runs the callback in this task, and passes what it writes to `sink`.
 
         Args:
-            sink: Takes a chunk, and returns when it is ready for another one. An OSError of it
-                means that the client is gone.
+            sink: Takes a chunk, and returns when it is ready for the next. An OSError that it
+                raises means that the client has disconnected.
 
         Returns:
-            Whether the body is complete; if not, the client is gone.
+            Whether the body is complete; if not, the client has disconnected.
 
         Raises:
-            Exception: What the callback raised, after it was reported.
+            Exception: The exception that the callback raised, after it was reported.
             StreamAbortedError: If the callback aborted the stream.
         """
         from anyio import CancelScope, Lock
@@ -190,10 +189,10 @@ class CallbackBody:
         try:
             with _seeing(self._context), CancelScope() as self._scope:
                 failure = await self._call()
-                # A task that nobody waited for may still be writing.
+                # A task that the callback didn't wait for may still be writing.
                 async with self._lock:
                     self.over = True
-        except BaseException:  # cancelled from outside, as by a server that shuts down
+        except BaseException:  # cancelled from outside, e.g. by a server that shuts down
             self._scope = None
             await self.abort(gone=True)
             raise
@@ -208,7 +207,7 @@ class CallbackBody:
         return True
 
     async def _call(self) -> Exception | None:
-        """Runs the callback; gives what it raised, after it was reported."""
+        """Runs the callback; reports and returns an exception that it raises."""
         try:
             await self.callback()
         except ClientDisconnectedError as error:
@@ -232,7 +231,7 @@ class CallbackBody:
                 self._log("Exception in the on_error of", second)
 
     def _follows_abort(self, error: Exception) -> bool:
-        """Whether an error only says that the stream was aborted."""
+        """Returns whether an error is only a consequence of the abort."""
         if isinstance(error, ExceptionGroup):
             return self.aborted and error.split(StreamClosedError)[1] is None
         return self.aborted and isinstance(error, StreamClosedError)
@@ -249,15 +248,15 @@ class CallbackBody:
         return await self._reader.next()
 
     async def aclose(self) -> None:
-        """Stops the callback, if the body was iterated and not to its end."""
+        """Stops the callback if the body was iterated, but not to its end."""
         if self._reader is not None:
             await self._reader.aclose()
 
 
 class _Reader:
-    """Gives what a callback writes, which runs in a task of its own, as long as this is read.
+    """Runs a callback in a task of its own while its chunks are read, and returns the chunks.
 
-    It is no generator: an event loop that ends would close it and those around it at once.
+    Not an async generator: loop shutdown would close it, and those around it, at once.
     """
 
     def __init__(self, body: CallbackBody) -> None:
@@ -265,7 +264,7 @@ class _Reader:
 
         self._body = body
         self._giving, self._taking = create_memory_object_stream[bytes](0)
-        # What the reader is told in the end; this, where the event loop ends the task.
+        # Raised to the reader at the end; this one if the event loop ends the task.
         self._failure: Exception | None = StreamAbortedError()
         self._task = DetachedTask(self._work, on_end=self._giving.close)
 
@@ -310,16 +309,16 @@ class _Reader:
 
 
 async def _settle(result: Any) -> None:
-    """Awaits what a function gave, if it can be awaited."""
+    """Awaits a function's result, if it can be awaited."""
     if hasattr(result, "__await__"):
         await result
 
 
 @contextmanager
 def _seeing(context: Context) -> Iterator[None]:
-    """Sets the context variables to what they were when `context` was copied.
+    """Sets the context variables to the values they had when `context` was copied.
 
-    A middleware may have reset its own, and a reader may be in another task.
+    A middleware may have reset its own, and a reader may run in another task.
     """
     tokens = [
         (variable, variable.set(value))

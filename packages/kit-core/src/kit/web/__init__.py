@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Web-standard objects: Headers, Request, Response, FormData, File, Blob, URL and its query."""
+"""Web-standard objects: Headers, Request, Response, FormData, File, Blob, URL, URLSearchParams."""
 
 from ._blob import Blob
 from ._body import BodyBytes, BodyInit, BodyStream
@@ -28,7 +28,7 @@ __all__ = (
     "URLSearchParams",
 )
 
-# Names are shown as they are imported: kit.web.Response, not kit.web._response.Response.
+# Public classes show the module that they are imported from: kit.web.Response.
 for _class in (
     URL,
     Blob,

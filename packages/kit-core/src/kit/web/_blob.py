@@ -9,11 +9,11 @@ from typing import TypeAlias
 from ._streams import Chunk, Stream, decode_text, encode_chunk
 
 Bytes: TypeAlias = bytes
-"""The type, where a method of the same name hides it."""
+"""The type bytes, where a method of the same name shadows it."""
 
 
 def as_blob_type(type: str) -> str:
-    """Gives the media type of a blob, empty if it holds what it must not."""
+    """Returns a blob's media type in lower case; empty if it contains invalid characters."""
     return type.lower() if type.isascii() and type.isprintable() else ""
 
 
@@ -21,8 +21,8 @@ class Blob:
     """Bytes with a media type (W3C File API, section 3).
 
     Args:
-        parts: What it is made of: bytes, str (as UTF-8) or other blobs.
-        type: Media type, kept in lower case; empty if unknown.
+        parts: The content: bytes, str (encoded as UTF-8) or other blobs, joined in order.
+        type: Media type, stored in lower case; empty if unknown.
     """
 
     __slots__ = ("_data", "_type")
@@ -46,19 +46,19 @@ class Blob:
         return self._type
 
     async def bytes(self) -> Bytes:
-        """Gives the content."""
+        """Returns the content."""
         return self._data
 
     async def array_buffer(self) -> Bytes:
-        """Gives the content; the Web name of `bytes`."""
+        """Returns the content; the Web name of `bytes`."""
         return await self.bytes()
 
     async def text(self) -> str:
-        """Gives the content decoded as UTF-8; bad bytes become U+FFFD."""
+        """Returns the content decoded as UTF-8; invalid bytes become U+FFFD."""
         return decode_text(await self.bytes())
 
     async def stream(self) -> AsyncGenerator[Bytes, None]:
-        """Gives the content in chunks."""
+        """Yields the content in chunks."""
         yield self._data
 
     def _content(self) -> Bytes:

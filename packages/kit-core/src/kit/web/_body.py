@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bodies: what can be sent as one, and how one is read (WHATWG Fetch, section 5.2 and 5.3)."""
+"""Bodies: the values that can be sent as one, and reading (WHATWG Fetch, sections 5.2 and 5.3)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TEXT_TYPE = "text/plain;charset=UTF-8"
 
 
 def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
-    """Turns the argument for a body into bytes or a stream, and the content type it implies.
+    """Returns a value as bytes or a stream for a body, and the content type that it implies.
 
     SPEC: WHATWG Fetch section 5.2, "extract a body".
 
@@ -53,10 +53,10 @@ def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
 
 
 class BodyBytes(bytes):
-    """A body in memory: bytes, which can also be iterated asynchronously, as one chunk.
+    """A body in memory: bytes that can also be iterated asynchronously, as one chunk.
 
-    So code that wraps a streamed body serves one in memory as well. The body counts as read once it
-    is iterated; reading the bytes doesn't use it up.
+    So code that wraps a streamed body works for one in memory, too. The body counts as read once it
+    is iterated; using the bytes doesn't use it up.
     """
 
     _owner: Body | None
@@ -77,13 +77,13 @@ class BodyBytes(bytes):
 
 
 class BodyStream:
-    """A streamed body, iterated asynchronously; the body counts as read once that has begun.
+    """A streamed body, iterated asynchronously; it counts as read once that has begun.
 
     Args:
         owner: The request or response.
     """
 
-    # Not an async generator: one that hasn't begun would close nothing.
+    # Not an async generator: closing one that hasn't begun would not close the body.
     __slots__ = ("_chunks", "_has_begun", "_owner")
 
     def __init__(self, owner: Body) -> None:
@@ -99,7 +99,7 @@ class BodyStream:
         return await self._chunks.__anext__()
 
     async def aclose(self) -> None:
-        """Closes the body wherever it is; nothing more can be read then."""
+        """Closes the body, even if it was not read to its end; it can't be read after that."""
         if self._has_begun:
             await self._chunks.aclose()
         elif not self._owner.body_used:
@@ -108,7 +108,7 @@ class BodyStream:
 
 
 class Body:
-    """The reading half of a request or response. A body can be read once."""
+    """The part of Request and Response that reads the body. A body can be read once."""
 
     __slots__ = ("_body",)
 
@@ -126,9 +126,9 @@ class Body:
 
     @property
     def body(self) -> BodyBytes | BodyStream | None:
-        """The body: bytes where it is in memory, an async iterable of bytes where it is streamed.
+        """The body: bytes if it is in memory, an async iterable of bytes if it is streamed.
 
-        Both can be iterated with `async for`. Reading the bytes doesn't use the body up; a stream
+        Both can be iterated with `async for`. Using the bytes doesn't use the body up; a stream
         counts as read once it is iterated. None if there is no body.
         """
         body = self._body
@@ -163,7 +163,7 @@ class Body:
         """Reads the whole body.
 
         Raises:
-            TypeError: If the body was read before.
+            TypeError: If the body was already read.
         """
         body = take(self)
         if body is None:
@@ -182,14 +182,14 @@ class Body:
         return await self.bytes()
 
     async def text(self) -> str:
-        """Reads the body as UTF-8; a byte order mark is dropped, bad bytes become U+FFFD."""
+        """Reads the body as UTF-8, without a byte order mark; invalid bytes become U+FFFD."""
         return decode_text(await self.bytes())
 
     async def _read_json(self) -> Any:
-        """Reads the body as JSON; it is `json` of both, which on Response makes one as well.
+        """Reads the body as JSON: the `json` of both classes, which also is a factory on Response.
 
         Raises:
-            ValueError: If it isn't valid JSON; the text has the position.
+            ValueError: If it isn't valid JSON; the message includes the position.
         """
         return json.decode(await self.bytes())
 
@@ -197,8 +197,8 @@ class Body:
         """Reads the body as a form, within the default `Limits`.
 
         Raises:
-            HTTPException: 400 if it isn't a form, 413 if it is beyond a limit.
-            TypeError: If the body was read before.
+            HTTPException: 400 if it isn't a valid form, 413 if it exceeds a limit.
+            TypeError: If the body was already read.
         """
         from ._forms.reading import read_form
 
@@ -213,17 +213,17 @@ class Body:
 
 
 def peek(owner: Body) -> Bytes | Stream | None:
-    """Returns a body as it is kept, bytes or a stream, without using it up."""
+    """Returns a body as it is stored, bytes or a stream, without using it up."""
     return owner._body
 
 
 def take(owner: Body) -> Bytes | Stream | None:
-    """Returns a body as it is kept, bytes or a stream; it counts as read from now on.
+    """Returns a body as it is stored, bytes or a stream; it counts as read from now on.
 
-    The caller closes a stream.
+    The caller must close a stream.
 
     Raises:
-        TypeError: If the body was read before.
+        TypeError: If the body was already read.
     """
     body = owner._body
     if body is USED:
@@ -234,15 +234,15 @@ def take(owner: Body) -> Bytes | Stream | None:
 
 
 def put(owner: Body, body: Bytes | Stream | None) -> None:
-    """Replaces a body, as by what is left of it."""
+    """Replaces a body, e.g. with the unread rest of it."""
     owner._body = body
 
 
 async def read_chunks(owner: Body) -> AsyncGenerator[Bytes, None]:
-    """Reads a body chunk by chunk, and closes it at the end.
+    """Yields a body chunk by chunk, and closes it at the end.
 
     Raises:
-        TypeError: If the body was read before.
+        TypeError: If the body was already read.
     """
     body = take(owner)
     if isinstance(body, bytes):

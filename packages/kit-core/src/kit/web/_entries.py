@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names and values in order, as FormData and URLSearchParams have them."""
+"""Ordered names and values, the base of FormData and URLSearchParams."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ V = TypeVar("V")
 
 
 class Entries(Generic[V]):
-    """A list of names and values, in which a name may come several times."""
+    """A list of names and values; a name may occur several times."""
 
     __slots__ = ("_entries",)
 
     _entries: list[tuple[str, V]]
 
     def get(self, name: str) -> V | None:
-        """Gives the first value of a name, or None."""
+        """Returns the first value of a name, or None."""
         return next((value for n, value in self._entries if n == name), None)
 
     def get_all(self, name: str) -> list[V]:
-        """Gives all values of a name."""
+        """Returns all values of a name."""
         return [value for n, value in self._entries if n == name]
 
     def entries(self) -> Iterator[tuple[str, V]]:
-        """Gives all entries in order."""
+        """Returns an iterator over all entries, in order."""
         return iter(list(self._entries))
 
     def items(self) -> Iterator[tuple[str, V]]:
-        """Gives all entries in order; the Python name of `entries`."""
+        """Returns an iterator over all entries, in order; the Python name of `entries`."""
         return self.entries()
 
     def keys(self) -> Iterator[str]:
-        """Gives the name of each entry."""
+        """Returns an iterator over the name of each entry."""
         return (name for name, _ in self.entries())
 
     def values(self) -> Iterator[V]:
-        """Gives the value of each entry."""
+        """Returns an iterator over the value of each entry."""
         return (value for _, value in self.entries())
 
     def _replace(self, name: str, value: V) -> None:
-        """Replaces all entries of a name by one, at the place of the first."""
+        """Replaces all entries of a name with one, in the place of the first."""
         entries = self._entries
         place = next((i for i, (n, _) in enumerate(entries) if n == name), len(entries))
         rest = [entry for entry in entries[place:] if entry[0] != name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Header lines, kept as ASGI wants them: a list of pairs of bytes with lower-case names."""
+"""Header lines, stored as ASGI requires: a list of pairs of bytes with lower-case names."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ HeadersInit: TypeAlias = "Headers | AnyHeaders | Mapping[str, str] | Iterable[tu
 
 # SPEC: RFC 9110 section 5.1, field-name = token.
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-# SPEC: RFC 9110 section 5.5: CR, LF and NUL are the ones that would let a value end a line.
+# SPEC: RFC 9110 section 5.5: CR, LF and NUL are the characters that could end a line early.
 _FORBIDDEN = re.compile(r"[\r\n\0]")
 _WHITE = " \t\r\n"
 
 # PERF: an app sends the same few names again and again; checking one costs more than a lookup.
-# Where every request comes by, it is looked up without a call.
+# Code on the path of every request looks names up here without a call.
 known_names: dict[str, bytes] = {}
 _MAX_KNOWN_NAMES = 1000
 
 
 def encode_name(name: str) -> bytes:
-    """Checks a header name and gives it as it is kept: lower case, as bytes.
+    """Returns a checked header name as it is stored: lower-case bytes.
 
     Raises:
-        ValueError: If `name` is no token (RFC 9110 section 5.1).
+        ValueError: If `name` is not a token (RFC 9110 section 5.1).
     """
     known = known_names.get(name)
     if known is not None:
@@ -42,13 +42,13 @@ def encode_name(name: str) -> bytes:
 
 
 def encode_value(name: str, value: str) -> bytes:
-    """Checks a header value and gives it as bytes, without blanks around it.
+    """Returns a checked header value as bytes, without surrounding whitespace.
 
     Raises:
-        ValueError: If it holds CR, LF, NUL or a character beyond latin-1 (WHATWG Fetch, 2.2.2).
+        ValueError: If it contains CR, LF, NUL or a character beyond latin-1 (WHATWG Fetch, 2.2.2).
     """
     if value.__class__ is str and value.isascii() and value.isprintable():
-        return value.strip(" ").encode()  # PERF: nearly every value: nothing in it to look for
+        return value.strip(" ").encode()  # PERF: true of nearly every value, and needs no search
     if not isinstance(value, str):
         raise ValueError(f"Invalid value {value!r} of header {name!r}: expected a str")
     value = value.strip(_WHITE)
@@ -65,13 +65,13 @@ def encode_value(name: str, value: str) -> bytes:
         ) from None
 
 
-# PERF: looked up without a call where every response comes by, as names are.
+# PERF: looked up without a call on the path of every response, like names.
 length_lines: dict[int, HeaderLine] = {}
 _MAX_KNOWN_LENGTH = 1000
 
 
 def length_line(size_bytes: int) -> HeaderLine:
-    """Gives the Content-Length line for a body of this size (RFC 9110 section 8.6)."""
+    """Returns the Content-Length line for a body of this size (RFC 9110 section 8.6)."""
     line = (b"content-length", b"%d" % size_bytes)
     if size_bytes <= _MAX_KNOWN_LENGTH:
         length_lines[size_bytes] = line
@@ -79,7 +79,7 @@ def length_line(size_bytes: int) -> HeaderLine:
 
 
 def set_line(lines: list[HeaderLine], line: HeaderLine) -> None:
-    """Replaces all lines of a name by one; its place is that of the first of them."""
+    """Replaces all lines of a name with one, in the place of the first."""
     key = line[0]
     for each in lines:
         if each[0] == key:
@@ -91,13 +91,13 @@ def set_line(lines: list[HeaderLine], line: HeaderLine) -> None:
 
 
 def find_value(lines: Iterable[HeaderLine], name: str) -> str | None:
-    """Gives the values of a name joined by `", "`, None if there is none."""
+    """Returns the values of a name joined with `", "`, or None if there is none."""
     key = known_names.get(name) or encode_name(name)
     found = None
     for line in lines:
         if line[0] == key:
             if found is not None:
-                # All at once: adding one after the other takes time by the square of their number.
+                # All at once: appending one by one would take quadratic time.
                 values = [value for each, value in lines if each == key]
                 return b", ".join(values).decode("latin-1")
             found = line
@@ -105,7 +105,7 @@ def find_value(lines: Iterable[HeaderLine], name: str) -> str | None:
 
 
 def values_by_name(lines: Iterable[HeaderLine]) -> dict[str, list[str]]:
-    """Gives the values of each name, one per header line, in order."""
+    """Returns the values of each name, one per header line, in order."""
     values: dict[str, list[str]] = {}
     for name, value in lines:
         values.setdefault(name.decode("latin-1"), []).append(value.decode("latin-1"))
@@ -113,17 +113,17 @@ def values_by_name(lines: Iterable[HeaderLine]) -> dict[str, list[str]]:
 
 
 class Headers:
-    """Header lines by name (WHATWG Fetch, section 5.1). Names compare without case.
+    """Header lines by name (WHATWG Fetch, section 5.1). Names are case-insensitive.
 
-    Values are latin-1 text. `get` joins the lines of one name by `", "`; Set-Cookie lines are
-    never joined by iteration. It is no `dict`, but `h["x"]`, `"x" in h`, `len(h)` and iteration
-    over the names work.
+    Values are latin-1 text. `get` joins the lines of one name with `", "`; iteration never joins
+    Set-Cookie lines. Not a `dict`, but `h["x"]`, `"x" in h`, `len(h)` and iteration over the names
+    work.
 
     Args:
         init: Other headers, a mapping, or pairs of name and value.
 
     Raises:
-        ValueError: If a name or value may not be sent.
+        ValueError: If a name or value is invalid.
     """
 
     __slots__ = ("_lines",)
@@ -143,35 +143,35 @@ class Headers:
 
     @property
     def raw(self) -> list[HeaderLine]:
-        """The lines as ASGI has them: pairs of lower-case name and value, both bytes.
+        """The lines in ASGI's form: pairs of lower-case name and value, both bytes.
 
-        It is the list itself: what is put there is not checked.
+        This is the list itself: changes to it are not checked.
         """
         return self._lines
 
     def get(self, name: str) -> str | None:
-        """Gives the values of `name` joined by `", "`, or None if there is none."""
+        """Returns the values of `name` joined with `", "`, or None if there is none."""
         return find_value(self._lines, name)
 
     def get_all(self, name: str) -> list[str]:
-        """Gives the values of `name`, one per header line, in order."""
+        """Returns the values of `name`, one per header line, in order."""
         key = encode_name(name)
         return [value.decode("latin-1") for n, value in self._lines if n == key]
 
     def get_set_cookie(self) -> list[str]:
-        """Gives the values of the Set-Cookie lines (WHATWG Fetch, section 5.1)."""
+        """Returns the values of the Set-Cookie lines (WHATWG Fetch, section 5.1)."""
         return self.get_all("set-cookie")
 
     def has(self, name: str) -> bool:
-        """Whether there is a line `name`."""
+        """Returns whether there is a line `name`."""
         key = encode_name(name)
         return any(n == key for n, _ in self._lines)
 
     def set(self, name: str, value: str) -> None:
-        """Replaces all lines of `name` by one; its place is that of the first of them.
+        """Replaces all lines of `name` with one, in the place of the first.
 
         Raises:
-            ValueError: If the name or value may not be sent.
+            ValueError: If the name or value is invalid.
         """
         set_line(self._lines, (encode_name(name), encode_value(name, value)))
 
@@ -179,7 +179,7 @@ class Headers:
         """Adds a line.
 
         Raises:
-            ValueError: If the name or value may not be sent.
+            ValueError: If the name or value is invalid.
         """
         self._lines.append((encode_name(name), encode_value(name, value)))
 
@@ -189,7 +189,7 @@ class Headers:
         self._lines[:] = [line for line in self._lines if line[0] != key]
 
     def items(self) -> Iterator[tuple[str, str]]:
-        """Gives names and values, sorted by name, lines of one name joined (Set-Cookie apart)."""
+        """Yields names and values sorted by name; joins lines of one name, except Set-Cookie."""
         for name, values in sorted(values_by_name(self._lines).items()):
             if name == "set-cookie":
                 yield from ((name, value) for value in values)
@@ -197,11 +197,11 @@ class Headers:
                 yield name, ", ".join(values)
 
     def keys(self) -> Iterator[str]:
-        """Gives the names, as `items` does."""
+        """Returns the names, as `items` does."""
         return (name for name, _ in self.items())
 
     def values(self) -> Iterator[str]:
-        """Gives the values, as `items` does."""
+        """Returns the values, as `items` does."""
         return (value for _, value in self.items())
 
     def __getitem__(self, name: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The body of a served request, as ASGI messages bring it."""
+"""The body of a served request, read from ASGI messages."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kit._support.struct import with_plain_stores
 See: TypeAlias = Callable[[bytes], object]
 
 _MOST_KEPT_BYTES = 64 * 1024
-# What a chunk takes beside its content: a client that sends single bytes is held back as well.
+# Memory overhead of a chunk: it limits clients that send single bytes, too.
 _BYTES_PER_CHUNK = 64
 
 
 class ClientDisconnectedError(Exception):
-    """The client went away before its request was complete; there is nobody to answer."""
+    """The client disconnected before its request was complete; it can't receive a response."""
 
 
 @with_plain_stores
@@ -27,17 +27,17 @@ class ReceivedBody(Struct, eq=False):
     """Reads a body from an ASGI server, in chunks or whole.
 
     While the response is streamed, one task may read the body as another waits for the client to
-    leave. They share the server's channel: one receives at a time, and what it gets that the
-    other wants is kept for it.
+    disconnect. They share the server's channel: one task receives at a time, and keeps messages
+    that the other task needs.
 
     SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
 
     Args:
-        receive: The channel that gives the messages of the server.
+        receive: The channel that returns the messages of the server.
     """
 
     _receive: Callable[[], Awaitable[dict[str, Any]]]
-    _kept: list[bytes] = []  # a new one for each: msgspec copies an empty default
+    _kept: list[bytes] = []  # not shared: msgspec copies an empty default
     _kept_bytes: int = 0
     _changed: Any = None
     _busy: bool = False
@@ -45,15 +45,15 @@ class ReceivedBody(Struct, eq=False):
     complete: bool = False
 
     async def read(self, most: int | None = None, see: See | None = None) -> bytes:
-        """Reads all that is left.
+        """Reads the rest of the body.
 
         Args:
-            most: How many bytes there may be; None for any number.
-            see: Called with each chunk; what it raises ends the reading.
+            most: Maximum number of bytes; None for no limit.
+            see: Called with each chunk; an exception that it raises ends the reading.
 
         Raises:
-            HTTPException: 413 if there are more.
-            ClientDisconnectedError: If the client goes away before the end.
+            HTTPException: 413 if there are more bytes.
+            ClientDisconnectedError: If the client disconnects before the end.
         """
         chunks: list[bytes] = []
         size = 0
@@ -72,13 +72,13 @@ class ReceivedBody(Struct, eq=False):
                 if see is not None:
                     see(chunk)
         except BaseException:
-            for chunk in reversed(chunks):  # who was cancelled leaves them to who reads on
+            for chunk in reversed(chunks):  # on cancellation, requeued for the next reader
                 self._keep(0, chunk)
             raise
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def whole(self) -> bytes | None:
-        """Gives the body if the next message has all of it; else None, and what came is kept."""
+        """Returns the body if the next message contains all of it; else keeps the message."""
         if self._kept or self._busy or self.complete or self._gone:
             return None
         self._busy = True
@@ -96,7 +96,7 @@ class ReceivedBody(Struct, eq=False):
         return None
 
     async def comes_whole(self) -> bool:
-        """Waits for the first message, which is kept; says whether it has the whole body."""
+        """Waits for the first message and keeps it; returns whether it contains the whole body."""
         while not (self._kept or self.complete or self._gone):
             await self._receive_one()
         return self.complete and len(self._kept) == 1
@@ -111,15 +111,15 @@ class ReceivedBody(Struct, eq=False):
                 yield chunk
 
     async def wait_for_disconnect(self) -> bool:
-        """Waits until the client goes away.
+        """Waits until the client disconnects.
 
         Returns:
-            True when it has. False where the server gives other messages after the body was
-            complete, so that waiting would only take its time.
+            True once it has disconnected. False if the server sends other messages after the end of
+            the body: waiting on would only keep the server busy.
         """
         while not self._gone:
             if self._kept_bytes >= _MOST_KEPT_BYTES:
-                # The reader has to go first; until then the server holds the client back.
+                # The reader must catch up first; until then the server makes the client wait.
                 await self._change()
                 continue
             was_complete = self.complete
@@ -128,9 +128,9 @@ class ReceivedBody(Struct, eq=False):
         return True
 
     async def _receive_chunk(self) -> bytes:
-        """Receives a chunk for the caller, where nobody else does; an empty one when none came.
+        """Receives a chunk for the caller, if no other task is receiving; empty if none came.
 
-        PERF: so that what comes need not be kept for anyone.
+        PERF: a chunk returned directly need not be kept.
         """
         self._busy = True
         try:
@@ -157,7 +157,7 @@ class ReceivedBody(Struct, eq=False):
         return chunk
 
     async def _receive_one(self) -> bool:
-        """Receives a message, or waits for the task that does; says whether it was this one."""
+        """Receives a message, or waits for the task that does; returns whether it was this task."""
         if self._busy:
             await self._change()
             return False
@@ -181,7 +181,7 @@ class ReceivedBody(Struct, eq=False):
         self._kept_bytes += len(chunk) + _BYTES_PER_CHUNK
 
     async def _change(self) -> None:
-        """Waits until the other task has received or taken something."""
+        """Waits until the other task has received or taken a message."""
         if self._changed is None:
             from anyio import Event
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The request of WHATWG Fetch, section 5.4, made in process or from an ASGI scope."""
+"""The Request of WHATWG Fetch, section 5.4, created in process or from an ASGI scope."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._url import URL
 _METHOD = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _NORMALIZED_METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"))
 _FORBIDDEN_METHODS = frozenset(("CONNECT", "TRACE", "TRACK"))
-# SPEC: RFC 3986 section 3.2.2; whatever else a Host header holds can't be part of a URL.
+# SPEC: RFC 3986 section 3.2.2; any other Host header can't be part of a URL.
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\x00-\x20\"#%/:<>?@\[\\\]^`{|}\x7f]+)(?::[0-9]*)?")
 
 
@@ -27,7 +27,7 @@ _new = object.__new__
 
 
 class RequestInit(TypedDict, total=False):
-    """What `Kit.request` takes besides the URL (WHATWG Fetch, section 5.4)."""
+    """Options of `Kit.request` besides the URL (WHATWG Fetch, section 5.4)."""
 
     method: str
     headers: HeadersInit
@@ -39,7 +39,7 @@ class Request(Body):
 
     Args:
         input: Absolute URL, any object whose `str` is one, or another request.
-        method: HTTP method; the standard ones are made upper case. Default GET.
+        method: HTTP method; standard methods are converted to upper case. Default GET.
         headers: Headers, a mapping, or pairs.
         body: As for `Response`.
 
@@ -53,7 +53,7 @@ class Request(Body):
     _closer: Callable[[], None]
 
     scope: dict[str, Any] | None
-    """The ASGI scope, or None for a request made in process."""
+    """The ASGI scope, or None for a request created in process."""
 
     def __init__(
         self,
@@ -84,17 +84,17 @@ class Request(Body):
                 self._headers.append("content-type", content_type)
 
     def _has_body(self) -> bool:
-        """Whether there is something to read; a served GET or HEAD is taken to have none."""
+        """Returns whether there is a body to read; a served GET or HEAD is assumed to have none."""
         return self._body is not None and not (
             self._received is not None and self._method in ("GET", "HEAD")
         )
 
     async def wait_for_disconnect(self) -> bool:
-        """Waits until the client goes away; the body can be read meanwhile.
+        """Waits until the client disconnects; the body can be read meanwhile.
 
         Returns:
-            True once it has gone. False, without waiting for it, where that can't be known: the
-            request was made in process, or the server stopped reporting it.
+            True once it has disconnected. False, without waiting, if that can't be known: the
+            request was created in process, or the server stopped reporting disconnects.
         """
         return self._received is not None and await self._received.wait_for_disconnect()
 
@@ -105,7 +105,7 @@ class Request(Body):
 
     @property
     def url(self) -> str:
-        """Absolute URL, normalised (WHATWG URL)."""
+        """Absolute URL, normalized (WHATWG URL)."""
         if self._url is None:
             assert self.scope is not None  # noqa: S101 - one of the two is always there
             self._url = url_of_scope(self.scope)
@@ -113,7 +113,7 @@ class Request(Body):
 
     @property
     def root_path(self) -> str:
-        """The path, decoded, below which the app or mounted application is found; `""` if at `/`.
+        """The decoded path below which the app or mounted application is found; `""` if at `/`.
 
         SPEC: ASGI HTTP, "HTTP Connection Scope", `root_path`; PEP 3333, SCRIPT_NAME.
         """
@@ -134,17 +134,17 @@ class Request(Body):
         """Reads the body as JSON.
 
         Raises:
-            TypeError: If the body was read before.
-            ValueError: If it isn't valid JSON; the text has the position.
+            TypeError: If the body was already read.
+            ValueError: If it isn't valid JSON; the message includes the position.
         """
         return await self._read_json()
 
     def clone(self) -> Request:
-        """Returns a second request with the same content, to be read apart from this one.
+        """Returns a second request with the same content, which is read independently of this one.
 
-        A body in memory is shared. A streamed one is read as the faster of the two asks; what the
-        slower has not read yet is kept in memory, so read or drop both. It is closed when both
-        are. The headers are copied, and `scope` is the same object.
+        A body in memory is shared. A streamed body is read at the pace of the faster reader; chunks
+        that the slower one has not read yet are kept in memory, so read or drop both. The stream is
+        closed when both are. Headers are copied; `scope` is the same object.
 
         SPEC: WHATWG Fetch section 5.4, "The clone() method steps".
 
@@ -162,14 +162,14 @@ class Request(Body):
         body: BodyInit | EllipsisType | None = ...,
         root_path: str | None = None,
     ) -> Request:
-        """Returns a request like this one with some parts changed.
+        """Returns a copy of this request with some parts changed.
 
         Args:
             method: The new HTTP method.
             url: The new absolute URL.
-            headers: The new headers, all of them.
-            body: The new body; Content-Length goes, and Content-Type stays. Default: the body of
-                this request, which counts as read here from now on.
+            headers: The new headers, replacing all of them.
+            body: The new body; Content-Length is removed, and Content-Type kept. Default: the body
+                of this request, which then counts as read.
             root_path: The new `root_path`.
 
         Returns:
@@ -198,16 +198,16 @@ class Request(Body):
         return request
 
     def close(self) -> None:
-        """Removes the temporary files of a form that an app read from it.
+        """Removes the temporary files of a form that an app read from this request.
 
-        A server does so once the response is sent; a caller of `Kit.fetch` may.
+        A server does this once the response is sent; a caller of `Kit.fetch` may do it.
         """
         close: Callable[[], None] | None = getattr(self, "_closer", None)
         if close is not None:
             close()
 
     def _with_body(self, body: bytes | Stream | None) -> Request:
-        """Returns a request like this one with another body, and header lines of its own."""
+        """Returns a copy of this request with another body, and its own header lines."""
         copy: Request = _new(Request)
         copy.scope = self.scope
         copy._method = self._method
@@ -223,7 +223,7 @@ class Request(Body):
 
 
 def request_of_scope(scope: dict[str, Any], receive: Any) -> Request:
-    """Returns the request that an ASGI server received; url and headers are made when read."""
+    """Returns the request that an ASGI server received; URL and headers are built when read."""
     request: Request = _new(Request)
     request.scope = scope
     request._method = scope["method"]
@@ -238,12 +238,12 @@ def close_with(request: Request, close: Callable[[], None]) -> None:
 
 
 def with_body(request: Request, body: bytes | Stream | None) -> Request:
-    """Returns a request like another one with a body that was extracted before."""
+    """Returns a copy of a request with a body that `extract` returned."""
     return request._with_body(body)
 
 
 def header_lines(request: Request) -> Sequence[HeaderLine]:
-    """Returns the header lines for reading alone; PERF: makes no Headers for that."""
+    """Returns the header lines, read-only; PERF: builds no Headers for that."""
     if request._headers is None and request.scope is not None:
         lines: Sequence[HeaderLine] = request.scope["headers"]
         return lines
@@ -253,7 +253,7 @@ def header_lines(request: Request) -> Sequence[HeaderLine]:
 def url_of_scope(scope: dict[str, Any]) -> str:
     """Builds the URL of an ASGI http scope from scheme, Host header, path and query.
 
-    A Host header that is missing or can't be part of a URL gives way to the server's own address.
+    If the Host header is missing or can't be part of a URL, the server's own address is used.
     """
     path = scope.get("raw_path")
     text = path.decode("utf-8", "replace") if path else encode_delimiters(scope["path"])
@@ -269,7 +269,7 @@ def url_of_scope(scope: dict[str, Any]) -> str:
         except ValueError:  # a port beyond 65535, an IPv4 address beyond 255
             pass
     name, port = scope.get("server") or ("localhost", None)
-    # A Unix socket has a path in the place of a name, and no port.
+    # For a Unix socket, the name is a path and there is no port.
     host = "localhost" if port is None else f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
     return URL(f"{scheme}://{host}{rest}").href
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The response of WHATWG Fetch, section 5.5."""
+"""The Response of WHATWG Fetch, section 5.5."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 
 
 def check_status(status: int, *, has_body: bool) -> None:
-    """Refuses a status that a response can't have.
+    """Checks that a response can have a status.
 
     Raises:
-        ValueError: If it is no int from 200 to 599 (WHATWG Fetch, section 5.5), or 101.
+        ValueError: If it is not an int from 200 to 599 (WHATWG Fetch, section 5.5), or 101.
         TypeError: If a response with this status has no body, but one is given.
     """
     if not isinstance(status, int) or not (200 <= status <= 599 or status == 101):
@@ -33,7 +33,7 @@ def check_status(status: int, *, has_body: bool) -> None:
 
 
 class _Json:
-    """The two things that WHATWG calls `json`: a reader, and on the class a factory."""
+    """The two functions that WHATWG calls `json`: a reader, and on the class a factory."""
 
     @overload
     def __get__(self, response: None, owner: type) -> Callable[..., Response]: ...
@@ -46,12 +46,12 @@ class _Json:
 def _json_response(
     value: Any, *, status: int = 200, headers: HeadersInit | None = None
 ) -> Response:
-    """Makes an application/json response (WHATWG Fetch, section 5.5, `Response.json`).
+    """Returns an application/json response (WHATWG Fetch, section 5.5, `Response.json`).
 
     Args:
-        value: What to encode, see `Context.json`.
+        value: The value to encode, see `Context.json`.
         status: HTTP status code.
-        headers: Headers to set; a Content-Type among them wins.
+        headers: Headers to set; a Content-Type among them takes precedence.
 
     Raises:
         TypeError: If the value can't be encoded.
@@ -63,14 +63,14 @@ def _json_response(
 
 
 class Response(Body):
-    """An answer: status, headers and body.
+    """A response: status, headers and body.
 
     Args:
         body: str, bytes, Blob, FormData, URLSearchParams, an (async) iterable of str or bytes, or
             None.
         status: HTTP status code, 200 to 599, or 101.
-        status_text: Reason phrase (RFC 9112 section 4). Kept, but no ASGI server sends it.
-        headers: Headers, a mapping, or pairs. Without a Content-Type among them, the one that the
+        status_text: Reason phrase (RFC 9112 section 4). Stored, but no ASGI server sends it.
+        headers: Headers, a mapping, or pairs. If they contain no Content-Type, the one that the
             body implies is set.
 
     Raises:
@@ -78,8 +78,8 @@ class Response(Body):
         TypeError: If the body can't be sent, or the status allows none.
     """
 
-    # PERF: _lines is a list, or a tuple shared by many responses as long as nobody asks for
-    # `headers`. A tuple never holds a content-length.
+    # PERF: _lines is a list, or a tuple that many responses share until `headers` is used. A tuple
+    # never contains a content-length.
     __slots__ = ("_lines", "_status", "_status_text")
 
     _lines: list[HeaderLine] | tuple[HeaderLine, ...]
@@ -113,7 +113,7 @@ class Response(Body):
 
     @property
     def status_text(self) -> str:
-        """Reason phrase given at construction."""
+        """The reason phrase given at construction."""
         return getattr(self, "_status_text", "")
 
     @property
@@ -127,14 +127,14 @@ class Response(Body):
         lines = self._lines
         if lines.__class__ is tuple:
             lines = self._lines = list(lines)
-        return headers_over(lines)  # type: ignore[arg-type]  # no tuple any more
+        return headers_over(lines)  # type: ignore[arg-type]  # no longer a tuple
 
     def clone(self) -> Response:
-        """Returns a second response with the same content, to be read apart from this one.
+        """Returns a second response with the same content, which is read independently of this one.
 
-        A body in memory is shared. A streamed one is read as the faster of the two asks; what the
-        slower has not read yet is kept in memory, so read or drop both. It is closed when both
-        are. The headers are copied.
+        A body in memory is shared. A streamed body is read at the pace of the faster reader; chunks
+        that the slower one has not read yet are kept in memory, so read or drop both. The stream is
+        closed when both are. Headers are copied.
 
         SPEC: WHATWG Fetch section 5.5, "The clone() method steps".
 
@@ -153,14 +153,14 @@ class Response(Body):
         status: int | None = None,
         headers: HeadersInit | None = None,
     ) -> Response:
-        """Returns a response like this one with some parts changed.
+        """Returns a copy of this response with some parts changed.
 
         Args:
-            body: The new body, which has no part in the headers: Content-Type stays, and
-                Content-Length goes. Default: the body of this response, which counts as read
-                from now on if it is streamed.
+            body: The new body, which doesn't add headers: Content-Type is kept, and Content-Length
+                removed. Default: the body of this response, which then counts as read if it is
+                streamed.
             status: The new HTTP status code. Default: that of this response.
-            headers: The new headers, all of them. Default: those of this response.
+            headers: The new headers, replacing all of them. Default: those of this response.
 
         Raises:
             TypeError: If the body can't be sent, the status allows none, or the body of this
@@ -184,14 +184,14 @@ class Response(Body):
 
     @staticmethod
     def redirect(url: str, status: int = 302) -> Response:
-        """Makes a redirect.
+        """Returns a redirect.
 
         Args:
-            url: Where to; sent as it is.
+            url: The target; sent unchanged.
             status: 301, 302, 303, 307 or 308.
 
         Raises:
-            ValueError: If the status is none of these, or the URL holds CR, LF or NUL.
+            ValueError: If the status is none of these, or the URL contains CR, LF or NUL.
         """
         if status not in _REDIRECT_STATUSES:
             raise ValueError(
@@ -218,12 +218,12 @@ _new = object.__new__
 def response_of(
     body: Any, status: int, lines: list[HeaderLine] | tuple[HeaderLine, ...]
 ) -> Response:
-    """Puts a response together from parts that were checked before.
+    """Builds a response from parts that were already checked.
 
     Args:
-        body: As `extract` returns it.
+        body: The body as `extract` returns it.
         status: HTTP status code.
-        lines: Header lines; a tuple may be shared, and holds no content-length.
+        lines: Header lines; a tuple may be shared, and contains no content-length.
     """
     response: Response = _new(Response)
     response._body = body
@@ -233,5 +233,5 @@ def response_of(
 
 
 def lines_of(response: Response) -> Sequence[HeaderLine]:
-    """Returns the header lines as they are kept, for reading alone."""
+    """Returns the header lines as they are stored, read-only."""
     return response._lines

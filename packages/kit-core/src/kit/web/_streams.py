@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Streams of bytes: how a body that isn't in memory is read and closed."""
+"""Reads and closes streams of bytes, the bodies that aren't in memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Stream: TypeAlias = AsyncIterable[Chunk] | Iterable[Chunk]
 
 
 class _Used:
-    """Takes the place of a body that was read. A class stays itself when it is copied."""
+    """Marks a body that was read. A class, since copying keeps its identity."""
 
 
 USED: Any = _Used
@@ -38,9 +38,9 @@ def encode_chunk(chunk: Chunk) -> bytes:
 
 
 async def iterate(stream: Stream) -> AsyncGenerator[bytes, None]:
-    """Reads a stream, async or not, chunk by chunk as bytes.
+    """Reads a stream, async or not, and yields its chunks as bytes.
 
-    Closes the generator that it makes of a stream whose `__aiter__` is one, never the stream.
+    Closes the generator that `__aiter__` may return, but never the stream itself.
     """
     if hasattr(stream, "__aiter__"):
         iterator = stream.__aiter__()
@@ -56,10 +56,10 @@ async def iterate(stream: Stream) -> AsyncGenerator[bytes, None]:
 
 
 async def close_stream(stream: Any) -> None:
-    """Closes a generator, so that its `finally` runs now, whatever becomes of the response."""
+    """Closes a generator, so that its `finally` runs now, whatever happens to the response."""
     aclose = getattr(stream, "aclose", None)
     if aclose is not None:
-        # PERF: a generator that has ended has nothing left to close, and anyio costs more.
+        # PERF: a generator that has ended has nothing to close, and a cancel scope costs more.
         if getattr(stream, "ag_frame", stream) is None:
             return
         from anyio import CancelScope
@@ -73,7 +73,7 @@ async def close_stream(stream: Any) -> None:
 
 
 def chunks_of(body: bytes | Stream | None) -> AsyncGenerator[bytes, None]:
-    """Returns the chunks of a body; code that leaves before the end must close the generator."""
+    """Returns the chunks of a body; a caller that stops early must close the generator."""
     if isinstance(body, ReceivedBody):
         return body.__aiter__()
     return iterate([body] if isinstance(body, bytes) else body or ())
@@ -86,11 +86,11 @@ async def bounded_chunks_of(
 
     Args:
         body: The body; closed at the end.
-        most: How many bytes there may be; None for any number.
+        most: Maximum number of bytes; None for no limit.
         see: Called with each chunk; an exception that it raises ends the reading.
 
     Raises:
-        HTTPException: 413 beyond that size.
+        HTTPException: 413 if there are more bytes.
     """
     size = 0
     try:
@@ -107,5 +107,5 @@ async def bounded_chunks_of(
 
 
 def decode_text(data: bytes) -> str:
-    """UTF-8 decode of WHATWG Encoding section 6: a BOM is dropped, bad bytes become U+FFFD."""
+    """Decodes UTF-8 (WHATWG Encoding section 6), without a BOM; invalid bytes become U+FFFD."""
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")

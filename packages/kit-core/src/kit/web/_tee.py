@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One stream for several readers, as `clone` makes them (WHATWG Streams, "ReadableStreamTee")."""
+"""Splits a stream for several readers, for `clone` (WHATWG Streams, "ReadableStreamTee")."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ._streams import Stream, close_stream, iterate
 
 
 def tee(stream: Stream) -> tuple[Branch, Branch]:
-    """Gives two streams with the content of one, which is read through them alone from now on.
+    """Returns two streams with the content of one; from now on, read that only through them.
 
-    The stream is read as the faster of the two asks; what the slower has not read yet is kept in
-    memory. It is closed when it has ended, or when both are closed or dropped. What it raises,
-    both raise at that place.
+    The stream is read at the pace of the faster reader; chunks that the slower one has not read yet
+    are kept in memory. It is closed when it has ended, or when both are closed or dropped. An
+    exception that it raises is raised in both, at the same position.
     """
     if isinstance(stream, Branch):
         return stream, stream.fork()
@@ -32,12 +32,12 @@ def tee(stream: Stream) -> tuple[Branch, Branch]:
 class Branch:
     """The stream as one of its readers sees it.
 
-    Who is cancelled while reading has taken nothing, and may read on. It is no generator: an event
-    loop that ends would close it and those around it at once.
+    A cancelled read has taken nothing, and reading can continue. Not an async generator: loop
+    shutdown would close it, and those around it, at once.
 
     Args:
-        source: Gives the chunks.
-        chunks: Those that come first.
+        source: Provides the chunks.
+        chunks: Chunks that come before those of `source`.
     """
 
     __slots__ = ("_chunks", "_closed", "_source")
@@ -49,19 +49,19 @@ class Branch:
         source.add(self._chunks)
 
     def fork(self) -> Branch:
-        """Gives another reader of what this one has still to read."""
+        """Returns another reader of the chunks that this one has not read yet."""
         return Branch(self._source, self._chunks)
 
     async def read(self, most: int | None = None, see: See | None = None) -> bytes:
-        """Reads all that is left.
+        """Reads the rest of the stream.
 
         Args:
-            most: How many bytes there may be; None for any number.
-            see: Called with each chunk; what it raises ends the reading.
+            most: Maximum number of bytes; None for no limit.
+            see: Called with each chunk; an exception that it raises ends the reading.
 
         Raises:
-            HTTPException: 413 if there are more.
-            Exception: What the stream raises.
+            HTTPException: 413 if there are more bytes.
+            Exception: The exception that the stream raised.
         """
         chunks: list[bytes] = []
         size = 0
@@ -74,7 +74,7 @@ class Branch:
                 if see is not None:
                     see(chunk)
         except BaseException:
-            self._chunks.extendleft(reversed(chunks))  # for who reads on
+            self._chunks.extendleft(reversed(chunks))  # requeued for the next reader
             raise
         return b"".join(chunks)
 
@@ -88,14 +88,14 @@ class Branch:
         return self._chunks.popleft()
 
     async def aclose(self) -> None:
-        """Ends the reading; the last one closes the stream."""
+        """Stops reading; closing the last branch closes the stream."""
         if not self._closed:
             self._closed = True
             self._chunks.clear()
             await self._source.leave(self._chunks)
 
     def __del__(self) -> None:
-        # A copy that nobody read. This may be another thread, or the middle of anything.
+        # The branch was never read. A finalizer may run in another thread, or amid other code.
         if not self._closed:
             self._source.drop_from_anywhere(self._chunks)
 
@@ -103,8 +103,8 @@ class Branch:
 class _Source:
     """Reads the stream for its branches.
 
-    In a task of its own, since one reader may be cancelled while another waits for the same chunk,
-    and a generator must see one task from its beginning to its end.
+    It reads in a task of its own, since one reader may be cancelled while another waits for the
+    same chunk, and a generator must run in the same task from start to end.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -118,14 +118,14 @@ class _Source:
         self._call_soon: Any = None
 
     def add(self, chunks: deque[bytes]) -> None:
-        """Adds a branch; from now on it gets every chunk."""
+        """Adds a branch, which gets every chunk from now on."""
         self._branches.append(chunks)
 
     async def wait(self) -> bool:
-        """Waits until there is something new. Returns False at the end of the stream.
+        """Waits for something new. Returns False at the end of the stream.
 
         Raises:
-            Exception: What the stream raised.
+            Exception: The exception that the stream raised.
         """
         if self._over:
             self._check()
@@ -142,10 +142,10 @@ class _Source:
         return True
 
     async def leave(self, chunks: deque[bytes]) -> None:
-        """Removes a branch; with the last one the stream is closed.
+        """Removes a branch; removing the last one closes the stream.
 
         Raises:
-            Exception: What the stream raises when it is closed.
+            Exception: The exception that the stream raised while it was closed.
         """
         was_over = self._over
         self._drop(chunks)
@@ -160,7 +160,7 @@ class _Source:
             self._check()
 
     def drop_from_anywhere(self, chunks: deque[bytes]) -> None:
-        """Removes a branch that was dropped unread, in any thread."""
+        """Removes a branch that was dropped unread, from any thread."""
         if self._task is None:
             self._drop(chunks)
         elif not self._over:
@@ -184,11 +184,11 @@ class _Source:
         self._over = True
         task = self._task
         if task is not None and task.failure is None and task.is_cancelled:
-            self._is_complete = True  # nobody is left to be told
+            self._is_complete = True  # no reader is left to get an error
 
     async def _read(self) -> None:
         try:
-            if not self._branches:  # all were closed before this began
+            if not self._branches:  # all were closed before this task began
                 return
             async with aclosing(iterate(self._stream)) as chunks:
                 async for chunk in chunks:

@@ -9,20 +9,20 @@ from ._url_search_params import URLSearchParams
 
 
 class URL:
-    """A parsed, normalised URL (WHATWG URL, section 6.1).
+    """A parsed, normalized URL (WHATWG URL, section 6.1).
 
     Args:
         url: The URL as text.
-        base: What a relative one is resolved against.
+        base: The URL that a relative `url` is resolved against.
 
     Raises:
-        ValueError: If it is no valid URL.
+        ValueError: If the URL is invalid.
     """
 
     __slots__ = ("_parsed",)
 
     def __init__(self, url: str, base: str | None = None) -> None:
-        # Imported here: an app that never looks at a URL need not load the parser.
+        # Imported here, so that an app that never uses a URL doesn't load the parser.
         import ada_url
 
         for text in (url, base):
@@ -76,12 +76,12 @@ class URL:
 
     @property
     def search_params(self) -> URLSearchParams:
-        """The parameters of the query; a new object each time, which does not change the URL."""
+        """The parameters of the query, in a new object each time; changes don't affect the URL."""
         return URLSearchParams(self.search)
 
     @property
     def hash(self) -> str:
-        """The fragment with its number sign, or `""`."""
+        """The fragment with its `#`, or `""`."""
         return str(self._parsed.hash)
 
     def __str__(self) -> str:

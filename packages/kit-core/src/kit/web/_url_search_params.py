@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parameters of a query, or of an urlencoded form (WHATWG URL, sections 5 and 6.2)."""
+"""The parameters of a query or of an urlencoded form (WHATWG URL, sections 5 and 6.2)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ._forms.urlencoded import parse_urlencoded
 
 
 class URLSearchParams(Entries[str]):
-    """Names and values of a query, in order; a name may come several times.
+    """Names and values of a query, in order; a name may occur several times.
 
-    As a body it is sent as application/x-www-form-urlencoded, and its `str` is what stands in a
-    URL after the question mark.
+    Sent as a body, it is application/x-www-form-urlencoded. Its `str` is the query of a URL without
+    the question mark.
 
     Args:
-        init: A query, with its question mark or without; pairs of name and value, or a mapping.
+        init: A query, with or without its question mark; pairs of name and value, or a mapping.
 
     Raises:
-        TypeError: If a name or value is no str.
+        TypeError: If a name or value is not a str.
     """
 
     __slots__ = ()
@@ -43,32 +43,32 @@ class URLSearchParams(Entries[str]):
         """Adds an entry.
 
         Raises:
-            TypeError: If the name or the value is no str.
+            TypeError: If the name or the value is not a str.
         """
         _check(name, value)
         self._entries.append((name, value))
 
     def set(self, name: str, value: str) -> None:
-        """Replaces all entries of a name by one, at the place of the first.
+        """Replaces all entries of a name with one, in the place of the first.
 
         Raises:
-            TypeError: If the name or the value is no str.
+            TypeError: If the name or the value is not a str.
         """
         _check(name, value)
         self._replace(name, value)
 
     def has(self, name: str, value: str | None = None) -> bool:
-        """Whether there is an entry of this name, and of this value if one is given."""
+        """Returns whether there is an entry of this name and, if given, this value."""
         return any(n == name and value in (None, v) for n, v in self._entries)
 
     def delete(self, name: str, value: str | None = None) -> None:
-        """Removes all entries of a name, or those of them that have the value."""
+        """Removes all entries of a name or, if a value is given, those with that value."""
         self._entries = [
             (n, v) for n, v in self._entries if n != name or (value is not None and v != value)
         ]
 
     def sort(self) -> None:
-        """Sorts the entries by name, by UTF-16 code units; those of one name keep their order."""
+        """Sorts the entries by name, by UTF-16 code units; entries of one name keep their order."""
         self._entries.sort(key=lambda entry: entry[0].encode("utf-16-be", "surrogatepass"))
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ def _check(name: object, value: object) -> None:
 
 
 def _encoded(text: str) -> str:
-    """SPEC: WHATWG URL section 5.2; its percent-encode set has the tilde, but no asterisk."""
+    """SPEC: WHATWG URL section 5.2; its percent-encode set includes the tilde, but no asterisk."""
     from urllib.parse import quote_plus
 
     return quote_plus(text, safe="*").replace("~", "%7E")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two lines of log for each request, as middleware."""
+"""Request logging as middleware: two lines per request."""
 
 from ._middleware import logger
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware that writes a line before and a line after each request."""
+"""The middleware that logs a line before and a line after each request."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from typing import Any
 
 from kit.interface import Context, Middleware, Next, Request, supports_color
 
-_CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without the import of inspect
-# APPSEC: whatever is no visible ASCII is written percent-encoded: a request can't move the
-# cursor of a terminal, and a blank or line break can't forge the rest of a line.
+_CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
+# APPSEC: anything but visible ASCII is percent-encoded, so that a request can't move the cursor
+# of a terminal or forge the rest of a line with a space or line break.
 _INVISIBLE = re.compile(r"[^!-~]")
 # SPEC: ECMA-48 section 8.3.117, Select Graphic Rendition: green, cyan, yellow, red.
 _COLORS = {2: 32, 3: 36, 4: 33, 5: 31}
 
 
 def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> Middleware:
-    """Makes middleware that logs each request in two lines.
+    """Returns middleware that logs each request in two lines.
 
-    `--> GET /path?q` before the handlers, `<-- GET /path?q 200 3ms` after them. The path is that
-    of the URL as it was sent, percent-encoded. Below a second the duration is in milliseconds,
-    from there on in seconds, rounded.
+    `--> GET /path?q` before the handlers, `<-- GET /path?q 200 3ms` after them. The path is the
+    URL's path as received, percent-encoded. The duration is in milliseconds below one second, and
+    in rounded seconds from there on.
 
-    The second line is written as soon as the status is known, also where what comes after was
-    cancelled; a request that was cancelled before it had an answer has the first line alone.
+    The second line is written once the status is known, even if the request is cancelled after
+    that. A request cancelled before it has a response only gets the first line.
 
     Args:
-        fn: Is given each line. Only the lines for `print` are coloured, by the class of the
-            status, and only if standard output takes colours (see `supports_color`).
-        query: Whether to write the query; it may hold secrets.
+        fn: Called with each line. Lines are coloured, by the class of the status, only if `fn` is
+            `print` and standard output supports colour (see `supports_color`).
+        query: Whether to log the query, which may contain secrets.
 
     Returns:
-        The middleware, for `app.use(...)`; register it before what it is to log.
+        The middleware, for `app.use(...)`; register it before the handlers it should log.
 
     Raises:
-        TypeError: If `fn` is no plain function, or `query` no bool.
+        TypeError: If `fn` is not a plain function, or `query` is not a bool.
 
     Example:
         app.use(logger())
@@ -49,7 +49,7 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> Middle
         raise TypeError("logger(fn=...) takes a plain function, not an async one")
     if not isinstance(query, bool):
         raise TypeError(f"logger(query=...) takes a bool, not {query!r:.100}")
-    # PERF: asked once per stream, not per request; the stream changes where output is redirected.
+    # PERF: checked once per stream, not per request; redirecting output replaces the stream.
     stream: Any = sys.stdout
     colored = fn is print and supports_color(stream)
 
@@ -66,7 +66,7 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> Middle
         finally:
             if c.finalized or is_over:
                 duration = _duration(perf_counter_ns() - start)
-                # A handler that answers with nothing is a fault, which becomes a 500.
+                # A handler that returns no response is an error, which becomes a 500.
                 code = c.res.status if c.finalized else 500
                 status: object = code
                 if fn is print:
@@ -81,10 +81,10 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> Middle
 
 
 def _target(request: Request, query: bool) -> str:
-    """Gives the path of the URL and, if wanted, its query."""
+    """Returns the path of the URL and, if `query` is true, its query."""
     scope = request.scope
     path = scope.get("raw_path") if scope is not None else None
-    # PERF: what the server received, since building the URL takes longer than all the rest.
+    # PERF: uses what the server received; building the URL would take longer than all the rest.
     if scope is not None and path is not None:
         text: str = path.decode("latin-1")
         if query and scope.get("query_string"):
@@ -102,7 +102,7 @@ def _visible(text: str) -> str:
 
 def _escaped(match: re.Match[str]) -> str:
     character = match[0]
-    # Latin-1 stands for the bytes that came in; a text beyond it never was bytes.
+    # Latin-1 characters stand for received bytes; anything beyond was never bytes.
     encoded = character.encode("latin-1" if character <= "\xff" else "utf-8", "replace")
     return "".join(f"%{byte:02X}" for byte in encoded)
 

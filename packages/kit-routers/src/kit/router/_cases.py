@@ -10,11 +10,11 @@ from typing import NamedTuple, TypeAlias
 
 
 class Feature(Enum):
-    """What a router may leave out.
+    """A feature that a router may lack.
 
-    A router refuses patterns with syntax it does not know (`UnsupportedPathError` from `add`), or
-    takes them and answers right. The last four are no syntax: a router that declares one of
-    them may answer otherwise.
+    A router refuses patterns with syntax that it doesn't support (`UnsupportedPathError` from
+    `add`), or accepts them and matches correctly. The last four are not syntax: a router that
+    declares one of them as unsupported may match differently.
     """
 
     PARAMETER = "a parameter, `/users/:id`"
@@ -39,20 +39,20 @@ ANSWERS = (
     Feature.LEADING_SLASH,
     Feature.WILDCARD_EMPTY,
 )
-"""The features that are no syntax."""
+"""The features that are not syntax."""
 
 Expected: TypeAlias = list[tuple[int, dict[str, str]]]
-"""Numbers of the routes that match, in order, each with its parameters."""
+"""Numbers of the matching routes, in order, each with its parameters."""
 
 
 class Case(NamedTuple):
-    """One table of routes with the right answers.
+    """A table of routes with the correct matches.
 
     Attributes:
-        name: What the case is about.
-        routes: Method and pattern of each route, with a blank between.
-        answers: For each method and path, with a blank between, what matches.
-        needs: What a router must know for this case.
+        name: The subject of the case.
+        routes: Method and pattern of each route, separated by a space.
+        answers: The matches for each method and path, separated by a space.
+        needs: The features that a router must support for this case.
     """
 
     name: str
@@ -78,4 +78,4 @@ def _read() -> tuple[Case, ...]:
 
 
 CASES: tuple[Case, ...] = _read()
-"""All cases; the file `conformance_cases.json` in this package holds them."""
+"""All cases, from the file `conformance_cases.json` in this package."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the text of an expression in braces tells: how far its match can reach, and its groups."""
+"""Analyses the text of an expression in braces: how far a match can reach, and its groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 from kit.interface.patterns import FLAGS
 
-# One item of an expression: an escape, a class, the opening of a group, or a single character.
+# One item of an expression: an escape, a class, the start of a group, or a single character.
 _ITEM = re.compile(
     r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|[0-7]{1,3}|.)"
     r"|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?::|=|!|<=|<!|>))?|.",
@@ -19,7 +19,7 @@ _BOUNDARIES = ("^", "$", r"\b", r"\B", r"\A", r"\Z", "(?=", "(?!", "(?<=", "(?<!
 
 
 class Extent(Enum):
-    """How far the match of an expression can reach, as far as its text tells."""
+    """How far the match of an expression can reach, as far as its text shows."""
 
     SEGMENT = "nothing that takes a slash"
     SLASHES = "what may take slashes"
@@ -28,7 +28,7 @@ class Extent(Enum):
 
 
 def extent(expression: str) -> Extent:
-    """Tells how far the match of an expression can reach.
+    """Returns how far the match of an expression can reach.
 
     Args:
         expression: A valid regular expression, the text between the braces.
@@ -43,7 +43,7 @@ def extent(expression: str) -> Extent:
             return Extent.REFERENCES
         if item in _BOUNDARIES:
             reach = Extent.AROUND
-        # Only an escape, a class or a dot needs `re` to tell what it takes.
+        # Only an escape, a class or a dot has to be compiled to see whether it matches a slash.
         elif item == "." or (len(item) > 1 and item[0] != "("):
             takes_slash = re.compile(item, FLAGS).match("/") is not None
             reach = Extent.SLASHES if takes_slash and reach is Extent.SEGMENT else reach
@@ -53,14 +53,14 @@ def extent(expression: str) -> Extent:
 
 
 def has_back_reference(expression: str) -> bool:
-    r"""Whether an expression refers to a group of its own by number, e.g. `(a|b)\1`."""
+    r"""Returns whether an expression refers to its own groups by number, e.g. `(a|b)\1`."""
     return any(_BACK_REFERENCE.fullmatch(match[0]) for match in _ITEM.finditer(expression)) or bool(
         re.search(r"\(\?\([0-9]", expression)
     )
 
 
 def without_outer_group(expression: str) -> str:
-    """Takes away a capturing group around the whole: `(a|b)` is `a|b`."""
+    """Removes a capturing group around the whole expression: `(a|b)` becomes `a|b`."""
     if expression[:1] != "(" or expression[-1] != ")" or expression[1:2] == "?":
         return expression
     depth = 0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Tells which router answers a table of routes in Hono, where that makes a difference.
+"""Predicts which router matches a table of routes in Hono, where that makes a difference.
 
-A `*` in the middle of a pattern takes an empty segment in Hono's TrieRouter, but not in its
-RegExpRouter. An app there uses the one or the other, by whether its RegExpRouter takes all routes.
-Kit's RegExpRouter takes nearly all tables; to answer as an app does in Hono, it has to know.
+A `*` in the middle of a pattern matches an empty segment in Hono's TrieRouter, but not in its
+RegExpRouter. A Hono app uses TrieRouter if its RegExpRouter refuses one of the routes. Kit's
+RegExpRouter accepts nearly all tables; to match like the same app in Hono, it has to know which.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class _Node:
 
 
 def is_refused(routes: Iterable[tuple[str, Sequence[str]]]) -> bool:
-    """Whether Hono's RegExpRouter refuses a table.
+    """Returns whether Hono's RegExpRouter refuses a table.
 
     Args:
-        routes: For each route its method and its patterns without optional parameters.
+        routes: For each route, its method and its patterns without optional parameters.
     """
     table = list(routes)
     shared = [
@@ -59,8 +59,8 @@ def _takes(patterns: set[str]) -> bool:
 
 
 def _tokens(pattern: str) -> list[str]:
-    """Single characters, but parameters and a last `/*` in one; an expression counts as no path."""
-    if "\0" in pattern:  # which stands for an expression below; no path of a request has one
+    """Splits a pattern into characters, but keeps a parameter and a last `/*` whole."""
+    if "\0" in pattern:  # marks an expression below; no request path contains one
         return [*pattern]
     kept: list[str] = []
 
@@ -75,7 +75,7 @@ def _tokens(pattern: str) -> list[str]:
 
 
 def _insert(node: _Node, tokens: list[str], *, check_only: bool) -> bool:
-    """Inserts a pattern; False if it can't stand beside those that are there."""
+    """Inserts a pattern; returns False if it conflicts with those already inserted."""
     for number, token in enumerate(tokens):
         expression = _expression(token, is_last=number == len(tokens) - 1)
         key = token if expression is None else expression
@@ -83,7 +83,7 @@ def _insert(node: _Node, tokens: list[str], *, check_only: bool) -> bool:
             return False
         child = node.children.get(key)
         if child is None:
-            # A rest, which is tried last, can stand beside anything.
+            # The rest of a path is tried last, so it doesn't conflict with anything.
             for other in node.children if expression != _WILDCARDS["/*"] else ():
                 if other not in _WILDCARDS.values() and (expression is not None or len(other) > 1):
                     return False
@@ -98,7 +98,7 @@ def _insert(node: _Node, tokens: list[str], *, check_only: bool) -> bool:
 
 
 def _expression(token: str, *, is_last: bool) -> str | None:
-    """What a token stands for, None if for itself."""
+    """Returns the expression that a token stands for, or None if it is literal."""
     if token in _WILDCARDS:
         return _WILDCARDS[token] if is_last else _ONE_SEGMENT
     match = _PARAMETER.fullmatch(token)

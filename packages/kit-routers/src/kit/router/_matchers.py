@@ -14,20 +14,19 @@ from ._states import Edge, State
 
 Handlers: TypeAlias = list[tuple[Any, dict[str, int]]]
 
-# A match costs time for each group of its expression, and for each literal that is tried before the
-# right one; from here on a dict is faster.
+# A match takes time for each group of its expression, and for each literal that is tried before the
+# right one; beyond these numbers a dict is faster.
 _MOST_GROUPS = 100
 _MOST_LITERALS = 24
 _ANY_SEGMENT = "[^/]*+"
 
 
 class Group:
-    """One regular expression, compiled when it is first needed.
+    """One regular expression, compiled at first use.
 
     Attributes:
-        match: As `re.Pattern.match`.
-        handlers: What the last group that took part in a match stands for; None if a search has to
-            tell.
+        match: Like `re.Pattern.match`.
+        handlers: The handlers for each `lastindex` of a match; None if only a search can find them.
         switch: 0, see `Switch`.
     """
 
@@ -41,7 +40,7 @@ class Group:
         self.match: Callable[[str], re.Match[str] | None] = lambda path: self._compile(text)(path)
 
     def _compile(self, text: str) -> Callable[[str], re.Match[str] | None]:
-        # Idempotent, so threads may do it at the same time; `re` keeps equal ones for us.
+        # Idempotent, so several threads may do it at once; `re` caches equal expressions.
         self.match = match = re.compile(text, FLAGS).match
         return match
 
@@ -51,8 +50,8 @@ class Switch:
 
     Attributes:
         switch: The number of the segment, from 1.
-        get: As `dict.get`, the matcher for a segment.
-        rest: The matcher for all other segments, and for paths with fewer.
+        get: Returns the matcher for a segment, like `dict.get`.
+        rest: The matcher for all other segments, and for paths with fewer segments.
     """
 
     __slots__ = ("get", "rest", "switch")
@@ -67,26 +66,26 @@ Matcher: TypeAlias = Group | Switch
 
 
 def build_matcher(root: State) -> Matcher:
-    """Returns the matcher for whole paths, given the state at their beginning."""
+    """Returns the matcher for whole paths, given the state at their start."""
     return _build(root, [])
 
 
 def _build(state: State, way: list[tuple[State, Edge]]) -> Matcher:
-    """The matcher for a state, once it is known which edges led to it."""
+    """Returns the matcher for a state that is reached by the given edges."""
     if state.size <= _MOST_GROUPS and state.fan_out <= _MOST_LITERALS:
         return Group(_restricted(state, way))
     literal = [edge for edge in state.edges if edge.literal is not None]
     others = [edge for edge in state.edges if edge.literal is None]
     if len(state.edges) == 1:
-        # Nothing to pick: the next segment may tell.
+        # Nothing to pick here: the next segment may be decisive.
         edge = state.edges[0]
         return _build(edge.state, [*way, (state, edge)])
     if not literal:
         return Group(_restricted(state, way))
     matchers: dict[str, Matcher] = {}
     for edge in literal:
-        # The switch has seen the segment, so the expression need not spell it: routes of the
-        # same shape have the same expression, and it is compiled once.
+        # The switch has compared the segment, so the expression need not spell it out. Routes of
+        # the same shape then have the same expression, which is compiled once.
         text = f"({_ANY_SEGMENT})" if edge.captured else _ANY_SEGMENT
         matchers[str(edge.literal)] = _build(edge.state, [*way, (state, edge._replace(text=text))])
     rest = State(state.ends, state.rests, others)
@@ -94,25 +93,25 @@ def _build(state: State, way: list[tuple[State, Edge]]) -> Matcher:
 
 
 def _restricted(state: State, way: list[tuple[State, Edge]]) -> State:
-    """The state at the beginning of a path, with those edges alone that lead to the given one."""
+    """Returns the state at the start of a path, with only the edges that lead to the given one."""
     for before, edge in reversed(way):
         state = State(before.ends, before.rests, [edge._replace(state=state)])
     return state
 
 
 class _Writer:
-    """Writes the regular expression of a state.
+    """Builds the regular expression of a state.
 
-    Each alternative ends with an empty group, whose number is then `lastindex` of the match: it
-    tells in one step which handlers are meant. The values of parameters are in groups as well, so
-    the match itself is the stash.
+    Each alternative ends with an empty group. Its number is the `lastindex` of the match, which
+    thus identifies the handlers in one step. The values of parameters are in groups, too, so the
+    match itself is the stash.
     """
 
     def __init__(self) -> None:
         self.handlers: list[Handlers | None] = [None]
 
     def write(self, state: State, groups: tuple[int, ...]) -> str:
-        """Writes what can follow; `groups` has the group of each segment so far, 0 if none."""
+        """Returns what can follow; `groups` is the group of each segment so far, 0 if none."""
         alternatives = []
         if state.edges:
             edges = [self._write_edge(edge, groups) for edge in state.edges]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The former place of `kit.interface.patterns`."""
+"""Re-exports `kit.interface.patterns` under its former name."""
 
 from kit.interface.patterns import compile_expression, parse_parameter, split_pattern
 

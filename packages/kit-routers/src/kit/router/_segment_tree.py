@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The patterns of one method as a tree of segments, as RegExpRouter keeps them until it builds.
+"""The patterns of one method as a tree of segments, from which RegExpRouter builds its matcher.
 
-Edges that take the same segments are one edge, whatever their parameters are called.
+Patterns whose segments match the same text share an edge, whatever their parameters are named.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ._expressions import Extent, extent, without_outer_group
 
 
 class Kind(Enum):
-    """What a segment of a pattern takes."""
+    """What a segment of a pattern matches."""
 
     LITERAL = "the text itself"
     PREFIX = "a rest of the path that begins with the text"
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A handler, and for each parameter the number of its step."""
+    """A handler, and the number of the step for each of its parameters."""
 
     order: int
     handler: Any
@@ -45,10 +45,11 @@ class Leaf(NamedTuple):
 
 
 class Node:
-    """What can follow, and the leaves of the patterns that end here.
+    """The edges that can follow, and the leaves of patterns that end here.
 
-    `rests` are the leaves of patterns that go on with a last `*`, `wide` those that go on with a
-    last expression that may take slashes. `untold` says that the tree lacks something that follows.
+    `rests` are the leaves of patterns that continue with a last `*`, `wide` those of patterns that
+    continue with a last expression that may match slashes. `untold` means that some patterns that
+    continue here are missing from the tree.
     """
 
     __slots__ = (
@@ -75,7 +76,7 @@ class Node:
         self.untold = False
 
     def follow(self, step: Step) -> Node:
-        """The node behind a step that takes one segment, made if there is none yet."""
+        """Returns the node after a step that takes one segment; creates it if needed."""
         if step.kind is Kind.LITERAL or step.kind is Kind.EXPRESSION:
             nodes = self.literals if step.kind is Kind.LITERAL else self.expressions
             node = nodes.get(step.text)
@@ -92,12 +93,12 @@ class Node:
 
 
 def read_steps(method: str, pattern: str, variant: str) -> list[Step]:
-    """Reads a pattern without optional parameters.
+    """Parses a pattern without optional parameters.
 
     Args:
         method: The method of the route, for errors.
         pattern: The pattern of the route, for errors.
-        variant: The pattern itself.
+        variant: The pattern to parse.
 
     Raises:
         UnsupportedPathError: If an expression is invalid or can't be part of a larger one.
@@ -138,7 +139,7 @@ def _read_expression(method: str, pattern: str, name: str, expression: str) -> S
 
 
 def insert(root: Node, steps: list[Step], order: int, handler: Any) -> None:
-    """Adds a pattern."""
+    """Adds a pattern to the tree."""
     params: dict[str, int] = {}
     for number, step in enumerate(steps):
         if step.name is not None:
@@ -157,7 +158,7 @@ def insert(root: Node, steps: list[Step], order: int, handler: Any) -> None:
             node.wide.setdefault(step.text, []).append(leaf)
             return
         if step.kind is Kind.WIDE or step.kind is Kind.BOUND:
-            # What follows may begin at any segment.
+            # The following steps may begin at any segment.
             node.untold = True
             return
         node = node.follow(step)

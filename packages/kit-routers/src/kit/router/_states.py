@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Turns the tree of patterns into states that a single walk can follow.
+"""Turns the tree of patterns into states that can be matched in a single pass.
 
-A state is the set of all tree nodes that some beginning of a path leads to. Its edges are ordered:
-where an edge takes some of the segments that another takes, it stands before that, and its state
-has all that the other's has. So the first edge behind which the whole rest of the path fits has all
-the handlers, and no other need be looked at. (It is the subset construction for automata, on
-segments in place of characters.)
+A state is the set of all tree nodes that the start of a path leads to. Its edges are ordered: if
+the segments of one edge are among those of another, it comes first, and its state includes the
+other's. So the first edge after which the whole rest of the path matches has all the handlers, and
+no other edge has to be tried. (This is the subset construction for automata, on segments instead of
+characters.)
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from kit.interface.patterns import compile_expression
 
 from ._segment_tree import Leaf, Node
 
-# Patterns that overlap in many ways can need a state for each set of them.
+# Patterns that overlap in many ways may need a state for each combination of them.
 _MOST_STATES_FOR_A_PATTERN = 50
-# Expressions in one place are told apart by all their combinations.
+# Expressions in the same place need an edge for each combination of them.
 _MOST_EXPRESSIONS = 4
 # Each segment is a nested group in the regular expression.
 _MOST_SEGMENTS = 50
 
 
 class Edge(NamedTuple):
-    """What a segment has to be, and the state behind it.
+    """A condition on a segment, and the state after it.
 
-    `text` is the regular expression for the segment, with one group if it is `captured`, which
-    it is when a parameter takes it as its value; `literal` is the segment itself if it is just one.
+    `text` is the regular expression for the segment. It has one group if it is `captured`, as the
+    value of a parameter. `literal` is the segment itself if there is only one possible.
     """
 
     text: str
@@ -41,15 +41,15 @@ class Edge(NamedTuple):
 
 
 class State:
-    """Where a beginning of a path leads.
+    """The state after the start of a path.
 
     Attributes:
         ends: The leaves for a path that ends here.
-        rests: The leaves for a path that goes on, and that no edge takes; None if only a search can
-            tell what a path that goes on matches.
-        edges: What can follow, in the order to try.
-        size: How many groups a regular expression for the state and those behind it has.
-        fan_out: The most literals that follow one another here or behind.
+        rests: The leaves for a path that continues, but follows no edge; None if only a search can
+            find the matches of a path that continues.
+        edges: The edges that can follow, in the order to try.
+        size: Number of groups in the regular expression of this state and those after it.
+        fan_out: The largest number of literals to try in a row, here or in a later state.
     """
 
     __slots__ = ("edges", "ends", "fan_out", "rests", "size")
@@ -71,7 +71,7 @@ class State:
 class _Place(NamedTuple):
     """A node in a state; `by_any` if a `*` in the middle of a pattern led to it.
 
-    Behind such a `*` another one at the end can't be absent, as in Hono.
+    After such a `*`, a `*` at the end can't be absent, as in Hono.
     """
 
     node: Node
@@ -79,12 +79,12 @@ class _Place(NamedTuple):
 
 
 class StateBuilder:
-    """Makes the states of one tree.
+    """Builds the states of one tree.
 
     Args:
         root: The tree.
-        count: How many patterns it has; bounds the number of states.
-        any_takes_empty: Whether a `*` in the middle takes an empty segment.
+        count: Number of patterns in it; limits the number of states.
+        any_takes_empty: Whether a `*` in the middle matches an empty segment.
     """
 
     def __init__(self, root: Node, count: int, *, any_takes_empty: bool) -> None:
@@ -93,11 +93,11 @@ class StateBuilder:
         self.left = _MOST_STATES_FOR_A_PATTERN * (count + 20)
 
     def build(self) -> State:
-        """Returns the state at the beginning of a path; its `ends` do not count."""
+        """Returns the state at the start of a path; its `ends` are not used."""
         return self._state([_Place(self.root, True)], [], 0)
 
     def _state(self, places: list[_Place], tails: list[Leaf], depth: int) -> State:
-        """The state for some nodes, behind patterns that take every rest of the path."""
+        """Returns the state for some nodes; `tails` are leaves that match any rest of the path."""
         self.left -= 1
         ends = list(tails)
         rests = list(tails)
@@ -112,7 +112,7 @@ class StateBuilder:
         return State(ends, rests, self._edges(following, rests, depth + 1))
 
     def _edges(self, following: _Following, tails: list[Leaf], depth: int) -> list[Edge]:
-        """The edges of a state, the most particular first."""
+        """Returns the edges of a state, the most specific first."""
         literals = [
             self._literal_edge(text, following, tails, depth) for text in following.literals
         ]
@@ -152,7 +152,7 @@ class StateBuilder:
                 first, *more = chosen
                 guards = "".join(rf"(?=(?:{text})(?:/|\Z))" for text in more)
                 places = [place for text in chosen for place in expressions[text]]
-                # An expression may take the empty segment, which others do not.
+                # Unlike the others, an expression may match the empty segment.
                 if others and compile_expression(first, "", "").match(""):
                     state = self._state([*places, *others], tails, depth)
                     yield Edge(f"(?=[^/]){guards}({first})", None, True, state)
@@ -174,7 +174,7 @@ class StateBuilder:
 
 
 class _Following:
-    """All that the nodes of a state have behind them, by what leads there."""
+    """Everything that follows the nodes of a state, by what leads there."""
 
     def __init__(self, nodes: list[Node], *, any_takes_empty: bool) -> None:
         self.literals: dict[str, list[_Place]] = {}
@@ -197,7 +197,7 @@ class _Following:
             if at.any is not None:
                 self.behind_any.append(_Place(at.any, True))
         edges = (self.literals, self.expressions, self.prefixes, self.parameters)
-        # Beside an expression that takes slashes, any number of segments is in question.
+        # Next to an expression that matches slashes, any number of segments may match.
         alone = len(self.wide) == 1 and not any(edges) and not self.behind_any
         self.can_be_told = (
             (alone or not self.wide)
@@ -210,7 +210,7 @@ class _Following:
             self.literals.setdefault("", [])
 
     def leaves_by_prefix(self, text: str) -> list[Leaf]:
-        """The leaves of the patterns such as `/assets*` that take a segment."""
+        """Returns the leaves of patterns such as `/assets*` that match a segment."""
         return [
             leaf
             for prefix, leaves in self.prefixes.items()

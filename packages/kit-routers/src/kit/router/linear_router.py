@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """LinearRouter: tries the routes one by one, and builds nothing.
 
-Made for processes that answer one request and end, and for apps with few routes: adding a route
-keeps it in a list, and a match reads each pattern until it fails. A trailing slash of the path is
-accepted for every route. A pattern with both a parameter and a `*` is beyond this search, as it is
-in Hono; TrieRouter answers then for its method.
+For processes that handle one request and end, and for apps with few routes: adding a route only
+appends it to a list, and a match compares each pattern until it fails. A trailing slash of the path
+is accepted for every route. This search can't match a pattern with both a parameter and a `*`, as
+in Hono; for methods that have one, it uses TrieRouter.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LinearRouter(Generic[T]):
 
     def __init__(self) -> None:
         self._routes: list[tuple[str, str, T]] = []
-        # Methods with a pattern that the search can't match, and the router that answers for them.
+        # Methods with a pattern that the search can't match, and the router to use for them.
         self._beyond: set[str] = set()
         self._trie: TrieRouter[T] | None = None
         self._closed = False
@@ -46,11 +46,11 @@ class LinearRouter(Generic[T]):
         Args:
             method: Upper-case method, or `ALL`.
             path: Route pattern.
-            handler: What `match` is to return.
+            handler: The object for `match` to return.
 
         Raises:
             UnsupportedPathError: If an expression in braces is invalid.
-            RouterClosedError: If the router has matched before.
+            RouterClosedError: If `match` has been called.
         """
         if self._closed:
             raise RouterClosedError(method, path)
@@ -107,7 +107,7 @@ def _fits_wildcards(pattern: str, path: str) -> bool:
     last = len(segments) - 1
     for number, segment in enumerate(segments):
         if segment == "*" and number == last:
-            # As in TrieRouter, the rest can be absent, but not behind another `*`.
+            # As in TrieRouter, the rest can be absent, but not after another `*`.
             return start <= len(path) or segments[number - 1 : number] != ["*"]
         if start > len(path):
             return False
@@ -121,7 +121,7 @@ def _fits_wildcards(pattern: str, path: str) -> bool:
 
 
 def _read_parameters(pattern: str, path: str) -> Params | None:
-    """The parameters of a path that fits a pattern without wildcards, None if it does not."""
+    """Returns the parameters of a path that matches a pattern without wildcards, or None."""
     # A trailing slash is accepted whether the pattern has one or not.
     segments = split_pattern(pattern.removesuffix("/"))
     params: dict[str, str] = {}
@@ -154,7 +154,7 @@ def _match_expression(
 ) -> re.Match[str] | None:
     """Matches an expression from `start`; `end` is where the segment ends.
 
-    It takes slashes as far as it can: up to the literal that follows, or the end of the path.
+    It matches slashes as far as possible: up to the literal that follows, or the end of the path.
     """
     if following is None:
         return compile_expression(expression, "", "", r"(?=/?\Z)").match(path, start)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""PatternRouter: one regular expression for each route, tried in the order of registration.
+"""PatternRouter: one regular expression per route, tried in registration order.
 
-Cheap to build and easy to look into (`routes`), but a match tries every route: good for fewer than
+Cheap to build and easy to inspect (`routes`), but a match tries every route: good for fewer than
 about 50 routes, not for 100 or more. A trailing slash of the path is accepted for every route.
 """
 
@@ -44,7 +44,7 @@ class PatternRouter(Generic[T]):
 
     @property
     def routes(self) -> list[tuple[re.Pattern[str], str, T]]:
-        """The routes as they are tried, for debugging: expression, method and handler."""
+        """The routes in the order they are tried, for debugging: expression, method and handler."""
         return [(pattern, method, handler) for pattern, method, handler, _ in self._routes]
 
     def add(self, method: str, path: str, handler: T) -> None:
@@ -53,12 +53,12 @@ class PatternRouter(Generic[T]):
         Args:
             method: Upper-case method, or `ALL`.
             path: Route pattern.
-            handler: What `match` is to return.
+            handler: The object for `match` to return.
 
         Raises:
             UnsupportedPathError: If an expression in braces is invalid, or can't be part of the
                 expression for the whole path.
-            RouterClosedError: If the router has matched before.
+            RouterClosedError: If `match` has been called.
         """
         if self._closed:
             raise RouterClosedError(method, path)
@@ -86,19 +86,19 @@ class PatternRouter(Generic[T]):
 
 
 def _compile(method: str, pattern: str, variant: str) -> tuple[re.Pattern[str], dict[str, str]]:
-    """The expression for a path, and the group of each parameter."""
+    """Returns the expression for a path, and the group of each parameter."""
     groups: dict[str, str] = {}
     text = ""
     segments = split_pattern(variant)
     last = len(segments) - 1
     for number, segment in enumerate(segments):
         parameter = parse_parameter(segment)
-        # A pattern that begins without a slash is for paths that do so too, such as host names.
+        # A pattern without a leading slash is for paths without one, such as host names.
         slash = "/" if number or variant.startswith("/") else ""
         if parameter is not None:
             text += slash + _group(method, pattern, parameter, groups)
         elif segment == "*" and number == last:
-            # As in TrieRouter, the rest can be absent, but not behind another `*`.
+            # As in TrieRouter, the rest can be absent, but not after another `*`.
             text += "/.*" if segments[number - 1 : number] == ["*"] else "(?:/.*)?"
         elif segment == "*":
             text += slash + "[^/]+"
@@ -114,7 +114,7 @@ def _compile(method: str, pattern: str, variant: str) -> tuple[re.Pattern[str], 
 
 
 def _group(method: str, pattern: str, parameter: Parameter, groups: dict[str, str]) -> str:
-    """The named group for a parameter, which is noted in `groups`."""
+    """Returns the named group for a parameter, and records it in `groups`."""
     name = parameter.name
     if name in groups:
         raise UnsupportedPathError(
@@ -123,7 +123,7 @@ def _group(method: str, pattern: str, parameter: Parameter, groups: dict[str, st
             method,
             pattern.rfind(":" + name),
         )
-    # What is no identifier, e.g. `user-id`, can't name a group: those go by `_` and a number.
+    # Only an identifier can name a group: other names, e.g. `user-id`, become `_` and a number.
     usable = name.isidentifier() and name.isascii() and not name.startswith("_")
     group = name if usable else f"_{len(groups)}"
     groups[name] = group

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""RegExpRouter: a dict for literal paths, and few regular expressions for all others.
+"""RegExpRouter: a dict for literal paths, and a few regular expressions for all others.
 
-Why it is built so, in CPython's terms:
+Why it is built this way, in terms of CPython:
 
-- A path that was registered as it is costs one dict lookup. Its handlers, wildcards and parameters
-  of other routes included, are worked out once, by TrieRouter.
-- For other paths the routes of a method become alternatives of one expression. `re` runs in C, so a
-  match costs less than a walk over the segments in Python; the match object holds the values of
-  the parameters, and its `lastindex` names the alternative, so nothing is built or searched.
-- `re` tries alternatives one by one, and a match pays for each group of its expression, taken or
-  not. So one expression has at most about 100 groups, and where more than 24 literals would follow
-  one another a dict picks the expression by that segment: time hardly grows with the number of
-  routes. Expressions are compiled when they are first needed.
-- Routes that overlap (`/users/me/:tab` and `/users/:id/posts`) are split so that the first
-  alternative that fits has the handlers of all of them, in the order of registration. Where that
-  can't be done, beside an expression that may take slashes, TrieRouter is asked when such a path
-  comes.
+- A path that is registered literally costs one dict lookup. Its handlers, including wildcards and
+  parameters of other routes, are found once, by TrieRouter.
+- For other paths, the routes of a method become alternatives of one expression. `re` runs in C, so
+  a match costs less than walking the segments in Python; the match object contains the values of
+  the parameters, and its `lastindex` identifies the alternative, so nothing is built or searched.
+- `re` tries alternatives one by one, and each group of an expression costs time, matched or not. So
+  one expression has at most about 100 groups, and where more than 24 literals would be tried in a
+  row, a dict picks the expression by that segment: time hardly grows with the number of routes.
+  Expressions are compiled at first use.
+- Routes that overlap (`/users/me/:tab` and `/users/:id/posts`) are split so that the first matching
+  alternative has the handlers of all of them, in registration order. Where that is impossible, next
+  to an expression that may match slashes, such paths are looked up in TrieRouter.
 """
 
 from __future__ import annotations
@@ -47,19 +46,19 @@ class _Route(NamedTuple, Generic[T]):
 
 
 class RegExpRouter(Generic[T]):
-    """Matches with regular expressions.
+    """Matches paths with regular expressions.
 
-    Takes every pattern whose expressions have no capturing groups, back-references or flags.
+    Accepts every pattern whose expressions have no capturing groups, back-references or flags.
     """
 
     name = "RegExpRouter"
 
     def __init__(self) -> None:
         self._routes: list[_Route[T]] = []
-        # By method, when it is first asked for: results of literal paths, the matcher for others,
-        # and the result if nothing matches.
+        # By method, built at first use: results of literal paths, the matcher for other paths, and
+        # the result if nothing matches.
         self._tables: dict[str, tuple[dict[str, Result[T]], Matcher, Result[T]]] = {}
-        # Answers literal paths for the tables, and what expressions can't tell.
+        # Finds the results of literal paths, and of paths that the expressions can't decide.
         self._trie: TrieRouter[T] = TrieRouter()
         self._closed = False
 
@@ -69,12 +68,12 @@ class RegExpRouter(Generic[T]):
         Args:
             method: Upper-case method, or `ALL`.
             path: Route pattern.
-            handler: What `match` is to return.
+            handler: The object for `match` to return.
 
         Raises:
-            UnsupportedPathError: If an expression in braces is invalid, or has what can't be part
-                of a larger expression.
-            RouterClosedError: If the router has matched before.
+            UnsupportedPathError: If an expression in braces is invalid, or contains something that
+                can't be part of a larger expression.
+            RouterClosedError: If `match` has been called.
         """
         if self._closed:
             raise RouterClosedError(method, path)
@@ -101,7 +100,7 @@ class RegExpRouter(Generic[T]):
                 trie.add_variants(route.method, route.path, texts, route.handler)
             self._trie = trie
             self._closed = True
-        # PERF: the tables in a closure, found without a look at the instance.
+        # PERF: a closure over the tables needs no lookups on the instance.
         match: Any = self._make_match()
         found: Result[T] = match(method, path)
         self.match = match  # type: ignore[method-assign]
@@ -129,13 +128,13 @@ class RegExpRouter(Generic[T]):
             if found is not None:
                 handlers = matcher.handlers[found.lastindex]
                 return (handlers, found) if handlers is not None else search(method, path)
-            # A routing path begins with a slash; one that does not is read as if it did.
+            # A routing path begins with a slash; any other is matched as if it did.
             return missed if path.startswith("/") else match(method, "/" + path)
 
         return match
 
     def _prepare(self, method: str) -> tuple[dict[str, Result[T]], Any, Result[T]]:
-        """Makes the tables of a method; those unknown here share the one of `ALL`."""
+        """Builds the tables of a method; methods without routes share those of `ALL`."""
         if method not in {route.method for route in self._routes}:
             method = METHOD_NAME_ALL
         tables = self._tables.get(method)
@@ -160,7 +159,7 @@ class RegExpRouter(Generic[T]):
         return tables
 
     def _any_takes_empty(self) -> bool:
-        """Whether a `*` in the middle takes an empty segment: where it does so in Hono."""
+        """Returns whether a `*` in the middle matches an empty segment: if it does in Hono."""
         variants = [variant for route in self._routes for variant in route.variants]
         if not any(step.kind is Kind.ANY for _, steps in variants for step in steps):
             return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SmartRouter: uses the first of several routers that takes all routes."""
+"""SmartRouter: uses the first of several routers that accepts all routes."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ T = TypeVar("T")
 
 
 class SmartRouter(Generic[T]):
-    """Picks a router by the routes it is given.
+    """Picks a router by the routes that are added.
 
-    Every route goes to all the routers, so that a route that none takes is an error when it is
-    added. A router that refuses one is out. The first match settles on the first that is left; from
-    then on `match` is that router's own, and costs nothing more.
+    Every route is added to all routers, so that a route that none accepts is an error at once. A
+    router that refuses a route is dropped. The first match picks the first remaining router; from
+    then on, `match` is that router's own, at no extra cost.
 
     Args:
         routers: Empty routers, the preferred one first.
 
     Raises:
-        TypeError: If something is not a router, e.g. the class of one.
-        ValueError: If there is no router, or one of them has been given twice.
+        TypeError: If one of them is not a router, e.g. a router class.
+        ValueError: If there is no router, or one of them is given twice.
 
     Attributes:
-        refusals: Why routers are out: the name of each, and the error with the route it refused.
+        refusals: The name of each dropped router, and the error with the route that it refused.
     """
 
     name = "SmartRouter"
@@ -61,11 +61,11 @@ class SmartRouter(Generic[T]):
         Args:
             method: Upper-case method, or `ALL`.
             path: Route pattern.
-            handler: What `match` is to return.
+            handler: The object for `match` to return.
 
         Raises:
-            UnsupportedPathError: If none of the routers takes the route; those before stay.
-            RouterClosedError: If the router has matched before.
+            UnsupportedPathError: If no router accepts the route; earlier routes stay.
+            RouterClosedError: If `match` has been called.
         """
         if self._closed:
             raise RouterClosedError(method, path)
@@ -94,7 +94,7 @@ class SmartRouter(Generic[T]):
             The result of the router in use.
 
         Raises:
-            UnsupportedPathError: If the last router that is left finds only now that it can't take
+            UnsupportedPathError: If the last remaining router only now finds that it can't handle
                 the routes.
         """
         self._closed = True
@@ -113,7 +113,7 @@ class SmartRouter(Generic[T]):
     def _settle(self, router: Router[T]) -> None:
         self._active = router
         self.match = router.match  # type: ignore[method-assign]
-        # The others, and the routes that they hold, are not needed any more.
+        # The other routers, and the routes that they hold, are no longer needed.
         self._left = [router]
 
 
@@ -128,9 +128,9 @@ def _check_router(router: object) -> None:
 
 
 def default_router() -> SmartRouter[Any]:
-    """Makes the default router of an app: RegExpRouter, or TrieRouter if that refuses a route.
+    """Returns an app's default router: RegExpRouter, or TrieRouter if that refuses a route.
 
     Returns:
-        An empty SmartRouter; the plugin name `smart` stands for it.
+        An empty SmartRouter; its plugin name is `smart`.
     """
     return SmartRouter(routers=[RegExpRouter(), TrieRouter()])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The conformance suite for routers, for authors of one. It needs pytest.
+"""The conformance suite for routers, for their authors. It requires pytest.
 
     from kit.router.testing import RouterConformance
 
@@ -7,7 +7,7 @@
         def new_router(self):
             return MyRouter()
 
-TrieRouter's answer is the right one. What a router leaves out it declares in `unsupported`.
+TrieRouter's matches are the correct ones. A router declares features it lacks in `unsupported`.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _PATH_SEGMENTS = ("a", "b", "ab", "a.b", "7", "é", "A", "")
 
 
 def resolve(result: Result[Any]) -> list[tuple[Any, dict[str, str]]]:
-    """Reads either shape of a match result.
+    """Reads a match result of either shape.
 
     Args:
-        result: What `match` gave.
+        result: The result of `match`.
 
     Returns:
-        The handlers, each with its parameters by name; absent ones are left out.
+        The handlers, each with its parameters by name, without absent ones.
     """
     if len(result) == 1:
         return [(handler, dict(params)) for handler, params in result[0]]
@@ -59,22 +59,22 @@ def resolve(result: Result[Any]) -> list[tuple[Any, dict[str, str]]]:
 
 
 class RouterConformance:
-    """The tests; a subclass, named so that pytest collects it, says how a router is made.
+    """The tests; subclass it with a name that pytest collects, and define `new_router`.
 
     Attributes:
-        unsupported: Features that the router leaves out. Where one is syntax, the router has to
-            refuse the pattern, or to answer right all the same.
+        unsupported: Features that the router lacks. If a feature is syntax, the router must refuse
+            such a pattern, or match it correctly all the same.
     """
 
     unsupported: frozenset[Feature] | set[Feature] = frozenset()
 
     def new_router(self) -> Router[Any]:
-        """Makes an empty router."""
+        """Returns an empty router."""
         raise NotImplementedError(f"{type(self).__name__} needs a method new_router()")
 
     @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
     def test_case(self, case: Case) -> None:
-        """A table of routes, with the right answers for some paths."""
+        """A table of routes has the correct matches for some paths."""
         left_out = case.needs & self.unsupported
         if any(feature in ANSWERS for feature in left_out):
             pytest.skip("not supported: " + ", ".join(feature.value for feature in left_out))
@@ -92,7 +92,7 @@ class RouterConformance:
             assert found == expected, f"{request!r} in {case.routes}"
 
     def test_name(self) -> None:
-        """The router says what it is called."""
+        """The router has a name."""
         assert isinstance(self.new_router().name, str)
         assert self.new_router().name
 
@@ -101,7 +101,7 @@ class RouterConformance:
         assert resolve(self.new_router().match("GET", "/a/b")) == []
 
     def test_handlers_are_opaque(self) -> None:
-        """A handler comes back as the object it is, whatever it is."""
+        """A handler is returned as the same object, whatever it is."""
         router = self.new_router()
         handlers: list[Any] = [None, [], {"a": 1}, object(), lambda: 1]
         for handler in handlers:
@@ -110,7 +110,7 @@ class RouterConformance:
         assert all(a is b for a, b in zip(found, handlers, strict=True))
 
     def test_the_same_again(self) -> None:
-        """The second match answers as the first, and other matches between change nothing."""
+        """A repeated match has the same result, and matches in between change nothing."""
         router = self.new_router()
         router.add("GET", "/a", 1)
         router.add("POST", "/a", 2)
@@ -120,7 +120,7 @@ class RouterConformance:
             assert resolve(router.match("GET", "/b")) == []
 
     def test_no_route_after_a_match(self) -> None:
-        """Adding after a match is refused, with the route named, and changes nothing."""
+        """Adding a route after a match raises an error that names it, and changes nothing."""
         router = self.new_router()
         router.add("GET", "/a", 1)
         router.match("GET", "/a")
@@ -130,7 +130,7 @@ class RouterConformance:
         assert resolve(router.match("POST", "/late")) == []
 
     def test_invalid_expression_is_refused(self) -> None:
-        """An expression that `re` can't read is an error when it is added, and names the route."""
+        """An expression that `re` can't compile is an error in `add` that names the route."""
         router = self.new_router()
         router.add("GET", "/a", 1)
         with pytest.raises(UnsupportedPathError) as caught:
@@ -143,7 +143,7 @@ class RouterConformance:
         assert resolve(router.match("GET", "/c")) == [(3, {})]
 
     def test_long_paths_and_segments(self) -> None:
-        """Paths of any length get an answer."""
+        """Paths of any length are matched."""
         router = self.new_router()
         segment = "x" * 10_000
         router.add("GET", "/" + segment, 1)
@@ -153,7 +153,7 @@ class RouterConformance:
         assert resolve(router.match("GET", "/a" * 50_000)) == []
 
     def test_many_routes(self) -> None:
-        """Thousands of routes, each found and none mixed up."""
+        """Each of thousands of routes is found, and none are mixed up."""
         router = self.new_router()
         for number in range(2000):
             router.add("GET", f"/r{number}/list", number)
@@ -168,7 +168,7 @@ class RouterConformance:
         assert resolve(router.match("GET", "/r2000/list")) == []
 
     def test_first_match_in_several_threads(self) -> None:
-        """What is built at the first match may be built by several threads at once."""
+        """Several threads may do the first match, and build what it needs, at once."""
         router = self.new_router()
         for number in range(200):
             router.add("GET", f"/r{number}", number)
@@ -188,7 +188,7 @@ class RouterConformance:
 
     @pytest.mark.parametrize("seed", range(40))
     def test_random_tables(self, seed: int) -> None:
-        """Random routes and paths, with TrieRouter's answers."""
+        """Random routes and paths have the same matches as in TrieRouter."""
         chance = random.Random(seed)  # noqa: S311 - repeatable, not secret
         for _ in range(10):
             router, reference = self.new_router(), TrieRouter[int]()

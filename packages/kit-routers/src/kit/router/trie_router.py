@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""TrieRouter: takes every pattern, and defines the right answer where routers differ.
+"""TrieRouter: accepts every pattern, and defines the correct matches for all routers.
 
-The routes are kept as a tree of segments. A search follows every branch that fits, level by
-level, so it costs a few steps for each segment of the path, whatever the number of routes. Paths
-that are registered without any parameter or wildcard, the most frequent ones, are answered from
-a dict: their result can't change once the routes are fixed, so it is searched once per method.
+The routes are stored as a tree of segments. A search follows every branch that matches, level by
+level, so it takes a few steps for each segment of the path, whatever the number of routes. The most
+frequent paths, those registered without any parameter or wildcard, are looked up in a dict: their
+result can't change once the routes are fixed, so it is searched once per method.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class _Leaf(Generic[T]):
 class _Branch(Generic[T]):
     """The edge for `:name` or `:name{regex}`.
 
-    `segment` is what one segment has to match (None: anything but the empty one), `rest` what the
-    remaining path has to begin with; both are None for a parameter without expression.
+    One segment must match `segment` (None: anything but the empty one), or the start of the
+    remaining path `rest`; both are None for a parameter without expression.
     """
 
     __slots__ = ("name", "node", "rest", "segment")
@@ -57,10 +57,10 @@ class _Branch(Generic[T]):
 
 
 class _Node(Generic[T]):
-    """What can follow a segment, and the handlers of the patterns that end with it.
+    """The edges that can follow a segment, and the handlers of the patterns that end with it.
 
     `star` is the node of a segment `*`, `prefixes` those of a last segment such as `assets*`,
-    which takes every path that goes on with `assets`.
+    which matches every rest of a path that begins with `assets`.
     """
 
     __slots__ = ("branches", "children", "leaves", "prefixes", "star")
@@ -73,7 +73,7 @@ class _Node(Generic[T]):
         self.leaves: list[_Leaf[T]] = []
 
     def has_more(self) -> bool:
-        """Whether any pattern goes on from here."""
+        """Returns whether any pattern continues from here."""
         return bool(self.children or self.branches or self.star or self.prefixes)
 
 
@@ -86,7 +86,7 @@ class TrieRouter(Generic[T]):
         self._root: _Node[T] = _Node()
         self._count = 0
         self._methods = {METHOD_NAME_ALL}
-        # For each path that was registered as a literal: method -> result, filled when first asked.
+        # For each path registered as a literal: results by method, each filled at first use.
         self._literal: dict[str, dict[str, _Found[T]]] = {}
         self._closed = False
 
@@ -96,19 +96,19 @@ class TrieRouter(Generic[T]):
         Args:
             method: Upper-case method, or `ALL`.
             path: Route pattern.
-            handler: What `match` is to return.
+            handler: The object for `match` to return.
 
         Raises:
             UnsupportedPathError: If an expression in braces is invalid.
-            RouterClosedError: If the router has matched before.
+            RouterClosedError: If `match` has been called.
         """
         if self._closed:
             raise RouterClosedError(method, path)
         self.add_variants(method, path, expand_optional(path), handler)
 
     def add_variants(self, method: str, path: str, variants: list[str], handler: T) -> None:
-        """Adds a route whose optional parameters have been expanded, as `add` does."""
-        # What can fail comes before the tree is touched, so a refused route leaves no trace.
+        """Adds a route like `add`, with its optional parameters already expanded."""
+        # Steps that can fail come before the tree is changed, so a refused route leaves no trace.
         parsed_variants = [self._parse(method, path, variant) for variant in variants]
         self._methods.add(method)
         for variant, parsed in parsed_variants:
@@ -133,7 +133,7 @@ class TrieRouter(Generic[T]):
         found = results.get(method)
         if found is None:
             found = self.search(method, path)
-            # Unknown methods are not kept: the number of results stays bounded.
+            # Results for unknown methods aren't stored, which limits their number.
             if method in self._methods:
                 results[method] = found
         return found
@@ -141,7 +141,7 @@ class TrieRouter(Generic[T]):
     def _parse(
         self, method: str, pattern: str, path: str
     ) -> tuple[str, list[str | tuple[tuple[str, str], Any]]]:
-        """Returns the pattern with its steps: a literal, `*`, or a parameter's key and branch."""
+        """Returns the pattern and its steps: a literal, `*`, or a parameter's key and branch."""
         segments = split_pattern(path)
         steps: list[str | tuple[tuple[str, str], Any]] = []
         for index, segment in enumerate(segments):
@@ -153,7 +153,7 @@ class TrieRouter(Generic[T]):
             if expression is None:
                 steps.append(((segment, ""), _Branch[T](name, None, None)))
                 continue
-            # An expression may take slashes, so it is tried on the rest of the path. It has to end
+            # An expression may match slashes, so it is tried on the rest of the path. It has to end
             # where a following literal begins, else where the path ends.
             following = segments[index + 1] if index + 1 < len(segments) else ""
             if index + 2 == len(segments):
@@ -183,7 +183,7 @@ class TrieRouter(Generic[T]):
         return node
 
     def search(self, method: str, path: str) -> _Found[T]:
-        """Finds the handlers as `match` does, and keeps nothing for the next time."""
+        """Finds the handlers like `match`, but stores nothing for the next time."""
         self._closed = True
         found = _Search(self._root, method, path).run()
         if len(found) > 1:
@@ -215,13 +215,13 @@ class _Search(Generic[T]):
         self.method = method
         self.path = path
         self.found: list[tuple[_Leaf[T], Params]] = []
-        # Nodes to look at for the next segment, each with the parameters on the way to it.
+        # Nodes to visit for the next segment, each with the parameters found on the way to it.
         self.following: list[tuple[_Node[T], Params]] = []
-        # By segment number: nodes behind an expression that took slashes, until their turn comes.
+        # By segment number: nodes after an expression that matched slashes, to visit then.
         self.waiting: dict[int, list[tuple[_Node[T], Params]]] = {}
 
     def run(self) -> list[tuple[_Leaf[T], Params]]:
-        """Returns all leaves whose pattern fits, in no order."""
+        """Returns all leaves whose pattern matches, in no particular order."""
         self.offset = 1 if self.path.startswith("/") else 0
         segments = self.path[self.offset :].split("/")
         self.last = len(segments) - 1
@@ -249,7 +249,7 @@ class _Search(Generic[T]):
         return self.found
 
     def _follow(self, branch: _Branch[T], segment: str, params: Params) -> None:
-        """Goes on behind a parameter, if what is there fits it."""
+        """Follows the branch of a parameter, if the path matches it."""
         if branch.rest is None:
             if segment:
                 self._enter(branch.node, _with(params, branch.name, segment))
@@ -269,12 +269,12 @@ class _Search(Generic[T]):
             self.waiting.setdefault(at, []).append((node, params))
 
     def _enter(self, node: _Node[T], params: Params) -> None:
-        """Goes on at a node that takes the segment in turn."""
+        """Continues at a node that has taken the segment."""
         if self.index < self.last:
             self.following.append((node, params))
             return
         self._collect(node, params)
-        # A wildcard takes the absence of a last segment too: `/a/*` answers `/a`.
+        # A wildcard also matches if the last segment is absent: `/a/*` matches `/a`.
         if node.star is not None:
             self._collect(node.star, params)
 
@@ -285,5 +285,5 @@ class _Search(Generic[T]):
 
 
 def _with(params: Params, name: str, value: str) -> Params:
-    """The parameters with one more; of two that have one name the first counts."""
+    """Returns the parameters with one more; the first of several with the same name wins."""
     return params if name in params else {**params, name: value}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Clients for tests, which mirror the routes of an app: `test_client` and `sync_test_client`.
+"""Test clients that mirror the routes of an app: `test_client` and `sync_test_client`.
 
     async def test_books():
         async with test_client(app) as client:
@@ -12,8 +12,8 @@
         with sync_test_client(app) as client:
             assert client.books.get(query={"size": 10}).json() == []
 
-Every name is a segment of a path as the route has it, and the last one before the call is what to
-do: a method (`get`, also `["$get"]`), or `url` or `path`, which give that. So
+Every name is a segment of a path as the route spells it. The last name before the call is a method
+(`get`, or `["$get"]`) that sends a request, or `url` or `path`, which return the URL or path. So
 `client.posts.delete()` is DELETE /posts, and `client.posts.delete.get()` is GET /posts/delete. For
 these routes:
 
@@ -26,12 +26,13 @@ these routes:
     /files/*                client.files["*"].get(param={"*": "a/b.txt"})
     on("PURGE", "/cache")   client.cache.purge()
 
-A call that fits no route is an error, which lists what there is; `repr(client)` does as well. The
-paths of middleware and of `mount` can be called, but are not listed. Any other request, such as one
-for a path that must not exist, is made with `app.request`.
+A call that matches no route raises an error that lists the routes, as does `repr(client)`. Paths of
+middleware and of `mount` can be called, but aren't listed. Use `app.request` for any other request,
+such as one for a path that must not exist.
 
-Requests go to `http://localhost`, in process. A handler that raises is answered as in production,
-with 500 unless an `on_error` does otherwise. Redirects are not followed, and cookies not kept.
+Requests are sent to `http://localhost`, in process. An exception in a handler has the same result
+as in production: a 500 response, unless an `on_error` changes that. The client doesn't follow
+redirects, and doesn't keep cookies.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ __all__ = (
     "test_client",
 )
 
-# Names are shown as they are imported.
+# Public classes show the module that they are imported from.
 for _class in (
     ExecutionContext,
     MethodNotFoundError,
@@ -79,31 +80,31 @@ for _class in (
 
 def test_client(
     app: Kit[Any, Any],
-    env: Mapping[str, Any] | None = None,  # noqa: PT028 - this is no test
+    env: Mapping[str, Any] | None = None,  # noqa: PT028 - not a test
     execution_ctx: AnyExecutionContext | None = None,  # noqa: PT028
     *,
     headers: Values | None = None,  # noqa: PT028
 ) -> TestClient:
-    """Makes a client for async tests, whose calls are awaited and give a `Response`.
+    """Returns a client for async tests, whose calls are awaited and return a `Response`.
 
-    `async with test_client(app) as client:` runs the lifespans meanwhile; without it, the client
-    works as well, and they don't run.
+    `async with test_client(app) as client:` runs the lifespans around the block; without it the
+    client works too, but they don't run.
 
     Args:
-        app: The app. The client of an app that `base_path` made has the whole paths.
-        env: Bindings for `c.env`, e.g. mocks, on top of those of the lifespan.
-        execution_ctx: What `c.execution_ctx` gives. Default: an `ExecutionContext` for each
-            request. The tasks of `wait_until` in an `ExecutionContext` of this module are done
-            before a call returns, or before the end of a streamed body is read; what they raise is
-            raised there.
+        app: The app. The client of an app that `base_path` returned uses the whole paths.
+        env: Bindings for `c.env`, e.g. mocks; they override those of the lifespan.
+        execution_ctx: The object that `c.execution_ctx` returns. Default: a new `ExecutionContext`
+            for each request. With an `ExecutionContext` of this module, the tasks of `wait_until`
+            end before a call returns, or before the end of a streamed body is read; their
+            exceptions are raised there.
         headers: Headers of every request, e.g. `{"authorization": "Bearer s3cret"}`.
 
     Returns:
         The client.
 
     Raises:
-        TypeError: If `app` is no Kit.
-        ValueError: If a header may not be sent.
+        TypeError: If `app` is not a Kit app.
+        ValueError: If a header is invalid.
     """
     _check(app, "test_client")
     return TestClient(Caller(Step, app, env, execution_ctx, headers))
@@ -120,9 +121,9 @@ def sync_test_client(
     headers: Values | None = None,
     backend: Literal["asyncio", "trio"] = "asyncio",
 ) -> SyncTestClient:
-    """Makes a client for plain tests, whose calls give a `SyncResponse`.
+    """Returns a client for synchronous tests, whose calls return a `SyncResponse`.
 
-    It works within `with sync_test_client(app) as client:`, which runs an event loop in a thread,
+    Use it within `with sync_test_client(app) as client:`, which runs an event loop in a thread,
     and the lifespans in it.
 
     Args:
@@ -130,14 +131,14 @@ def sync_test_client(
         env: As for `test_client`.
         execution_ctx: As for `test_client`.
         headers: As for `test_client`.
-        backend: The event loop.
+        backend: The event loop to use.
 
     Returns:
         The client.
 
     Raises:
-        TypeError: If `app` is no Kit.
-        ValueError: If a header may not be sent.
+        TypeError: If `app` is not a Kit app.
+        ValueError: If a header is invalid.
     """
     _check(app, "sync_test_client")
     return SyncTestClient(SyncCaller(SyncStep, app, env, execution_ctx, headers), backend)

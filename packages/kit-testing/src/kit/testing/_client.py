@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 
 class Step(Walk["Step"]):
-    """What a name of the client leads to; called, it sends a request."""
+    """A step that the names of a client lead to; calling it sends a request."""
 
     __slots__ = ()
 
     def __call__(self, **options: Unpack[RequestOptions]) -> Coroutine[Any, Any, Response]:
-        """Sends a request: its method is the last name, its path the names before.
+        """Sends a request. The last name is its method; the names before it are its path.
 
         Args:
             **options: `param`, `query`, `json`, `form`, `header` and `cookie`, see
                 `RequestOptions`.
 
         Returns:
-            To be awaited; gives the response.
+            A coroutine that returns the response.
 
         Raises:
             RouteNotFoundError: If no route has the path.
-            MethodNotFoundError: If none of them has the method.
+            MethodNotFoundError: If no route with the path has the method.
             ParameterError: If a parameter of the path is missing or unknown.
-            TypeError: If an option is unknown, or a value of a wrong type.
-            ValueError: If a value may not be sent.
+            TypeError: If an option is unknown, or a value has the wrong type.
+            ValueError: If a value is invalid.
         """
         request = self._kit_caller.request(self._kit_names, options)
         return self._kit_caller.fetch(request)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a call of the test client raises that fits no route."""
+"""The errors of test client calls that match no route."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_LINES = 20
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Gives a question with the nearest name, with a blank in front; empty if none is near."""
+    """Returns a question with the closest name, after a space; an empty string if none is close."""
     import difflib
 
     nearest = difflib.get_close_matches(name, list(names), n=1)
@@ -19,12 +19,12 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 class RouteNotFoundError(KitError, LookupError):
-    """No route of the app has the path that a call of the test client names.
+    """No route of the app has the path of a test client call.
 
     Args:
         call: The call, e.g. `client.psts.get()`.
-        path: The path it names.
-        routes: The routes there are, as the client writes them, nearest first.
+        path: The path of the call.
+        routes: The app's routes as the client writes them, closest first.
     """
 
     def __init__(self, call: str, path: str, routes: tuple[str, ...]) -> None:
@@ -45,13 +45,13 @@ class RouteNotFoundError(KitError, LookupError):
 
 
 class MethodNotFoundError(KitError, LookupError):
-    """The path is there, but not with the method that a call of the test client names.
+    """The path of a test client call exists, but not with the method of the call.
 
     Args:
         call: The call, e.g. `client.posts.put()`.
         path: The path of the routes, e.g. `/posts`.
-        method: The method, upper case; None if the call names a path and no method.
-        methods: The methods there are, upper case.
+        method: The method in upper case; None if the call names a path without a method.
+        methods: The methods of the path, in upper case.
     """
 
     def __init__(self, call: str, path: str, method: str | None, methods: tuple[str, ...]) -> None:
@@ -76,13 +76,13 @@ class MethodNotFoundError(KitError, LookupError):
 
 
 class ParameterError(KitError, TypeError):
-    """A call of the test client lacks a parameter of the path, or has one that the path has not.
+    """A test client call lacks a parameter of the path, or has an unknown one.
 
     Args:
         call: The call, e.g. `client.posts[":id"].get()`.
         path: The path of the route, e.g. `/posts/:id`.
-        missing: The parameters that were not given.
-        unknown: The parameters that were given and are none.
+        missing: Parameters of the path that the call doesn't give.
+        unknown: Parameters of the call that the path doesn't have.
         names: The parameters of the path.
     """
 

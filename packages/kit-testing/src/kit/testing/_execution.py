@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The end of an answer in a test: its body is read, and its background tasks are done."""
+"""Runs background tasks in tests, once a response's body has been read."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from kit.web import BodyStream
 
 
 class ExecutionContext:
-    """What `c.execution_ctx` is in a test: it keeps the tasks of `wait_until` until `finish`.
+    """The `c.execution_ctx` of a test: keeps the tasks of `wait_until` until `finish`.
 
-    The test client makes one for each request and finishes it. Make one for `app.request`, or to
-    leave something in it before a request:
+    The test client creates and finishes one for each request. Create one yourself for
+    `app.request`, or to add tasks before a request:
 
         context = ExecutionContext()
         response = await app.request("/", execution_ctx=context)
@@ -27,7 +27,7 @@ class ExecutionContext:
         self._lock: Any = None
 
     def wait_until(self, awaitable: Awaitable[Any], /) -> None:
-        """Keeps a task for `finish`.
+        """Keeps an awaitable to run in `finish`.
 
         Args:
             awaitable: A coroutine or other awaitable.
@@ -46,17 +46,17 @@ class ExecutionContext:
             self._group.start_soon(self._run, awaitable)
 
     async def finish(self) -> None:
-        """Runs all that was left here, side by side, and what those tasks leave in turn.
+        """Runs all kept tasks concurrently, and the tasks that they add in turn.
 
         Raises:
-            Exception: What a task raised; all are run nevertheless.
-            ExceptionGroup: If several of them raised something.
+            Exception: The exception of a task; the other tasks run nevertheless.
+            ExceptionGroup: If several tasks failed.
         """
         from anyio import Lock, create_task_group
 
         if self._lock is None:
             self._lock = Lock()
-        # Requests at the same time may share a context; each waits for its own tasks.
+        # Concurrent requests may share a context; each waits for its own tasks.
         async with self._lock:
             try:
                 async with create_task_group() as self._group:
@@ -77,13 +77,13 @@ class ExecutionContext:
         except Exception as error:
             self._failures.append(error)
         except BaseException:
-            # Cancelled: either all of it, or an awaited task by itself, which is no fault.
+            # Cancelled: either this whole task, or only the awaited one, which is not an error.
             cancelled = getattr(awaitable, "cancelled", None)
             if cancelled is None or not cancelled():
                 raise
 
     def close(self) -> None:
-        """Gives up what was not run."""
+        """Closes the awaitables that have not run."""
         waiting, self._waiting = self._waiting, []
         for awaitable in waiting:
             close = getattr(awaitable, "close", None)
@@ -92,14 +92,14 @@ class ExecutionContext:
 
 
 class WatchedBody:
-    """A streamed body after whose end the background tasks run, as when it is served.
+    """A streamed body that runs the background tasks at its end, as when it is served.
 
-    It is no generator: an event loop that ends would close it before the one that reads it.
+    Not an async generator: loop shutdown would close it before the generator that reads it.
 
     Args:
         stream: The body.
         finish: Runs the tasks.
-        unread: The bodies that are not read to their end; it is one of them till then.
+        unread: The set of bodies that have not been read to their end; contains this one till then.
     """
 
     def __init__(
@@ -116,12 +116,12 @@ class WatchedBody:
     async def __anext__(self) -> bytes:
         try:
             return await anext(self._stream)
-        except Exception:  # StopAsyncIteration among them
+        except Exception:  # including StopAsyncIteration
             await self.aclose()
             raise
 
     async def aclose(self) -> None:
-        """Closes the body wherever it is, and runs the tasks."""
+        """Closes the body, read to its end or not, and runs the tasks."""
         if self not in self._unread:
             return
         self._unread.discard(self)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a call of the test client takes, and the request that comes of it."""
+"""The options of a test client call, and the request that they make."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Values: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 
 
 class RequestOptions(TypedDict, total=False):
-    """What a call of the test client takes as keywords.
+    """Keyword options of a test client call.
 
-    Each but `json` is a mapping; all but `param` may be pairs of name and value as well, and have
-    lists as values. Values that are no str are written as in JSON: `True` as `true`, a date in ISO
+    Each but `json` is a mapping; all but `param` may also be pairs of name and value, and may have
+    lists as values. Values other than str are written as in JSON: `True` as `true`, a date in ISO
     format, an enum as its value. None leaves a name out.
 
     Attributes:
-        param: Parameters of the path; `*` is what a wildcard stands for.
-        query: Parameters of the query; a list gives a name several times.
-        json: The body, sent as JSON; everything that `Context.json` takes, but None is no body.
-        form: The body, sent as a form: multipart if there is a File or Blob in it or it is a
-            FormData, else urlencoded.
-        header: Headers, in place of those of the client that have the same name; a list gives
-            several lines, None leaves out the one of the client.
+        param: Parameters of the path; `*` is the part that a wildcard matches.
+        query: Parameters of the query; a list repeats a name.
+        json: The body, sent as JSON: anything that `Context.json` takes, but None means no body.
+        form: The body, sent as a form: as multipart if it is a FormData or contains a File or
+            Blob, else urlencoded.
+        header: Headers, which replace the client's headers of the same name; a list sends several
+            lines, None removes the client's header.
         cookie: Cookies, encoded as `set_cookie` does.
     """
 
@@ -45,10 +45,10 @@ class RequestOptions(TypedDict, total=False):
 
 
 def check_options(call: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Refuses keywords that a call does not take.
+    """Checks that a call takes all the given options.
 
     Raises:
-        TypeError: If there is one.
+        TypeError: If an option is unknown.
     """
     names = list(known)
     for name in options:
@@ -63,17 +63,17 @@ def encode(value: Any) -> bytes:
     """Encodes a value as `Context.json` does.
 
     Raises:
-        TypeError: If something in it can't be encoded.
+        TypeError: If the value contains something that can't be encoded.
     """
     body: Any = Response.json(value).body
     return bytes(body)
 
 
 def as_text(value: Any, what: str) -> str:
-    """Writes a value as text: a str as it is, anything else as in JSON.
+    """Returns a value as text: a str unchanged, anything else as in JSON.
 
     Raises:
-        TypeError: If it is no single value.
+        TypeError: If it is not a single value.
     """
     if isinstance(value, str):
         return value
@@ -88,16 +88,16 @@ def as_text(value: Any, what: str) -> str:
 
 
 def with_query(path: str, query: Values | None) -> str:
-    """Puts a query behind a path, if there is anything in it."""
+    """Appends the query to a path, unless it is empty."""
     written = urlencode(_text_pairs("query", query))
     return f"{path}?{written}" if written else path
 
 
 def headers_of(given: Values | None) -> Headers:
-    """Makes the headers of a client.
+    """Returns the headers of a client.
 
     Raises:
-        ValueError: If one may not be sent.
+        ValueError: If a header is invalid.
     """
     headers = Headers()
     _set_headers(headers, given)
@@ -105,23 +105,23 @@ def headers_of(given: Values | None) -> Headers:
 
 
 def request_of(method: str, path: str, defaults: Headers, options: RequestOptions) -> Request:
-    """Makes the request of a call.
+    """Returns the request of a call.
 
     Args:
         method: Its method.
         path: Its encoded path, without a query.
         defaults: The headers of the client.
-        options: What was given at the call; its `param` are in the path already.
+        options: The options of the call; `path` already contains its `param`.
 
     Raises:
-        TypeError: If a value is of a wrong type, both `json` and `form` are given, or one of them
-            for GET or HEAD.
-        ValueError: If the method, a header or a cookie may not be sent.
+        TypeError: If a value has the wrong type, both `json` and `form` are given, or GET or HEAD
+            has either of them.
+        ValueError: If the method, a header or a cookie is invalid.
     """
     headers = Headers(defaults)
     body, content_type = _body_of(options)
     if body is not None:
-        headers.delete("content-type")  # that of the client is one of other bodies
+        headers.delete("content-type")  # the client's default doesn't describe this body
     _set_headers(headers, options.get("header"))
     if content_type and not headers.has("content-type"):
         headers.set("content-type", content_type)
@@ -133,7 +133,7 @@ def request_of(method: str, path: str, defaults: Headers, options: RequestOption
 
 
 def _body_of(options: RequestOptions) -> tuple[Any, str | None]:
-    """Gives the body, and its content type unless the body implies that."""
+    """Returns the body, and its content type if the body doesn't imply one."""
     json_value, form = options.get("json"), options.get("form")
     if json_value is not None and form is not None:
         raise TypeError("A request has one body: give json or form, not both")
@@ -166,7 +166,7 @@ def _text_pairs(what: str, given: Values | None) -> list[tuple[str, str]]:
 
 
 def _set_headers(headers: Headers, given: Values | None) -> None:
-    """Sets headers in place of those that have the same name."""
+    """Sets headers, replacing those of the same name."""
     pairs = _pairs("header", given)
     for name, _ in pairs:
         headers.delete(name)
@@ -176,7 +176,7 @@ def _set_headers(headers: Headers, given: Values | None) -> None:
 
 
 def _pairs(what: str, given: Any) -> list[tuple[str, Any]]:
-    """Names and values in order, a list spread over its values."""
+    """Returns names and values in order, with one pair for each item of a list."""
     if given is None:
         return []
     items = list(given.items() if hasattr(given, "items") else given)

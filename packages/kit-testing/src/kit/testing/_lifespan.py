@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The lifespan of an app around a test."""
+"""Runs the lifespan of an app around a test."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kit.concurrency import DetachedTask
 class LifespanTask:
     """Runs a lifespan in a task of its own, as a server does.
 
-    Its cancel scopes are those of that task. So it may be started in one task and ended in another,
+    The lifespan's cancel scopes belong to that task. So one task may start it and another end it,
     as pytest-asyncio does with the two halves of a fixture.
 
     Args:
-        lifespan: What is entered and left.
+        lifespan: The context manager to enter and exit.
     """
 
     def __init__(self, lifespan: AbstractAsyncContextManager[Any]) -> None:
@@ -28,7 +28,7 @@ class LifespanTask:
         """Enters the lifespan.
 
         Raises:
-            Exception: What its startup raised.
+            Exception: The exception that its startup raised.
         """
         from anyio import Event
 
@@ -40,10 +40,10 @@ class LifespanTask:
             raise self._failure
 
     async def end(self) -> None:
-        """Leaves the lifespan.
+        """Exits the lifespan.
 
         Raises:
-            Exception: What its shutdown raised, or a task of it before.
+            Exception: The exception that its shutdown raised, or one of its tasks before that.
         """
         self._stop.set()
         await self._wait_for(self._task.wait)
@@ -59,11 +59,11 @@ class LifespanTask:
                 await self._stop.wait()
         except get_cancelled_exc_class():
             raise
-        except BaseException as error:  # pytest.fail() is no Exception
+        except BaseException as error:  # pytest.fail() raises no Exception
             self._failure = error
 
     async def _wait_for(self, wait: Callable[[], Awaitable[None]]) -> None:
-        """Waits; if it is cancelled meanwhile, as by a time limit, it cancels the lifespan too."""
+        """Waits; if cancelled meanwhile, as by a timeout, also cancels the lifespan."""
         try:
             await wait()
         except BaseException:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class Worker:
-    """A task of the event loop that runs what another thread asks for, one after another.
+    """A task of the event loop that runs functions for another thread, one after another.
 
-    An answer and its body are made in one task, as by a server: cancel scopes and context variables
-    of a streamed body belong to the task that reads it.
+    One task runs the handler and reads the body, as in a server: cancel scopes and context
+    variables of a streamed body belong to the task that reads it.
 
     Args:
-        portal: Leads to the event loop.
+        portal: The portal to the event loop.
     """
 
     def __init__(self, portal: BlockingPortal) -> None:
@@ -38,11 +38,11 @@ class Worker:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the task is cancelled, because the one who waited for it was interrupted."""
+        """Whether the task is cancelled because the thread that waited for it was interrupted."""
         return self._ended.cancelled()
 
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Runs an async function; gives what it gives, and raises what it raises."""
+        """Runs an async function in the task; returns its result or raises its exception."""
         done: Future[Any] = Future()
         self._portal.call(self._jobs.send_nowait, (function, args, done))
         try:
@@ -52,7 +52,7 @@ class Worker:
                 self._ended.cancel()
 
     def end(self) -> None:
-        """Ends the task."""
+        """Ends the task, once all functions have run."""
         self._portal.call(self._jobs.close)
         if not self.interrupted:
             self._ended.result()
@@ -67,15 +67,15 @@ class Worker:
                 except get_cancelled_exc_class() as error:
                     done.set_exception(error)
                     raise
-                except BaseException as error:  # pytest.fail() is no Exception
+                except BaseException as error:  # pytest.fail() raises no Exception
                     done.set_exception(error)
 
 
 class SyncCaller(Caller):
-    """A caller that other threads call.
+    """A caller for use from other threads.
 
     Attributes:
-        portal: Leads to the event loop; None outside of the `with` of the client.
+        portal: The portal to the event loop; None outside the client's `with` block.
     """
 
     portal: BlockingPortal | None = None
@@ -85,7 +85,7 @@ class SyncCaller(Caller):
         self._streams: dict[Worker, WatchedBody] = {}
 
     def answer(self, request: Request) -> SyncResponse:
-        """Answers a request; a streamed body is left to be read."""
+        """Sends a request and returns the response; a streamed body stays unread."""
         worker = Worker(self.running_portal())
         try:
             response, content, watched = worker.run(self._fetch, request)
@@ -103,10 +103,10 @@ class SyncCaller(Caller):
         return response, b"" if watched else await response.bytes(), watched
 
     def running_portal(self) -> BlockingPortal:
-        """Gives the way to the event loop.
+        """Returns the portal to the event loop.
 
         Raises:
-            RuntimeError: If there is none.
+            RuntimeError: If the client is not running.
         """
         if self.portal is None:
             raise RuntimeError(
@@ -116,15 +116,15 @@ class SyncCaller(Caller):
         return self.portal
 
     def is_open(self, worker: Worker) -> bool:
-        """Whether a streamed body can still be read."""
+        """Returns whether a streamed body can still be read."""
         return worker in self._streams
 
     def close_stream(self, worker: Worker, chunks: BodyStream | None = None) -> None:
-        """Closes a streamed body, which runs the background tasks of its answer.
+        """Closes a streamed body, which runs the background tasks of its request.
 
         Args:
-            worker: The task in which it is read.
-            chunks: The iterator over it, if it is being iterated.
+            worker: The task that reads it.
+            chunks: Its iterator, if it is being iterated.
         """
         body = self._streams.pop(worker, None)
         if body is None:
@@ -136,7 +136,7 @@ class SyncCaller(Caller):
             worker.end()
 
     def close_streams(self) -> None:
-        """Closes all that are open."""
+        """Closes all open streamed bodies."""
         with ExitStack() as stack:
             for worker in self._streams:
                 stack.callback(self.close_stream, worker)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The path of a route as the test client names it, and the path of a request that comes of it."""
+"""Matches the names of test client calls to route paths, and builds request paths."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from kit.testing._inputs import as_text
 
 Names: TypeAlias = tuple[str, ...]
 
-# SPEC: RFC 3986 section 3.3: what may stand in a segment as it is, besides letters and digits.
-# Expressions of routes see these as they are, and all others encoded.
+# SPEC: RFC 3986 section 3.3: characters that a segment may contain unencoded, besides letters and
+# digits. Expressions of routes match these unencoded, and all others encoded.
 _SEGMENT_SAFE = "-._~!$&'()*+,;=:@"
 
 
@@ -25,12 +25,12 @@ class Segment(NamedTuple):
     """One segment of a route's path.
 
     Attributes:
-        text: As the route has it, e.g. `:id{[0-9]+}?`.
+        text: The segment as the route spells it, e.g. `:id{[0-9]+}?`.
         literal: The same without the `?` of an optional parameter.
-        name: Name of the parameter, `*` for a wildcard, None for any other text.
-        expression: What the parameter must match, if it says so.
-        optional: Whether it may be absent.
-        aliases: How the client may call it.
+        name: Name of the parameter, `*` for a wildcard, None for literal text.
+        expression: The expression that the parameter must match, or None.
+        optional: Whether the segment may be absent.
+        aliases: The names that a client may use for it.
     """
 
     text: str
@@ -48,9 +48,9 @@ _EMPTY = Segment("", "", None, None, False, ("", "index"))
 
 @lru_cache(maxsize=4096)
 def variants(path: str) -> tuple[Variant, ...]:
-    """Gives the paths that a route stands for: several, if its last parameter is optional.
+    """Returns the paths that a route stands for: several if its last parameter is optional.
 
-    They are those of `kit.router._pattern.expand_optional`.
+    They are the same as those of `kit.router._pattern.expand_optional`.
     """
     has_optional = path.endswith("?")
     segments = tuple(_segment(text, has_optional) for text in split_pattern(path))
@@ -80,25 +80,25 @@ def _segment(text: str, has_optional: bool) -> Segment:
 
 
 def begins(variant: Variant, names: Names) -> bool:
-    """Whether the client may call the first segments like this."""
+    """Returns whether a client may use these names for the first segments."""
     return len(variant) >= len(names) and all(
         name in segment.aliases for name, segment in zip(names, variant, strict=False)
     )
 
 
 def fill(variant: Variant, names: Names, param: Any, call: str) -> str:
-    """Writes the path of a call, percent-encoded.
+    """Returns the path of a call, percent-encoded.
 
     Args:
         variant: The path of the route.
-        names: How the call names its segments: an optional parameter may be absent if its name is
-            written with `?`.
+        names: The names that the call uses for its segments: an optional parameter may be absent
+            if its name is written with `?`.
         param: Values of the parameters, a mapping or None.
-        call: The call, for errors.
+        call: The call, for error messages.
 
     Raises:
-        ParameterError: If a parameter is missing, or one is none of the path.
-        TypeError: If a value is no single value.
+        ParameterError: If a parameter is missing, or is not one of the path.
+        TypeError: If a value is not a single value.
         ValueError: If a value can't be sent in a path.
     """
     if param is not None and not isinstance(param, Mapping):
@@ -112,7 +112,7 @@ def fill(variant: Variant, names: Names, param: Any, call: str) -> str:
     for index, (segment, given) in enumerate(zip(variant, names or ("",), strict=True)):
         name = segment.name
         if name is not None and name in values:
-            if absent is not None:  # nothing can follow what is not there
+            if absent is not None:  # no segment can follow an absent one
                 missing.append(absent)
             text = as_text(values[name], f"{call}: the parameter {name!r}")
             is_rest = name == "*" and index == len(variant) - 1
@@ -148,9 +148,9 @@ def _encode_value(segment: Segment, text: str, *, is_rest: bool, call: str) -> s
 
 
 def _with_slashes(text: str, expression: str) -> str | None:
-    """Encodes all but slashes, as a browser would, if the expression takes the value like that.
+    """Encodes all but the slashes, as a browser would, if the expression matches the result.
 
-    Otherwise, and where a URL or an app might take a slash away, it is encoded as the rest.
+    Returns None otherwise, and if a URL or an app could drop a slash: encode those too, then.
     """
     if any(part in ("", ".", "..") for part in text.split("/")):
         return None
@@ -163,5 +163,5 @@ def _takes(expression: str | None, text: str) -> bool:
         return False
     try:
         return compile_expression(expression, expression, "").match(text) is not None
-    except UnsupportedPathError:  # a router of somebody else may know what it means
+    except UnsupportedPathError:  # a third-party router may support the expression
         return False

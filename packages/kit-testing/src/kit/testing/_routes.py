@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The routes of an app, found by the names that lead to them in the test client."""
+"""Finds the routes of an app by the names of test client calls."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ STANDARD_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD")
 
 
 class Found(NamedTuple):
-    """A route that has the path that is asked for, and which of its variants that is."""
+    """A route with the requested path, and the variant of its path that matches."""
 
     route: RouterRoute
     variant: Variant
 
 
 def expression(names: Names) -> str:
-    """Writes the names of a path as Python does: `client.posts[':id']`."""
+    """Returns the names of a path as a Python expression: `client.posts[':id']`."""
     return "client" + "".join(f".{name}" if is_attribute(name) else f"[{name!r}]" for name in names)
 
 
 def is_attribute(name: str) -> bool:
-    """Whether a name can be written behind a dot."""
+    """Returns whether a name can be written after a dot."""
     return name.isidentifier() and not iskeyword(name) and not name.startswith("__")
 
 
 class Routes:
-    """The routes of an app, found by the names that lead to them.
+    """The routes of an app, looked up by the names of test client calls.
 
     Args:
         app: The app.
@@ -42,17 +42,17 @@ class Routes:
         self._app = app
 
     def find(self, names: Names, method: str, *, any_method: bool) -> Variant:
-        """Gives the route path that a call asks for.
+        """Returns the route path that a call asks for.
 
         Args:
             names: All names of the call, the last of which is the method.
-            method: The method, upper case.
-            any_method: Whether the call may have a method that nobody has heard of, where the
-                route takes all.
+            method: The method in upper case.
+            any_method: Whether a route for all methods also accepts a method that is neither
+                standard nor registered.
 
         Raises:
             RouteNotFoundError: If no route has the path.
-            MethodNotFoundError: If none of them has the method.
+            MethodNotFoundError: If no route with the path has the method.
         """
         found = self._having(names)
         by_method: dict[str, Variant] = {}
@@ -64,7 +64,7 @@ class Routes:
         if variant is None and (any_method or method in self._known_methods()):
             variant = by_method.get(METHOD_NAME_ALL)
         if variant is None and method == "OPTIONS":
-            # CORS middleware answers that, and so does an app with method_not_allowed.
+            # CORS middleware responds to OPTIONS, and so does an app with method_not_allowed.
             variant = found[0].variant
         if variant is None or method == METHOD_NAME_ALL:
             self._refuse_path_as_method(names)
@@ -73,7 +73,7 @@ class Routes:
         return variant
 
     def find_path(self, names: Names) -> Variant:
-        """Gives the route path before a last name that is no method.
+        """Returns the route path of all names but the last, which is not a method.
 
         Raises:
             RouteNotFoundError: If no route has it.
@@ -86,11 +86,11 @@ class Routes:
             self._refuse_path_as_method(names)
             asked = "/" + "/".join(names[:-1])
             raise RouteNotFoundError(expression(names) + "()", asked, self._nearest(asked))
-        # Middleware counts where there is nothing else.
+        # Middleware counts only if no other route matches.
         return [f for f in found if not is_middleware(f.route)] or found
 
     def _refuse_path_as_method(self, names: Names) -> None:
-        """Says what is missing where the names are a path already."""
+        """Raises an error if the names are a complete path, so the method is missing."""
         found = self._matching(names, self._app.routes)
         listed = [f.route for f in found if not is_middleware(f.route)]
         if listed:
@@ -124,10 +124,10 @@ class Routes:
 
         return tuple(line for _, line in sorted(self._lines(()), key=likeness))
 
-    # What follows is for looking at: it must not raise, whatever state the app is in.
+    # The methods below serve repr() and dir(): they must not raise, whatever state the app is in.
 
     def lines(self, names: Names) -> list[str]:
-        """Lists the routes at and below the path of these names, with their methods."""
+        """Returns a line for each route at or below the path of these names, with its methods."""
         return [line for _, line in self._lines(names)]
 
     def _lines(self, names: Names) -> Iterator[tuple[str, str]]:
@@ -147,12 +147,12 @@ class Routes:
         return by_index if any(f.route.path == path for f in found) else names
 
     def methods(self, names: Names) -> list[str]:
-        """Lists the methods of the path of these names, upper case."""
+        """Returns the methods of the path of these names, in upper case."""
         found = self._matching(names, self._listed())
         return list(dict.fromkeys(f.route.method for f in found))
 
     def next_names(self, names: Names) -> list[str]:
-        """Lists the segments that may follow."""
+        """Returns the segments that may follow these names."""
         depth = len(names)
         found: dict[str, None] = {}
         for route in self._listed():
@@ -162,14 +162,14 @@ class Routes:
         return list(found)
 
     def has(self, names: Names) -> bool:
-        """Whether a route, be it of middleware, begins with these names."""
+        """Returns whether any route, middleware included, begins with these names."""
         routes = self._registered()
         return any(begins(v, names) for route in routes for v in variants(route.path))
 
     def _registered(self) -> list[RouterRoute]:
         try:
             return list(self._app.routes)
-        except RuntimeError:  # a decorator that has not got its function
+        except RuntimeError:  # a route decorator has not yet been given its function
             return []
 
     def _listed(self) -> list[RouterRoute]:
@@ -177,7 +177,7 @@ class Routes:
 
 
 def is_middleware(route: RouterRoute) -> bool:
-    """Whether a route looks like one of middleware, as that of `mount` does too."""
+    """Returns whether a route looks like that of middleware; so does that of `mount`."""
     below = route.path.endswith("*")
     takes_next: bool = getattr(route, "takes_next", False)
     return takes_next and (below or route.method == METHOD_NAME_ALL)

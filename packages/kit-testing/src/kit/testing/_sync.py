@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The test client for plain tests."""
+"""The test client for synchronous tests."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class SyncStep(Walk["SyncStep"]):
-    """What a name of the client leads to; called, it sends a request."""
+    """A step that the names of a client lead to; calling it sends a request."""
 
     __slots__ = ()
 
     _kit_caller: SyncCaller
 
     def __call__(self, **options: Unpack[RequestOptions]) -> SyncResponse:
-        """Sends a request: its method is the last name, its path the names before.
+        """Sends a request. The last name is its method; the names before it are its path.
 
         Args:
             **options: `param`, `query`, `json`, `form`, `header` and `cookie`, see
@@ -36,11 +36,11 @@ class SyncStep(Walk["SyncStep"]):
 
         Raises:
             RouteNotFoundError: If no route has the path.
-            MethodNotFoundError: If none of them has the method.
+            MethodNotFoundError: If no route with the path has the method.
             ParameterError: If a parameter of the path is missing or unknown.
-            RuntimeError: Outside of the `with` of the client.
-            TypeError: If an option is unknown, or a value of a wrong type.
-            ValueError: If a value may not be sent.
+            RuntimeError: If called outside the client's `with` block.
+            TypeError: If an option is unknown, or a value has the wrong type.
+            ValueError: If a value is invalid.
         """
         caller = self._kit_caller
         return caller.answer(caller.request(self._kit_names, options))

@@ -11,34 +11,34 @@ import msgspec
 from kit.web import Blob, FormData, Headers, Response
 
 Bytes: TypeAlias = bytes
-"""The type, where a method of the same name hides it."""
+"""The type bytes, where a method of the same name shadows it."""
 
 
 class Reader(Protocol):
     """A task of the event loop in which a streamed body is read."""
 
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Runs an async function there."""
+        """Runs an async function in that task."""
 
 
 class Streams(Protocol):
-    """The streamed bodies that are open, and the way to the event loop."""
+    """The open streamed bodies, and the portal to the event loop."""
 
     def is_open(self, worker: Any) -> bool:
-        """Whether a streamed body can still be read."""
+        """Returns whether a streamed body can still be read."""
 
     def close_stream(self, worker: Any, chunks: Any = None) -> None:
         """Closes a streamed body."""
 
     def running_portal(self) -> Any:
-        """Returns the way to the event loop."""
+        """Returns the portal to the event loop."""
 
 
 class SyncResponse:
     """A response whose body is read without `await`.
 
-    A body that is not streamed, or was read as a whole, can be read again and again, and also when
-    the `with` of the client is over.
+    A body that is not streamed, or was read as a whole, can be read any number of times, and also
+    after the client's `with` block.
     """
 
     __slots__ = ("_caller", "_content", "_response", "_worker")
@@ -67,7 +67,7 @@ class SyncResponse:
 
     @property
     def status_text(self) -> str:
-        """Reason phrase given at construction."""
+        """The reason phrase given at construction."""
         return self._response.status_text
 
     @property
@@ -77,10 +77,10 @@ class SyncResponse:
 
     @property
     def body(self) -> Generator[Bytes, None, None]:
-        """The body in chunks, each of which is asked for when it is wanted.
+        """The body in chunks, each read when it is requested.
 
-        A streamed body can be iterated once. What is left of it is closed with the generator, or at
-        the end of the client's `with`.
+        A streamed body can be iterated once. Closing the generator, or the end of the client's
+        `with` block, closes the rest of it.
         """
         return self._iterate()
 
@@ -105,8 +105,8 @@ class SyncResponse:
         """Reads the whole body.
 
         Raises:
-            RuntimeError: If it is streamed, and the `with` of the client is over.
-            TypeError: If it was iterated before.
+            RuntimeError: If the body is streamed, and the client's `with` block has ended.
+            TypeError: If the body was already iterated.
         """
         if self._content is None:
             worker = self._open_worker()
@@ -117,14 +117,14 @@ class SyncResponse:
         return self._content
 
     def text(self) -> str:
-        """Reads the body as UTF-8; a byte order mark is dropped, bad bytes become U+FFFD."""
+        """Reads the body as UTF-8, without a byte order mark; invalid bytes become U+FFFD."""
         return self._without_mark().decode("utf-8", "replace")
 
     def json(self) -> Any:
         """Reads the body as JSON.
 
         Raises:
-            ValueError: If it is no JSON; the text has the position.
+            ValueError: If it is not valid JSON; the message includes the position.
         """
         return msgspec.json.decode(self._without_mark())
 
@@ -136,8 +136,8 @@ class SyncResponse:
         """Reads the body as a form, within the default `Limits`.
 
         Raises:
-            HTTPException: 400 if it is no form, 413 if it is beyond a limit.
-            RuntimeError: If the `with` of the client is over.
+            HTTPException: 400 if it is not a valid form, 413 if it exceeds a limit.
+            RuntimeError: If the client's `with` block has ended.
         """
         copy = Response(self.bytes(), headers=self.headers)
         form: FormData = self._caller.running_portal().call(copy.form_data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The walk from a test client to a call: every name is a step, the last one says what to do."""
+"""Turns attributes and subscripts of a test client into the path and method of a call."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _StepT = TypeVar("_StepT")
 
 
 class Caller:
-    """What the steps of a client share: the app, and what goes into each request.
+    """State that the steps of a client share: the app, and the defaults of each request.
 
     Args:
-        step: What a name leads to.
+        step: The class of a step.
         app: The app.
         env: Bindings for each request.
-        execution_ctx: The execution context of each request; None for one of its own each.
+        execution_ctx: The execution context of each request; None creates a new one for each.
         headers: Headers of each request.
 
     Attributes:
         routes: The routes of the app.
-        unread: The streamed bodies of answers that nobody has read to their end.
+        unread: Streamed bodies of responses that have not been read to their end.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class Caller:
         self.unread: set[WatchedBody] = set()
 
     def step(self, names: Names) -> Any:
-        """Makes what names lead to."""
+        """Returns the step that names lead to."""
         return _LAST_STEPS.get(names[-1], self._step)(self, names)
 
     def request(self, names: Names, options: RequestOptions) -> Request:
-        """Makes the request of a call."""
+        """Returns the request of a call."""
         call = expression(names) + "()"
         check_options(call, options, RequestOptions.__annotations__)
         method = names[-1].removeprefix("$").upper()
@@ -73,19 +73,19 @@ class Caller:
         return request_of(method, path, self._headers, options)
 
     def path(self, names: Names, options: Mapping[str, Any]) -> str:
-        """Makes the path of a call, with its query."""
+        """Returns the path of a call, with its query."""
         call = expression(names) + "()"
         check_options(call, options, ("param", "query"))
         path = fill(self.routes.find_path(names), names[:-1], options.get("param"), call)
         return with_query(path, options.get("query"))
 
     async def fetch(self, request: Request) -> Response:
-        """Answers a request, and does what a server does after it."""
+        """Sends a request, and does what a server does after its response."""
         response, _ = await self.fetch_watched(request)
         return response
 
     async def fetch_watched(self, request: Request) -> tuple[Response, WatchedBody | None]:
-        """Answers a request; returns its streamed body as well, if it has one."""
+        """Sends a request; returns the response, and its streamed body if it has one."""
         own = ExecutionContext()
         context = own if self._execution_ctx is None else self._execution_ctx
         try:
@@ -93,7 +93,7 @@ class Caller:
 
             async def finish() -> None:
                 try:
-                    # What another context takes is not ours to run.
+                    # A context of another class runs its tasks itself.
                     if isinstance(context, ExecutionContext):
                         await context.finish()
                 finally:
@@ -114,29 +114,28 @@ class Caller:
             raise
 
     async def close(self) -> None:
-        """Closes the bodies that nobody has read, which runs their background tasks."""
+        """Closes the unread bodies, which runs their background tasks."""
         async with AsyncExitStack() as stack:
             for body in self.unread:
                 stack.push_async_callback(body.aclose)
 
 
 class Walk(Generic[_StepT]):
-    """A client, or what a few names of it lead to."""
+    """A client, or a step that its names lead to."""
 
-    # Whatever is an attribute here can't be a segment of a path, so there is little, and it has a
-    # prefix.
+    # An attribute of this class can't be a segment of a path, so there are few, with a prefix.
     __slots__ = ("_kit_caller", "_kit_names")
 
-    __test__ = False  # nothing for pytest to collect
+    __test__ = False  # keeps pytest from collecting it
 
-    __iter__ = None  # or __getitem__ would make it iterable, with numbers for names
+    __iter__ = None  # else __getitem__ would make it iterable, with numbers as names
 
     def __init__(self, caller: Caller, names: Names = ()) -> None:
         self._kit_caller = caller
         self._kit_names = names
 
     if TYPE_CHECKING:
-        # For completion in editors; at run time every name is found by __getattr__.
+        # For completion in editors; at run time __getattr__ finds every name.
         delete: _StepT
         get: _StepT
         head: _StepT
@@ -148,15 +147,15 @@ class Walk(Generic[_StepT]):
 
         @property
         def path(self) -> PathStep[_StepT]:
-            """Called, gives the path and query."""
+            """Returns the path and query when called."""
 
         @property
         def url(self) -> UrlStep[_StepT]:
-            """Called, gives the URL."""
+            """Returns the URL when called."""
 
     def __getattr__(self, name: str) -> _StepT:
-        # Whoever looks for a protocol, as copy, pickle, pytest, IPython and debuggers do, asks
-        # for a name with an underscore in front, and must not find it.
+        # copy, pickle, pytest, IPython and debuggers look for protocols by names that begin with an
+        # underscore, and must not find one.
         if name.startswith("_") and (
             name.startswith(("__", "_kit_"))
             or not self._kit_caller.routes.has((*self._kit_names, name))
@@ -202,14 +201,14 @@ class Walk(Generic[_StepT]):
 
 
 class UrlStep(Walk[_StepT]):
-    """A walk whose last name is `url`."""
+    """A step whose last name is `url`."""
 
     __slots__ = ()
 
     def __call__(
         self, *, param: Mapping[str, Any] | None = None, query: Values | None = None
     ) -> URL:
-        """Gives the URL of the path before.
+        """Returns the URL of the path before `url`.
 
         Args:
             param: Parameters of the path.
@@ -224,14 +223,14 @@ class UrlStep(Walk[_StepT]):
 
 
 class PathStep(Walk[_StepT]):
-    """A walk whose last name is `path`."""
+    """A step whose last name is `path`."""
 
     __slots__ = ()
 
     def __call__(
         self, *, param: Mapping[str, Any] | None = None, query: Values | None = None
     ) -> str:
-        """Gives the path before and the query, percent-encoded; the arguments are `UrlStep`'s."""
+        """Returns path and query, percent-encoded; arguments and exceptions as for `UrlStep`."""
         options = {"param": param, "query": query}
         return self._kit_caller.path(self._kit_names, options)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The two middleware, which differ only in which path they take for the right one."""
+"""The two middleware, which differ only in the path they redirect to."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any
 
 from kit.interface import Context, Middleware, Next
 
-_CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without the import of inspect
+_CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 
 
 def trim_trailing_slash(*, always_redirect: bool = False) -> Middleware:
-    """Makes middleware that redirects `/about/` to `/about`.
+    """Returns middleware that redirects `/about/` to `/about`.
 
-    GET and HEAD requests alone are redirected, by 301 (RFC 9110 section 15.4.2) with an absolute
-    Location on the host that was asked, query and fragment unchanged. `/` is never redirected.
-    With `Kit(strict=False)`, where both paths are one route, there is nothing to redirect.
+    Only GET and HEAD requests are redirected, with a 301 (RFC 9110 section 15.4.2) and an absolute
+    Location on the requested host; query and fragment are kept. `/` is never redirected. With
+    `Kit(strict=False)` both paths are the same route, so nothing is redirected.
 
-    Register it before the routes. Don't use it together with `append_trailing_slash` in one app.
+    Register it before the routes. Don't combine it with `append_trailing_slash` in one app.
 
     Args:
-        always_redirect: Redirect before any handler runs. Otherwise only a request that ends in
-            404 is redirected, and a route with the slash goes on to work; a wildcard route leaves
-            no such request.
+        always_redirect: Redirect before any handler runs. By default, only requests that end in
+            a 404 are redirected, so routes with a trailing slash keep working; with a wildcard
+            route, no request ends in a 404.
 
     Returns:
         The middleware, for `app.use(...)`.
 
     Raises:
-        TypeError: If `always_redirect` is no bool.
+        TypeError: If `always_redirect` is not a bool.
 
     Example:
         app.use(trim_trailing_slash())
@@ -42,24 +42,25 @@ def trim_trailing_slash(*, always_redirect: bool = False) -> Middleware:
 def append_trailing_slash(
     *, always_redirect: bool = False, skip: Callable[[str], bool] | None = None
 ) -> Middleware:
-    """Makes middleware that redirects `/about` to `/about/`.
+    """Returns middleware that redirects `/about` to `/about/`.
 
-    GET and HEAD requests alone are redirected, by 301 (RFC 9110 section 15.4.2) with an absolute
-    Location on the host that was asked, query and fragment unchanged.
+    Only GET and HEAD requests are redirected, with a 301 (RFC 9110 section 15.4.2) and an absolute
+    Location on the requested host; query and fragment are kept.
 
-    Register it before the routes. Don't use it together with `trim_trailing_slash` in one app.
+    Register it before the routes. Don't combine it with `trim_trailing_slash` in one app.
 
     Args:
-        always_redirect: Redirect before any handler runs. Otherwise only a request that ends in
-            404 is redirected, and a route without the slash goes on to work; a wildcard route
-            leaves no such request.
-        skip: Given `c.req.path`, tells whether to leave it alone, e.g. the path of a file.
+        always_redirect: Redirect before any handler runs. By default, only requests that end in
+            a 404 are redirected, so routes without a trailing slash keep working; with a wildcard
+            route, no request ends in a 404.
+        skip: Called with `c.req.path`; returns whether to leave that path alone, such as the path
+            of a file.
 
     Returns:
         The middleware, for `app.use(...)`.
 
     Raises:
-        TypeError: If `always_redirect` is no bool, or `skip` no plain function.
+        TypeError: If `always_redirect` is not a bool, or `skip` is not a plain function.
 
     Example:
         app.use(append_trailing_slash(skip=lambda path: path.endswith(".html")))
@@ -67,7 +68,7 @@ def append_trailing_slash(
     _check_bool("append_trailing_slash", always_redirect)
     if skip is not None and not callable(skip):
         raise TypeError(f"append_trailing_slash(skip=...) takes a function, not {skip!r:.100}")
-    # What an async function returns is true: nothing would ever be redirected.
+    # An async function returns a coroutine, which is always true: nothing would be redirected.
     if getattr(getattr(skip, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
         raise TypeError("append_trailing_slash(skip=...) takes a plain function, not an async one")
 
@@ -80,7 +81,7 @@ def append_trailing_slash(
 def _redirecting(
     name: str, location_of: Callable[[Context[Any, Any]], str | None], always_redirect: bool
 ) -> Middleware:
-    """Makes the middleware, which bears the name of its factory as route listings show it."""
+    """Returns the middleware, named after its factory for route listings."""
 
     async def redirecting(c: Context[Any, Any], next: Next) -> Any:
         if always_redirect:
@@ -101,37 +102,37 @@ def _redirecting(
 
 
 def _trimmed(c: Context[Any, Any]) -> str | None:
-    """Gives the URL without its slash, or None if it has none to lose."""
+    """Returns the URL without its trailing slash, or None if nothing should be removed."""
     path = c.req.path
     if not path.endswith("/") or not _is_redirected(c.req.method, path):
         return None
     url = c.req.url
     root, end = _path_of(url)
-    # The path of the URL counts too: `get_path` may have put something before a lone slash.
+    # Checks the URL's own path too: `get_path` may have put a prefix before a lone slash.
     return url[: end - 1] + url[end:] if end - 1 > root and url[end - 1] == "/" else None
 
 
 def _appended(c: Context[Any, Any], skip: Callable[[str], bool] | None) -> str | None:
-    """Gives the URL with a slash, or None if it is right as it is."""
+    """Returns the URL with a trailing slash, or None if it should stay as it is."""
     path = c.req.path
     if path.endswith("/") or not _is_redirected(c.req.method, path) or (skip and skip(path)):
         return None
     url = c.req.url
     _, end = _path_of(url)
-    # The path of the URL counts too: with `strict=False` that of the request has lost its slash.
+    # Checks the URL's own path too: with `strict=False` the request's path has lost its slash.
     return None if url[end - 1] == "/" else f"{url[:end]}/{url[end:]}"
 
 
 def _is_redirected(method: str, path: str) -> bool:
-    # APPSEC: a request target such as `@other.example/` would become part of the host in a URL.
+    # APPSEC: a request target such as `@other.example/` would become part of the URL's host.
     return (method == "GET" or method == "HEAD") and path != "/" and path.startswith("/")
 
 
 def _path_of(url: str) -> tuple[int, int]:
-    """Tells where in an absolute URL the first slash of its path is, and where the path ends.
+    """Returns the index of the first slash of an absolute URL's path, and the index of its end.
 
-    APPSEC: scheme and host stay in front of the path, whatever it is; a Location such as
-    `//other.example` alone would lead to another host (RFC 3986 section 4.2).
+    APPSEC: redirects keep scheme and host in front of any path; a Location of just
+    `//other.example` would lead to another host (RFC 3986 section 4.2).
     """
     end = len(url)
     for mark in "#?":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Validation of a part of the request, before the handler runs."""
+"""Middleware that validates a part of the request before the handler runs."""
 
 from kit.interface import FieldError, RequestValidationError
 

@@ -39,7 +39,7 @@ _SUBJECTS = {
 # RFC 8259 section 8.1: a byte order mark may be ignored.
 _MARK = b"\xef\xbb\xbf"
 
-# What an answer holds at most, since a client decides how much there is to complain of.
+# APPSEC: limits the size of a response, since a client decides how many errors there are.
 _MOST_ERRORS = 100
 
 _Reader: TypeAlias = Callable[[Context[Any, Any]], Awaitable[Any]]
@@ -51,25 +51,26 @@ def validator(target: ValidationTarget, fn_or_type: type[Any] | UnionType) -> Mi
 @overload
 def validator(target: ValidationTarget, fn_or_type: Callable[[Any, Any], Any]) -> Middleware: ...
 def validator(target: ValidationTarget, fn_or_type: Any) -> Middleware:
-    """Makes middleware that validates a part of the request, for `c.req.valid(target)`.
+    """Returns middleware that validates a part of the request, for `c.req.valid(target)`.
 
-    A type says which fields there are. Values that came as text (all but JSON's) become what the
-    fields are: `"3"` an int. A field that is a list takes all values of its name, any other
-    the one that `c.req` gives for it. Of a header, `_` in the name of a field stands for `-`.
-    What doesn't fit is a `RequestValidationError`, which tells of every field.
+    A type defines the fields. Values sent as text (all but JSON) are converted to the types of the
+    fields: `"3"` to an int. A field that is a list gets all values of its name, any other field
+    the value that `c.req` returns for it. For headers, `_` in the name of a field stands for `-`.
+    Invalid data raises a `RequestValidationError` that lists the errors of all fields.
 
-    A function is given the values as they came: a name that comes several times in a query or form
-    as a list. What it gives is what `valid` gives, or, if it is a Response, the answer.
+    A function gets the values as they were sent; in a query or form, a name sent several times has
+    a list of values. `valid` returns what the function returns; a Response that it returns is sent
+    to the client at once.
 
-    Where the Content-Type is not that of JSON, or of a form, there is nothing but `{}` to validate.
+    If the Content-Type is not that of JSON, or of a form, `{}` is validated.
 
     Args:
         target: `json`, `form`, `query`, `param`, `header` or `cookie`.
         fn_or_type: A dataclass, msgspec Struct, TypedDict, attrs class or NamedTuple, another type
-            that msgspec knows, or a pydantic model; or `fn(value, c)`, plain or async.
+            that msgspec supports, or a pydantic model; or `fn(value, c)`, plain or async.
 
     Raises:
-        ValueError: If there is no such target.
+        ValueError: If the target is unknown.
         TypeError: If `fn_or_type` is neither a type that can be validated nor such a function.
 
     Example:
@@ -99,7 +100,7 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> Middleware:
 
 
 def _is_type(value: Any) -> bool:
-    # `type X = ...` makes what has a __value__.
+    # `type X = ...` creates an alias that has a __value__.
     return (
         isinstance(value, (type, NewType))
         or get_origin(value) is not None
@@ -126,7 +127,7 @@ def _by_function(target: ValidationTarget, function: Any) -> _Reader:
 
 
 async def _given(target: ValidationTarget, c: Context[Any, Any]) -> Any:
-    """A part of the request as functions get it, which is as Hono's do."""
+    """Returns a part of the request as functions receive it, in the same form as in Hono."""
     if target == "json":
         return await c.req.json() if _has_json(c) else {}
     if target == "form":
@@ -173,7 +174,7 @@ async def _load_json(schema: Schema, c: Context[Any, Any]) -> Any:
     try:
         return schema.load(data)
     except (ValueError, RecursionError) as error:
-        # Malformed JSON is an error of its own, which this raises.
+        # Malformed JSON is an error of its own, which this call raises.
         value = await c.req.json() if has_json else {}
         detail = None if has_json else _missing("json", c, JSON)
         raise _refusal("json", schema.problems(value, error), detail) from error
@@ -200,8 +201,8 @@ async def _load_names(
 
 async def _load_headers(schema: Schema, own: frozenset[str | None], c: Context[Any, Any]) -> Any:
     given = c.req.header()
-    # A header that is spelled as the field, with `_`, is another one: a client could send `x_user`
-    # past a proxy that sees to `x-user`.
+    # APPSEC: a header spelled like the field, with `_`, is a different header: a client could send
+    # `x_user` past a proxy that filters `x-user`.
     values: _Values = {name: value for name, value in given.items() if name not in own}
     get_all = c.req.raw.headers.get_all
     for key, header, takes_list in schema.fields:

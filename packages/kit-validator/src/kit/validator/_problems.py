@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Finds all that is wrong with data of which msgspec tells the first thing only.
+"""Finds all errors in invalid data, of which msgspec reports only the first.
 
-Data that were refused are looked at along the type: each part is read again where it stands, with
-nothing beside it, and an error that lies within it is the part's.
+Walks the data along its type and validates each part again in its place, with nothing beside it.
+An error located within the part belongs to the part.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from typing import Any, NamedTuple, TypeAlias, get_origin
 from msgspec import inspect
 
 Problem: TypeAlias = tuple[str, str]
-"""Where something is wrong, such as `items[0].price`, and what."""
+"""The path of an error, such as `items[0].price`, and its message."""
 
 _Probe: TypeAlias = Callable[[Any], object]
 
 OBJECTS = (inspect.StructType, inspect.DataclassType, inspect.TypedDictType)
 
-# A client decides how deep and how long the data are: these bound how often parts are read again.
+# APPSEC: a client decides how deep and long the data are; these limit how often parts are reread.
 _DEEPEST = 6
 _CHUNK = 256
 
 
 def bare(node: Any) -> Any:
-    """The type without what `Annotated` says of it beyond validation."""
+    """Returns the type without its `Annotated` metadata."""
     while isinstance(node, inspect.Metadata):
         node = node.type
     return node
 
 
 def is_union(node: Any) -> bool:
-    """Whether a bare type is a union."""
+    """Returns whether a bare type is a union."""
     return isinstance(node, inspect.UnionType)
 
 
 def is_object(node: Any) -> bool:
-    """Whether a bare type has fields that msgspec takes by name."""
+    """Returns whether msgspec takes the fields of a bare type by name."""
     return isinstance(node, OBJECTS) and not getattr(node, "array_like", False)
 
 
@@ -50,8 +50,8 @@ class _Failure(NamedTuple):
 
 
 def _failure(error: Exception) -> _Failure:
-    """Takes what msgspec says apart: `Expected ... - at `key` in `$.a[0]``."""
-    # Not by a regular expression: the text may quote what the client sent, at any length.
+    """Splits the message of a msgspec error: `Expected ... - at `key` in `$.a[0]``."""
+    # Not a regular expression: the text may quote what the client sent, at any length.
     text, found, rest = str(error).rpartition(" - at `")
     place = rest.removeprefix("key` in `")
     if not found or not place.startswith("$") or not place.endswith("`"):
@@ -63,13 +63,13 @@ def _failure(error: Exception) -> _Failure:
 def problems_of_json(
     node: inspect.Type, probe: _Probe, value: Any, error: Exception
 ) -> Iterator[Problem]:
-    """Tells all that is wrong with data, field by field in the order of the type.
+    """Yields all errors in data, field by field in the order of the type.
 
     Args:
-        node: The type, bare.
-        probe: Reads data like these and raises what is wrong with them.
+        node: The bare type.
+        probe: Validates such data and raises the first error.
         value: The data.
-        error: What it raised for them; told where nothing is found.
+        error: The error that `probe` raised for `value`, yielded if no other is found.
     """
     nothing = True
     for place, text in _problems(node, value, probe, "", "", 0):
@@ -83,24 +83,24 @@ def problems_of_json(
 def problems_of_names(
     node: inspect.Type, probe: _Probe, value: Any, error: Exception
 ) -> Iterator[Problem]:
-    """Does what `problems_of_json` does for data whose values came as text."""
+    """Yields the same as `problems_of_json`, for data whose values were sent as text."""
     for place, text in problems_of_json(node, probe, value, error):
-        # Where all is text, that it is says nothing.
+        # All values are text, so saying that this one is adds nothing.
         yield place, text.removesuffix(", got `str`")
 
 
 def _problems(
     node: Any, value: Any, probe: _Probe, place: str, shown: str, depth: int
 ) -> Iterator[Problem]:
-    """Finds what is wrong with a part of the data.
+    """Yields the errors in a part of the data.
 
     Args:
-        node: What it should be.
+        node: The type that the part should have.
         value: The part.
-        probe: Reads other data in its place, with nothing else around it.
-        place: Where msgspec says it is then.
-        shown: Where it is.
-        depth: How many parts it lies within.
+        probe: Validates other data in its place, with nothing else around it.
+        place: Path of the part in the data that `probe` builds, as msgspec reports it.
+        shown: Path of the part in the real data.
+        depth: How many parts it is nested in.
     """
     node = _choice(node, value)
     nothing = True
@@ -122,7 +122,7 @@ def _problems(
 
 
 def _choice(node: Any, value: Any) -> Any:
-    """Which type of a union is meant, as far as the value tells."""
+    """Returns the type of a union that the value is meant for, or the union if that is unclear."""
     node = bare(node)
     if not is_union(node):
         return node
@@ -134,7 +134,7 @@ def _choice(node: Any, value: Any) -> Any:
 
 
 def _tag(node: Any, value: Mapping[str, Any]) -> dict[str, Any]:
-    """What tells Structs of a union apart."""
+    """Returns the item of the value that tells the Structs of a union apart, or an empty dict."""
     name = getattr(node, "tag_field", None)
     return {name: value[name]} if name is not None and name in value else {}
 
@@ -167,7 +167,7 @@ def _in_object(
 
 
 def _in_order(node: Any) -> Iterable[inspect.Field]:
-    """The fields of a type, as they are written there."""
+    """Returns the fields of a type in the order of its source."""
     if not isinstance(node, inspect.TypedDictType):
         return node.fields  # type: ignore[no-any-return]  # of one of the types with fields
     order = list((get_origin(node.cls) or node.cls).__annotations__)
@@ -225,7 +225,7 @@ def _in_dict(
 
 
 def _tried(probe: _Probe, value: Any, place: str) -> _Failure | None:
-    """Reads a part: gives what is wrong within it, not with what is missing around it."""
+    """Validates a part and returns the error within it; ignores errors around it."""
     try:
         probe(value)
     except ValueError as error:
@@ -234,6 +234,6 @@ def _tried(probe: _Probe, value: Any, place: str) -> _Failure | None:
         if failure.place.startswith(place) and (not rest or rest[0] in ".["):
             return failure._replace(place=rest)
     except Exception:
-        # From code of the type, such as a __post_init__ that reckons with the other fields.
+        # Raised by code of the type, such as a __post_init__ that relies on the other fields.
         return None
     return None

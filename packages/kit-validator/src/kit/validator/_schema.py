@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What makes values of a type for `kit.validator`, and tells all that is wrong where it can't."""
+"""Builds values of a type for `kit.validator`, and finds all errors in data that don't fit it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Field(NamedTuple):
 
     Attributes:
         key: The name.
-        header: The header that is meant by it, in lower case; None if none is.
-        takes_list: Whether all values of the name are wanted.
+        header: The header that it stands for, in lower case, or None.
+        takes_list: Whether the field takes all values of the name.
     """
 
     key: str
@@ -45,14 +45,14 @@ class Field(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """What is known of a type before the first request.
+    """How a type is validated, worked out before the first request.
 
     Attributes:
-        load: Makes a value of JSON, or of names with str, lists of str and files.
-        problems: Tells all that is wrong with what `load` refused, given that (decoded, if it is
+        load: Converts JSON, or a dict of names with str, lists of str and files, to a value.
+        problems: Yields all errors in data that `load` refused, given the data (decoded, if
             JSON) and the error.
-        fields: The names.
-        takes_lists: Whether all values of every name are wanted.
+        fields: The names that the type takes values from.
+        takes_lists: Whether every name takes all its values.
     """
 
     load: Callable[[Any], Any]
@@ -62,16 +62,16 @@ class Schema(NamedTuple):
 
 
 def schema_of(kind: Any, *, is_json: bool) -> Schema:
-    """Gives the schema of a type.
+    """Returns the schema of a type.
 
     Args:
-        kind: A type that msgspec or pydantic knows.
-        is_json: Whether its values are to be made of JSON; else of names with values.
+        kind: A type that msgspec or pydantic supports.
+        is_json: Whether its values are built from JSON, or else from names and values.
 
     Raises:
-        TypeError: If they can't be.
-        NameError: If an annotation has a name that is not there.
-        RuntimeError: If pydantic doesn't know the type.
+        TypeError: If the type can't be built from such data.
+        NameError: If an annotation contains an undefined name.
+        RuntimeError: If pydantic doesn't support the type.
     """
     model = model_of(kind)
     if model is not None:
@@ -107,7 +107,7 @@ def _is_many(node: Any) -> bool:
 def _fields(node: Any) -> Iterator[Field]:
     for field in getattr(node, "fields", ()):
         key = field.encode_name
-        # Where a name was chosen for the data, it is meant as it stands.
+        # A name chosen explicitly for the data is used as it is.
         header = key if key != field.name else key.replace("_", "-")
         yield Field(key, header.lower(), _is_many(field.type))
 
@@ -118,10 +118,10 @@ def _is_array(node: Any) -> bool:
 
 
 def _by_name(node: Any) -> tuple[inspect.Type, Callable[[Any], Any]]:
-    """Makes named tuples, and Structs that are arrays, of names, which msgspec does not.
+    """Builds named tuples and array-like Structs from names, which msgspec doesn't support.
 
     Returns:
-        The type of the data, and what makes the value of them.
+        The type of the data, and a function that builds a value from them.
     """
     kind = get_origin(node.cls) or node.cls
     hints = get_type_hints(kind, include_extras=True)
@@ -168,7 +168,7 @@ def _model_fields(kind: Any) -> Iterator[Field]:
 
 
 def _is_many_in_python(kind: Any) -> bool:
-    kind = getattr(kind, "__value__", kind)  # of what `type X = ...` makes
+    kind = getattr(kind, "__value__", kind)  # an alias created by `type X = ...`
     origin = get_origin(kind) or kind
     if origin in (Annotated, Union, UnionType):
         return any(map(_is_many_in_python, get_args(kind)))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Forms: reading and writing them, in memory and on disk."""
+"""Reads and writes forms, in memory and on disk."""

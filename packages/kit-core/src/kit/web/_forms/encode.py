@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes a form as multipart/form-data (RFC 7578)."""
+"""Encodes a form as multipart/form-data (RFC 7578)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .form_data import File, FormData, FormValue, content_in_memory
 
 
 def encode(form: FormData, boundary: str | None = None) -> tuple[bytes | Stream, str]:
-    """Writes a form as a multipart body.
+    """Encodes a form as a multipart body.
 
     Args:
         form: The form.
-        boundary: The boundary of the body that it was read from, to write that body again: then
-            values are written as they are. By default a new one is made.
+        boundary: The boundary of the body that the form was read from, to rebuild that body:
+            values are then written unchanged. Default: a new, random one.
 
     Returns:
         The body, streamed if a file is not in memory, and its Content-Type.
 
     Raises:
-        ValueError: If a value holds the given boundary, and would end its part.
+        ValueError: If a value contains the given boundary, which would end its part.
     """
     entries = [(name, _data(value, as_it_is=boundary is not None)) for name, value in form]
     if boundary is None:
-        # Random, so that it can't occur in the content, whoever wrote that.
+        # Random, so that no content can contain it on purpose.
         boundary = "----KitFormBoundary" + os.urandom(16).hex()
     else:
         end = f"\r\n--{boundary}".encode()
@@ -62,7 +62,7 @@ async def _stream(parts: list[tuple[bytes, bytes | File]], tail: bytes) -> Async
 
 
 def _data(value: FormValue, *, as_it_is: bool) -> bytes | File:
-    """What stands in the part of a value; a file on disk is left to be streamed."""
+    """Returns the content of a value's part; a file on disk is returned itself, to be streamed."""
     if isinstance(value, File):
         content = content_in_memory(value)
         return value if content is None else content

@@ -7,17 +7,17 @@ from kit._support.limits import Limits, field_name_too_large, field_too_large, f
 
 from .urlencoded import decoded
 
-# SPEC: WHATWG URL section 1.3: three characters stand for a byte, at most.
+# SPEC: WHATWG URL section 1.3: a byte is encoded as three characters at most.
 _ESCAPE_BYTES = 3
 
 
 class FieldSizes:
-    """Watches an urlencoded form while it comes.
+    """Checks an urlencoded form as it arrives.
 
-    It counts the least that may come of it; `decode_urlencoded` counts what does.
+    Counts the minimum size that it can decode to; `decode_urlencoded` checks the actual size.
 
     Args:
-        limits: How many fields, and how large.
+        limits: The limits for number and size of fields.
     """
 
     __slots__ = ("_escapes", "_fields", "_in_value", "_limits", "_name", "_size")
@@ -34,10 +34,10 @@ class FieldSizes:
         self._escapes = 0
 
     def add(self, chunk: bytes) -> None:
-        """Takes a chunk.
+        """Adds a chunk.
 
         Raises:
-            HTTPException: 413 if the form is beyond a limit.
+            HTTPException: 413 if the form exceeds a limit.
         """
         first, *rest = chunk.split(b"&")
         self._grow(first)

@@ -21,14 +21,14 @@ _new = object.__new__
 class File(Blob):
     """A blob with a name, e.g. an uploaded file.
 
-    The content is in memory, or in a temporary file which lives as long as the request that
-    brought it; read it before the response is done.
+    The content is in memory, or in a temporary file that exists until the request that uploaded it
+    is done; read it before then.
 
     Args:
-        parts: What it is made of: bytes, str (as UTF-8) or blobs.
-        name: File name as the client gave it. Never use it as a path unchecked.
+        parts: The content: bytes, str (encoded as UTF-8) or blobs, joined in order.
+        name: File name as the client sent it. Never use it as a path unchecked.
         type: Media type, or `""`.
-        last_modified: Milliseconds since the epoch; now, if None.
+        last_modified: Milliseconds since the epoch; None means now.
     """
 
     __slots__ = ("_last_modified", "_name", "_size", "_spooled", "_start")
@@ -50,7 +50,7 @@ class File(Blob):
 
     @property
     def name(self) -> str:
-        """File name as the client gave it."""
+        """File name as the client sent it."""
         return self._name
 
     @property
@@ -64,10 +64,10 @@ class File(Blob):
         return self._size
 
     async def bytes(self) -> Bytes:
-        """Gives the whole content.
+        """Returns the whole content.
 
         Raises:
-            ValueError: If the request that brought the file is done.
+            ValueError: If the request that uploaded the file is done.
         """
         if self._spooled is None:
             return self._data
@@ -76,10 +76,10 @@ class File(Blob):
         return await to_thread.run_sync(self._content)
 
     async def stream(self) -> AsyncGenerator[Bytes, None]:
-        """Gives the content in chunks of at most 64 KiB.
+        """Yields the content in chunks: one if it is in memory, else at most 64 KiB each.
 
         Raises:
-            ValueError: If the request that brought the file is done.
+            ValueError: If the request that uploaded the file is done.
         """
         if self._spooled is None:
             yield self._data
@@ -112,7 +112,7 @@ class File(Blob):
 
 
 class FormData(Entries[FormValue]):
-    """Names and values of a form, in order; a name may come several times.
+    """Names and values of a form, in order; a name may occur several times.
 
     Args:
         init: Pairs of name and value, or a mapping.
@@ -120,7 +120,7 @@ class FormData(Entries[FormValue]):
 
     __slots__ = ("_spool",)
 
-    _spool: Spool | None  # where files are that came with the form
+    _spool: Spool | None  # contains files that were uploaded with the form
 
     def __init__(self, init: Any = ()) -> None:
         self._spool = None
@@ -134,7 +134,7 @@ class FormData(Entries[FormValue]):
 
         Args:
             name: Name of the field.
-            value: Text, a File, or a Blob, which becomes a File called `blob`.
+            value: Text, a File, or a Blob, which becomes a File named `blob`.
             filename: File name to use instead of the file's own.
 
         Raises:
@@ -143,7 +143,7 @@ class FormData(Entries[FormValue]):
         self._entries.append((name, _as_value(name, value, filename)))
 
     def set(self, name: str, value: FormValue | Blob, filename: str | None = None) -> None:
-        """Replaces all entries of a name by one, at the place of the first.
+        """Replaces all entries of a name with one, in the place of the first.
 
         Raises:
             TypeError: If the value is neither str nor Blob.
@@ -151,7 +151,7 @@ class FormData(Entries[FormValue]):
         self._replace(name, _as_value(name, value, filename))
 
     def has(self, name: str) -> bool:
-        """Whether there is an entry of this name."""
+        """Returns whether there is an entry of this name."""
         return name in self
 
     def delete(self, name: str) -> None:
@@ -162,15 +162,15 @@ class FormData(Entries[FormValue]):
 def file_of(
     name: str, type: str, data: bytes, *, spool: Spool | None = None, start: int = 0, size: int = 0
 ) -> File:
-    """Makes a file that came with a form. PERF: in a third of the time of the constructor.
+    """Creates a file that was uploaded with a form. PERF: a third of the constructor's time.
 
     Args:
-        name: File name as the client gave it.
+        name: File name as the client sent it.
         type: Media type, or `""`.
         data: The content, if it is in memory.
-        spool: The temporary file that has the content, if it isn't.
-        start: Where the content begins there, in bytes.
-        size: How many bytes it has there.
+        spool: The temporary file that contains the content otherwise.
+        start: Offset of the content in the temporary file, in bytes.
+        size: Size of the content in the temporary file, in bytes.
     """
     file: File = _new(File)
     file._name, file._type = name, as_blob_type(type)
@@ -190,7 +190,7 @@ def _renamed(file: File, name: str) -> File:
 
 
 def form_of(entries: list[tuple[str, FormValue]], spool: Spool | None = None) -> FormData:
-    """Makes a form of entries that were checked before; it uses the list itself."""
+    """Creates a form from entries that were already checked; uses the list itself."""
     form: FormData = _new(FormData)
     form._spool = spool
     form._entries = entries
@@ -198,12 +198,12 @@ def form_of(entries: list[tuple[str, FormValue]], spool: Spool | None = None) ->
 
 
 def entries_of(form: FormData) -> list[tuple[str, FormValue]]:
-    """Returns the entries as they are kept, for reading alone."""
+    """Returns the entries as they are stored, read-only."""
     return form._entries
 
 
 def content_in_memory(file: File) -> bytes | None:
-    """Returns the content of a file, None if it is in a temporary one."""
+    """Returns the content of a file, or None if it is in a temporary file."""
     return file._data if file._spooled is None else None
 
 

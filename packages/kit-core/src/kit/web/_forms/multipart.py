@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Reads multipart/form-data (RFC 7578) from a stream of chunks.
+"""Parses multipart/form-data (RFC 7578) from a stream of chunks.
 
-Parsing is done by the `multipart` package. What depends there on where the chunks are cut is made
-the same here, and what it lets pass is checked: boundaries that RFC 2046 forbids, parts without a
-name, headers with NUL or line breaks, and headers that come twice.
+The `multipart` package does the parsing. This module makes the result independent of how the body
+is cut into chunks, and refuses what the package lets pass: boundaries that RFC 2046 forbids, parts
+without a name, headers with NUL or line breaks, and repeated headers.
 
-What a part says of its encoding means nothing, as WHATWG Fetch section 5.3 has it: a part with a
-file name is a file, byte for byte, and any other is UTF-8 text, also if it says `charset`,
-`Content-Transfer-Encoding` or multipart/mixed, or is called `_charset_`.
+A part can't choose its encoding (WHATWG Fetch section 5.3): a part with a file name is a file, byte
+for byte, and any other is UTF-8 text, even if it has a `charset`, `Content-Transfer-Encoding` or
+multipart/mixed, or is named `_charset_`.
 """
 
 from __future__ import annotations
@@ -28,16 +28,15 @@ _SAMPLE = b"-" * 200
 _LINE_FEED = ord("\n")
 _MAX_HEADERS = 8
 _MAX_HEADER_BYTES = 4096
-# Each writing is a way to another thread and back.
+# Each write is a round trip to another thread.
 _WRITE_BYTES = 1024 * 1024
 
 
 def _package() -> Any:
-    """Imports `multipart`, and makes sure that it is the one meant.
+    """Imports `multipart`, and checks that it is the right package.
 
     Raises:
-        ImportError: If python-multipart before 0.0.13, which has the same import name, is in its
-            place.
+        ImportError: If it is python-multipart before 0.0.13, which has the same import name.
     """
     import multipart
 
@@ -53,13 +52,14 @@ def _package() -> Any:
 
 @cache
 def _parser_class(package: Any) -> Any:
-    """Gives the parser of the package, made to refuse a header name with a line feed in it.
+    """Returns the package's parser class, changed to refuse a line feed in a header name.
 
-    By itself it does so only where the body is cut within the line, and else drops it.
+    By itself, the parser only does so if the body is cut within the line, and otherwise drops the
+    line feed.
 
     Attributes:
-        gives_all: Whether it gives content as it comes, and keeps nothing back that can't be the
-            beginning of a delimiter.
+        gives_all: Whether the parser returns content as it arrives, and holds back nothing that
+            can't be the start of a delimiter.
     """
     read_line = package.PushMultipartParser._on_segment_headerline
 
@@ -75,10 +75,10 @@ def _parser_class(package: Any) -> Any:
 
 
 def boundary_of(content_type: str) -> str:
-    """Gives the boundary parameter of a Content-Type.
+    """Returns the boundary parameter of a Content-Type.
 
     Raises:
-        HTTPException: 400 if there is none that RFC 2046 section 5.1.1 allows, or more than one.
+        HTTPException: 400 if it is missing, repeated, or not allowed by RFC 2046 section 5.1.1.
     """
     try:
         return parameters.boundary_of(content_type)
@@ -89,19 +89,19 @@ def boundary_of(content_type: str) -> str:
 async def decode(
     chunks: AsyncGenerator[bytes, None], content_type: str, limits: Limits
 ) -> FormData:
-    """Parses a multipart body while it comes.
+    """Parses a multipart body as it arrives.
 
     Args:
         chunks: The body.
         content_type: The Content-Type header, with the boundary.
-        limits: How many fields and files, and how large.
+        limits: The limits for number and size of fields and files.
 
     Returns:
         The form. Files beyond `limits.spool_size_bytes` are in a temporary file, which the caller
         closes with the form.
 
     Raises:
-        HTTPException: 400 if the body is malformed, 413 if it is beyond a limit.
+        HTTPException: 400 if the body is malformed, 413 if it exceeds a limit.
     """
     decoder = MultipartDecoder(content_type, limits)
     try:
@@ -112,17 +112,17 @@ async def decode(
 
 
 def decode_in_memory(data: bytes, content_type: str, limits: Limits) -> FormData:
-    """Parses a multipart body that is there, and no larger than what may be kept in memory.
+    """Parses a complete multipart body that is small enough to be kept in memory.
 
-    PERF: nothing of it goes to a temporary file, so there is nothing to wait for.
+    PERF: nothing is written to a temporary file, so there is nothing to wait for.
 
     Args:
         data: The body, of at most `limits.spool_size_bytes`.
         content_type: The Content-Type header, with the boundary.
-        limits: How many fields and files, and how large.
+        limits: The limits for number and size of fields and files.
 
     Raises:
-        HTTPException: 400 if the body is malformed, 413 if it is beyond a limit.
+        HTTPException: 400 if the body is malformed, 413 if it exceeds a limit.
     """
     decoder = MultipartDecoder(content_type, limits)
     decoder.take(data)
@@ -132,12 +132,11 @@ def decode_in_memory(data: bytes, content_type: str, limits: Limits) -> FormData
 class MultipartDecoder:
     """Parses a multipart body, chunk by chunk.
 
-    A `read` that is cancelled loses nothing: another task may call it with the chunks that are
-    left.
+    A cancelled `read` loses nothing: another task may call it with the remaining chunks.
 
     Args:
         content_type: The Content-Type header, with the boundary.
-        limits: How many fields and files, and how large.
+        limits: The limits for number and size of fields and files.
 
     Raises:
         HTTPException: 400 if there is no valid boundary.
@@ -166,25 +165,25 @@ class MultipartDecoder:
             self._boundary,
             max_header_count=_MAX_HEADERS,
             max_header_size=_MAX_HEADER_BYTES,
-            header_charset="latin-1",  # keeps each byte; see parameters.decode_text
+            header_charset="latin-1",  # preserves each byte; see parameters._text
         )
         self._size_bytes = 0
-        # Whether the parser is within a part whose length it does not check, and whether it keeps
-        # nothing back that might become a boundary.
+        # Whether the parser is within a part whose length it does not check, and whether it holds
+        # back nothing that could become a boundary.
         self._is_in_content = False
         self._has_parsed_all = False
 
     async def read(self, chunks: AsyncGenerator[bytes, None]) -> FormData:
-        """Reads the body to its end, and writes large files to the temporary file meanwhile.
+        """Reads the body to its end, and writes large files to the temporary file as it reads.
 
         Args:
-            chunks: The body, or what is left of it after a cancellation; closed at the end.
+            chunks: The body, or the rest of it after a cancellation; closed at the end.
 
         Returns:
             The form.
 
         Raises:
-            HTTPException: 400 if the body is malformed, 413 if it is beyond a limit.
+            HTTPException: 400 if the body is malformed, 413 if it exceeds a limit.
             OSError: If the temporary file can't be written.
         """
         async with aclosing(chunks):
@@ -198,10 +197,10 @@ class MultipartDecoder:
         return form
 
     def take(self, chunk: bytes) -> None:
-        """Takes a chunk of the body, and writes nothing.
+        """Parses a chunk of the body, and writes nothing to the temporary file.
 
         Raises:
-            HTTPException: 400 if the body is malformed, 413 if it is beyond a limit.
+            HTTPException: 400 if the body is malformed, 413 if it exceeds a limit.
         """
         self._size_bytes += len(chunk)
         most = self._collector.limits.max_body_size_bytes
@@ -210,17 +209,17 @@ class MultipartDecoder:
         data = chunk if self._opening.is_over else self._opening.feed(chunk)
         if self._is_content(data):
             self._collector.data(data)
-        elif data:  # an empty one would mean the end to the parser
+        elif data:  # an empty chunk would tell the parser that the body has ended
             self._parse(data)
             self._has_parsed_all = (
                 self._is_in_content and self._parser.gives_all and self._ends_apart(data)
             )
 
     def _is_content(self, data: bytes) -> bool:
-        """Whether all of it is content of the part that the parser is in.
+        """Returns whether all of a chunk is content of the current part.
 
-        PERF: as is most of a large file. The parser would search it as well, but from its
-        beginning, which takes up to four times as long: two fifths of the time of an upload.
+        PERF: true of most chunks of a large file. The parser would search them too, but from the
+        front, which takes up to four times as long: two fifths of the time of an upload.
         """
         return (
             self._is_in_content
@@ -230,10 +229,10 @@ class MultipartDecoder:
         )
 
     def _ends_apart(self, data: bytes) -> bool:
-        """Whether no delimiter can begin near its end, and it is long enough to tell.
+        """Returns whether a chunk certainly doesn't end with the start of a delimiter.
 
-        The parser keeps back what may become one; and one that is complete, until it has seen the
-        two bytes that follow.
+        The parser holds back bytes that may become a delimiter, and a complete one until it has
+        seen the two bytes that follow.
         """
         most = len(self._delimiter) + 1
         end = data[-most:]
@@ -266,10 +265,10 @@ class MultipartDecoder:
             raise _malformed(error.args[0]) from error
 
     def end(self) -> FormData:
-        """Gives the form, with files whose content may still be to be written.
+        """Returns the form; the content of its files may still have to be written.
 
         Raises:
-            HTTPException: 400 if the body is not complete.
+            HTTPException: 400 if the body is incomplete.
         """
         try:
             self._parser.close()
@@ -280,17 +279,17 @@ class MultipartDecoder:
         return self._collector.form()
 
     def close(self) -> None:
-        """Gives up what came so far, and closes its temporary file."""
+        """Discards what was parsed so far, and closes the temporary file."""
         self._collector.close()
 
 
 class _Opening:
-    """Leaves out what stands before the first boundary.
+    """Skips the preamble before the first boundary.
 
-    SPEC: RFC 2046 section 5.1.1, "preamble". A boundary stands at the beginning of a line.
+    SPEC: RFC 2046 section 5.1.1, "preamble". A boundary is at the start of a line.
 
     Args:
-        delimiter: The boundary with what stands before it.
+        delimiter: The boundary with the line break and dashes before it.
 
     Attributes:
         is_over: Whether the first boundary was found.
@@ -302,9 +301,9 @@ class _Opening:
         self.is_over = False
 
     def feed(self, chunk: bytes) -> bytes:
-        """Takes what comes; gives what is left of it, beginning with the first boundary."""
+        """Takes a chunk; returns what is left of it from the first boundary on."""
         if self._end == b"\r\n" and chunk.startswith(self._delimiter[2:]):
-            self.is_over = True  # PERF: as nearly every body begins, so no copy is made
+            self.is_over = True  # PERF: nearly every body starts like this, so nothing is copied
             return chunk
         data = self._end + chunk
         place = data.find(self._delimiter)
@@ -316,10 +315,10 @@ class _Opening:
 
 
 def _read_headers(segment: Any) -> dict[str, str]:
-    """Gives the headers of a part by name.
+    """Returns the headers of a part by name.
 
     Raises:
-        HTTPException: 400 if they hold what they must not.
+        HTTPException: 400 if a header is repeated or contains forbidden characters.
     """
     headers: dict[str, str] = {}
     for name, value in segment.headerlist:
@@ -333,10 +332,10 @@ def _read_headers(segment: Any) -> dict[str, str]:
 
 
 def _disposition(headers: dict[str, str]) -> tuple[str, str | None]:
-    """Gives the name of the field, and that of the file if the part is one.
+    """Returns the name of the field, and that of the file if the part is one.
 
     Raises:
-        HTTPException: 400 if there is no name, or they can't be read.
+        HTTPException: 400 if the name is missing, or the header can't be parsed.
     """
     try:
         name, filename = parameters.parse_disposition(headers["Content-Disposition"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parameters of Content-Type and Content-Disposition, as browsers read and write them."""
+"""Parses parameters of Content-Type and Content-Disposition, as browsers read and write them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _AS_CLIENTS_WRITE = re.compile(
 )
 _BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,\-./:=? ]*[0-9A-Za-z'()+_,\-./:=?]")
 
-# A name, then a value in quotes or one that goes on to the next semicolon; or neither.
+# A name, then a quoted value or one that extends to the next semicolon; or neither.
 _TYPE_PARAMETER = re.compile(r';[\t\r\n ]*([^;=]*)(?:="((?:\\.|[^"\\])*)"?[^;]*|=([^;]*))?')
 
 _AS_BROWSERS_WRITE = re.compile(r'form-data; name="([^"]*)"(?:; filename="([^"]*)")?')
@@ -27,20 +27,20 @@ _ESCAPE = re.compile("|".join(_ESCAPES))
 
 
 def boundary_of(content_type: str) -> str:
-    """Gives the boundary parameter of a Content-Type.
+    """Returns the boundary parameter of a Content-Type.
 
-    SPEC: WHATWG MIME Sniffing section 4.4, "parse a MIME type", for how parameters are read;
-    RFC 2046 section 5.1.1 for what a boundary may be.
+    SPEC: WHATWG MIME Sniffing section 4.4, "parse a MIME type", for how parameters are parsed;
+    RFC 2046 section 5.1.1 for which boundaries are valid.
 
     Raises:
-        ValueError: If there is none, none that the RFC allows, or more than one, of which
-            whoever checks the body on its way may take another.
+        ValueError: If there is no boundary, an invalid one, or more than one: software that checks
+            the body on its way here might use a different one.
     """
     match = _AS_CLIENTS_WRITE.fullmatch(content_type)
     if match is not None:
         return match[1]
     found = [
-        # Only a value in quotes has escapes, and no boundary needs one.
+        # Only quoted values have escapes, and no boundary needs one.
         (quoted or plain.rstrip("\t\r\n "))
         for name, quoted, plain in _TYPE_PARAMETER.findall(content_type)
         if name.lower() == "boundary"
@@ -61,20 +61,20 @@ def boundary_of(content_type: str) -> str:
 
 
 def parse_disposition(value: str) -> tuple[str | None, str | None]:
-    """Reads the Content-Disposition of a part of a form.
+    """Parses the Content-Disposition of a part of a form.
 
-    Names are taken as HTML section 4.10.21.8 has them written: `%0A`, `%0D` and `%22` are escapes,
-    and nothing else is. Where quotes were escaped by a backslash instead, as older clients do, that
-    is understood as well. `filename*` is ignored, as browsers do: RFC 7578 section 4.2 forbids it.
+    Names are encoded as in HTML section 4.10.21.8: `%0A`, `%0D` and `%22` are the only escapes.
+    Quotes escaped with a backslash, as older clients send them, are accepted too. `filename*` is
+    ignored, as in browsers: RFC 7578 section 4.2 forbids it.
 
     Args:
-        value: The value of the header, each byte a character.
+        value: The value of the header, decoded as latin-1.
 
     Returns:
-        Name of the field, None if there is none; name of the file, None if the part is no file.
+        Name of the field, None if it has none; name of the file, None if the part is not a file.
 
     Raises:
-        ValueError: If it can't be read, or has a parameter twice.
+        ValueError: If it can't be parsed, or a parameter is repeated.
     """
     match = _AS_BROWSERS_WRITE.fullmatch(value)
     if match is not None:
@@ -113,5 +113,5 @@ def _unescaped(value: str) -> str:
 
 
 def _text(value: str) -> str:
-    """SPEC: WHATWG Fetch section 5.3: names are UTF-8, whatever is said elsewhere."""
+    """SPEC: WHATWG Fetch section 5.3: names are always UTF-8."""
     return value if value.isascii() else value.encode("latin-1").decode("utf-8", "replace")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Turns the parts of a multipart body into entries of a form, in memory or in a temporary file."""
+"""Turns the parts of a multipart body into form entries, in memory or in a temporary file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LEAST_PIECE_BYTES = 4096
 
 
 class _Pieces:
-    """Bytes that come piece by piece. PERF: large pieces are not copied before the end."""
+    """Bytes that arrive in pieces. PERF: large pieces are not copied before the end."""
 
     __slots__ = ("_large", "_small", "size_bytes")
 
@@ -41,13 +41,13 @@ class _Pieces:
 
 
 class Collector:
-    """Takes the parts of a form as the parser gives them.
+    """Collects the parts of a form as the parser returns them.
 
     Args:
-        limits: How many fields and files, and how large.
+        limits: The limits for number and size of fields and files.
 
     Attributes:
-        limits: How many fields and files, and how large.
+        limits: The limits for number and size of fields and files.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -57,31 +57,31 @@ class Collector:
         self._files = 0
         self._name = self._type = ""
         self._filename: str | None = None
-        # PERF: nearly every part is small and comes in one piece, which is all that is kept then.
+        # PERF: nearly every part is small and arrives in one piece, which is then stored as it is.
         self._content: bytes | bytearray | _Pieces = b""
         self._size_bytes = 0
         self._kept_bytes = 0
         self._spool: Spool | None = None
-        # What stands at the end of the temporary file, once it is written.
+        # The pieces that the next write() appends to the temporary file.
         self._unwritten = _Pieces()
-        # Where the content of the part begins in the temporary file, if it is there.
+        # Offset of the current part's content in the temporary file, or None if it is in memory.
         self._start: int | None = None
 
     @property
     def unwritten_bytes(self) -> int:
-        """How much is waiting for `write`."""
+        """Number of bytes that wait for `write`."""
         return self._unwritten.size_bytes
 
     def start(self, name: str, filename: str | None, type: str) -> None:
-        """Begins a part.
+        """Starts a part.
 
         Args:
             name: Name of the field.
-            filename: Name of the file; None if it is no file.
+            filename: Name of the file; None if the part is not a file.
             type: Media type of a file.
 
         Raises:
-            HTTPException: 413 if there are too many.
+            HTTPException: 413 if there are too many fields or files.
         """
         if filename is None:
             self._fields += 1
@@ -97,7 +97,7 @@ class Collector:
         self._start = None
 
     def data(self, piece: bytes | bytearray) -> None:
-        """Takes content of the part.
+        """Adds content to the part.
 
         Raises:
             HTTPException: 413 if a field is too long.
@@ -120,7 +120,7 @@ class Collector:
             self._content = b""
 
     def end(self) -> None:
-        """Ends the part: its entry is in the form."""
+        """Ends the part and adds its entry to the form."""
         content = self._content
         data = content.join() if isinstance(content, _Pieces) else bytes(content)
         value: FormValue
@@ -140,7 +140,7 @@ class Collector:
         return form_of(self._entries, self._spool)
 
     def _pieces(self) -> _Pieces:
-        """The content so far, to be added to."""
+        """Returns the content so far as pieces, so that more can be added."""
         content = self._content
         if not isinstance(content, _Pieces):
             self._content = _Pieces()
@@ -149,7 +149,7 @@ class Collector:
         return content
 
     async def write(self) -> None:
-        """Writes to the temporary file what belongs there; who is cancelled may do it again."""
+        """Writes pending content to the temporary file; can be called again if cancelled."""
         if self._spool is not None:
             await self._spool.write(self._unwritten.join())
             self._unwritten = _Pieces()

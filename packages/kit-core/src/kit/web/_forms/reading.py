@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads a body as a form, whichever of the two media types it has."""
+"""Reads a body as a form of either media type."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ async def read_form(
     SPEC: WHATWG Fetch section 5.3, "consume body" as form data.
 
     Raises:
-        HTTPException: 400 if the content type is no form's or the body is malformed, 413 if it is
-            beyond a limit.
+        HTTPException: 400 if the content type is not that of a form or the body is malformed, 413
+            if it exceeds a limit.
     """
     kind = media_type(content_type)
     if kind == MULTIPART:

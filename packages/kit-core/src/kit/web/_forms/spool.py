@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where a form keeps files that are too large for memory."""
+"""Stores files of a form that are too large for memory."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 
 class Spool:
-    """A temporary file with the files of one form, one behind the other.
+    """A temporary file that contains the files of one form, one after another.
 
-    A form has one at most: with one for each file, a client could use up the file descriptors of
-    the process. It has no name in the file system, so nothing is left when it is closed.
+    Each form has at most one: with one per file, a client could use up the process's file
+    descriptors. It has no name in the file system, so nothing is left once it is closed.
 
     Attributes:
         size: Number of bytes in it.
@@ -27,9 +27,9 @@ class Spool:
         self.size = 0
 
     async def write(self, data: bytes) -> None:
-        """Appends to it.
+        """Appends data.
 
-        Who is cancelled has appended nothing: the next call writes to the same place.
+        A cancelled call has appended nothing: the next one writes to the same offset.
 
         Raises:
             OSError: If there is no space left.
@@ -40,22 +40,22 @@ class Spool:
         self.size += len(data)
 
     def _write_at(self, start: int, data: bytes) -> None:
-        with self._lock:  # a thread may go on when the task that waited for it was cancelled
+        with self._lock:  # a thread may continue after the task that waited for it was cancelled
             if self._is_closed:
                 return
             if self._file is None:
                 import tempfile
 
-                # It lives longer than this function: the form closes it.
+                # It outlives this function: the form closes it.
                 self._file = tempfile.TemporaryFile()  # noqa: SIM115
             self._file.seek(start)
             self._file.write(data)
             self._file.flush()
-            if self._is_closed:  # meanwhile, see close()
+            if self._is_closed:  # closed meanwhile, see close()
                 self._file.close()
 
     def read_at(self, start: int, size: int) -> bytes | None:
-        """Reads in any thread; gives None if it is closed."""
+        """Reads in any thread; returns None if the file is closed."""
         with self._lock:  # readers share one file position
             if self._is_closed:
                 return None
@@ -66,9 +66,9 @@ class Spool:
             return data
 
     def close(self) -> None:
-        """Closes and removes it; may be called again."""
+        """Closes and removes the file; may be called again."""
         self._is_closed = True
-        # The event loop waits for no thread that still reads or writes: that one closes it.
+        # The event loop doesn't wait for a thread that reads or writes: that thread closes it.
         if self._lock.acquire(blocking=False):
             try:
                 if self._file is not None:
@@ -77,7 +77,7 @@ class Spool:
                 self._lock.release()
 
     def __del__(self) -> None:
-        # A form that was read from the raw request, which nobody closes.
+        # A form that was read from the raw request; nothing else closes it.
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads application/x-www-form-urlencoded (WHATWG URL, section 5.1)."""
+"""Parses application/x-www-form-urlencoded (WHATWG URL, section 5.1)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _PLUS = ord("+")
 _PERCENT = ord("%")
 _PIECE_BYTES = 8 * 1024
 _FEW_ESCAPES = 6
-"""How many different ones are replaced one after the other, each in time by the whole length."""
+"""How many distinct escapes are replaced one by one; each takes a pass over the whole text."""
 _DIGITS = "0123456789abcdefABCDEF"
 _BYTES = {(high + low).encode(): bytes.fromhex(high + low) for high in _DIGITS for low in _DIGITS}
-"""What the two digits of an escape stand for."""
+"""The byte for the two digits of an escape."""
 _BYTES_INSIDE = {digits: byte for digits, byte in _BYTES.items() if byte not in b"&="}
-"""The same of those that can only stand inside of a name or a value."""
+"""The same for bytes that can only occur inside a name or a value."""
 _CHARACTERS = {
     "%" + digits.decode(): byte.decode()
     for digits, byte in _BYTES_INSIDE.items()
     if byte.isascii() and byte not in b"%" + _DIGITS.encode()
 }
-"""What an escape stands for, where that can't be part of another one."""
+"""The character for an escape, if it can't become part of another escape."""
 
 
 def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
@@ -34,7 +34,7 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
     SPEC: WHATWG URL section 5.1, "application/x-www-form-urlencoded parsing".
 
     Raises:
-        HTTPException: 413 if it is beyond a limit.
+        HTTPException: 413 if it exceeds a limit.
     """
     most = limits.max_field_size_bytes
     if _is_within(data, limits):
@@ -44,7 +44,7 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
         if count > limits.max_fields:
             raise form_too_large("fields", limits.max_fields)
         name, _, value = part[0].partition(b"=")
-        # Decoded they are no longer than they were.
+        # Decoding never makes them longer.
         if len(name) > most and len(_plain(name)) > most:
             raise field_name_too_large(most)
         if len(value) > most and len(_plain(value)) > most:
@@ -54,16 +54,16 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
 
 
 def _is_within(data: bytes, limits: Limits) -> bool:
-    """Whether a form is within its limits, as a look at its size and its `&` shows."""
+    """Returns whether total size and number of `&` show that a form is within its limits."""
     return len(data) <= limits.max_field_size_bytes and data.count(b"&") < limits.max_fields
 
 
 def last_values(data: bytes, limits: Limits) -> dict[str, str] | None:
-    """Gives the last value of each name of an urlencoded form.
+    """Returns the last value of each name of an urlencoded form.
 
-    None where more than that is needed: where it may be beyond a limit, or a name ends in `[]`.
+    Returns None if that is not enough: if the form may exceed a limit, or a name ends in `[]`.
 
-    PERF: it is what most handlers ask for, and takes two thirds of the time of a form first.
+    PERF: most handlers need no more, and building a form first would take half as long again.
     """
     text = _decoded_at_once(data) if _is_within(data, limits) else None
     if text is None or "[]" in text:
@@ -77,7 +77,7 @@ def last_values(data: bytes, limits: Limits) -> dict[str, str] | None:
 
 
 def parse_urlencoded(data: bytes) -> list[tuple[str, str]]:
-    """Gives the names and values of a query.
+    """Returns the names and values of a query.
 
     SPEC: WHATWG URL section 5.1, "application/x-www-form-urlencoded parsing".
     """
@@ -97,9 +97,9 @@ def parse_urlencoded(data: bytes) -> list[tuple[str, str]]:
 
 
 def _decoded_at_once(data: bytes) -> str | None:
-    """Decodes a whole form before it is split; gives None if that could change where it is split.
+    """Decodes a whole form before it is split; returns None if that could change the splitting.
 
-    PERF: which is nearly none; one after the other, names and values take twice as long.
+    PERF: which is rarely the case; decoding names and values one by one takes twice as long.
     """
     if _PLUS in data:
         data = data.replace(b"+", b" ")
@@ -123,10 +123,10 @@ def _decoded_at_once(data: bytes) -> str | None:
 
 
 def _without_few_escapes(data: bytes) -> str | None:
-    """Decodes what has no escapes but of ASCII punctuation, as most forms in English.
+    """Decodes a form whose only escapes are ASCII punctuation, like most forms in English.
 
-    PERF: all escapes of a character are replaced at once, in half the time of one by one. As none
-    becomes what could be part of another, what looks like one always was.
+    PERF: replaces all escapes of one character at once, in half the time of one by one. No result
+    can become part of another escape, so anything that looks like an escape is one.
     """
     try:
         text = data.decode()
@@ -146,25 +146,25 @@ def _without_few_escapes(data: bytes) -> str | None:
 
 
 def decoded(text: bytes) -> str:
-    """Gives a name or a value of an urlencoded form."""
+    """Returns a decoded name or value of an urlencoded form."""
     return _text(_plain(text))
 
 
 def _text(data: bytes) -> str:
     try:
-        return data.decode()  # PERF: with an error handler named, it takes twice as long
+        return data.decode()  # PERF: naming an error handler takes twice as long
     except UnicodeDecodeError:
         return data.decode("utf-8", "replace")
 
 
 def _plain(text: bytes) -> bytes:
-    # PERF: looked for as numbers; bytes in bytes raises and catches an exception first.
+    # PERF: searched as numbers; `bytes in bytes` raises and catches an exception first.
     if _PLUS in text:
         text = text.replace(b"+", b" ")
     if _PERCENT in text:
         if len(text) <= _PIECE_BYTES:
             return _without_escapes(text)
-        # At once it would take many times the memory, as it cuts the text at each `%`.
+        # At once, it would take many times the memory, as it splits the text at each `%`.
         return b"".join(map(_without_escapes, _pieces(text)))
     return text
 
@@ -180,7 +180,7 @@ def _without_escapes(text: bytes) -> bytes:
 
 
 def _pieces(text: bytes) -> Iterator[bytes]:
-    """Cuts a text, but not within an escape."""
+    """Cuts a text into pieces, but not within an escape."""
     start = 0
     while start < len(text):
         end = start + _PIECE_BYTES
