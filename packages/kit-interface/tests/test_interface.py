@@ -87,6 +87,7 @@ MODULES = (
     "kit.conninfo",
     "kit.interface",
     "kit.interface.callers",
+    "kit.interface.media_types",
     "kit.interface.metadata",
     "kit.interface.models",
     "kit.interface.paths",

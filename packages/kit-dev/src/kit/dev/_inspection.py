@@ -12,8 +12,6 @@ from kit.interface.patterns import PatternIndex, covers
 
 from ._names import Place, name_of, place_of
 
-_FROM_MOUNT = "kit._app.mount"
-
 
 @dataclass(frozen=True, slots=True)
 class RouteData:
@@ -113,9 +111,7 @@ def shown_name(handler: Any, is_middleware: bool) -> str:
 
 def is_mounted(route: RouterRoute) -> bool:
     """Whether a route hands over to a mounted application."""
-    # The module is for a kit-core that does not attach the fact yet.
-    own_module = getattr(route.handler, "__module__", None)
-    return facts_of(route.handler).mounted or own_module == _FROM_MOUNT
+    return facts_of(route.handler).mounted
 
 
 def _runs_before(earlier: RouteData, route: RouterRoute) -> bool:

@@ -6,8 +6,13 @@ from __future__ import annotations
 __all__ = ("JSON", "MULTIPART", "URLENCODED", "is_json", "media_type")
 
 JSON = "application/json"
+"""JSON (RFC 8259)."""
+
 MULTIPART = "multipart/form-data"
+"""Forms that may hold files (RFC 7578)."""
+
 URLENCODED = "application/x-www-form-urlencoded"
+"""Forms of text alone (WHATWG URL, section 5)."""
 
 
 def media_type(content_type: str | None) -> str:

@@ -50,7 +50,7 @@ _EMPTY = Segment("", "", None, None, False, ("", "index"))
 def variants(path: str) -> tuple[Variant, ...]:
     """Returns the paths that a route stands for: several if its last parameter is optional.
 
-    They are the same as those of `kit.router._pattern.expand_optional`.
+    They are the same as those of `kit.interface.patterns.expand_optional`.
     """
     has_optional = path.endswith("?")
     segments = tuple(_segment(text, has_optional) for text in split_pattern(path))
