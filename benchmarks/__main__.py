@@ -3,9 +3,12 @@
 
     uv run --group bench python -m benchmarks [SECTION ...] [--rows ...] [--peers ...]
         [--rounds N] [--apart] [--quick] [--json FILE]
+    uv run --group bench python -m benchmarks --compare REV [SECTION ...] [--rows ...]
+        [--rounds N] [--apart] [--quick] [--json FILE]
 
 Each section prints its tables; the last table says what the figures must show and whether they do.
-Peers that are not installed are named and left out.
+Peers that are not installed are named and left out. With --compare, a commit of Kit is measured
+beside the working tree instead; the last lines say what came out.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import growth, in_process, memory, peers, rows, served, start, verdict
+from . import compare, growth, in_process, memory, peers, rows, served, sides, start, verdict
 from .tables import Table
 
 
@@ -40,6 +43,8 @@ class Effort(NamedTuple):
 
 FULL = Effort({"in-process": 15, "served": 21, "start": 15, "growth": 7}, 0.05, memory.REQUESTS)
 QUICK = Effort({"in-process": 5, "served": 1, "start": 3, "growth": 3}, 0.01, 2000)
+COMPARE = FULL._replace(rounds=dict.fromkeys(compare.SECTIONS, 15), slot_s=0.005)
+COMPARE_QUICK = QUICK._replace(slot_s=0.002)
 
 
 class Run(NamedTuple):
@@ -98,6 +103,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     sections = [*SECTIONS, "all"]
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(sections))
+    parser.add_argument(
+        "--compare",
+        metavar="REV",
+        help=f"a commit of Kit beside the working tree; sections: {', '.join(compare.SECTIONS)}",
+    )
     parser.add_argument("--rows", nargs="+", choices=rows.ROWS, metavar="ROW", help="by name")
     parser.add_argument("--peers", nargs="+", choices=peers.NEEDED, metavar="PEER")
     parser.add_argument("--rounds", type=int, help="of every section")
@@ -109,6 +119,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--check", action="store_true", help="only check every answer")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
     options = parser.parse_args(arguments)
+    if options.compare is not None:
+        sections = [*compare.SECTIONS, "all"]
+        for name in ("peers", "requests", "check"):
+            if getattr(options, name):
+                parser.error(f"--{name} can't be combined with --compare, which measures Kit alone")
     unknown = [name for name in options.sections if name not in sections]
     if unknown:
         parser.error(f"no section {unknown[0]!r}: there are {', '.join(sections)}")
@@ -124,9 +139,52 @@ def check(names: list[str], row_names: list[str]) -> int:
     return 1 if left_out else 0
 
 
+def compare_with(options: argparse.Namespace) -> int:
+    """Measures a commit beside the working tree.
+
+    Returns:
+        The exit status: 1 if nothing could be measured.
+    """
+    effort = COMPARE_QUICK if options.quick else COMPARE
+    wanted = options.sections or ["in-process"]
+    if "all" in wanted:
+        wanted = list(compare.SECTIONS)
+    results: dict[str, Any] = {"python": platform.python_version()}
+    verdicts: list[str] = []
+    with sides.both(options.compare) as both:
+        print(f"Python {platform.python_version()}, {os.cpu_count()} processors")
+        for side in both:
+            print(f"{side.name}: {side.title}")
+            results[side.name] = side.title
+        print(flush=True)
+        for name in dict.fromkeys(wanted):
+            rounds = options.rounds or effort.rounds[name]
+            row_names = options.rows or list(rows.ROWS)
+            plan = compare.Plan(row_names, rounds, effort.slot_s, options.apart)
+            figures = compare.SECTIONS[name](both, plan)
+            print(f"## {name}\n")
+            print("\n".join(map(str, compare.tables(figures))))
+            for line in figures.left_out:
+                print(f"left out: {line}")
+            print(flush=True)
+            verdicts += compare.verdicts(name, both[0].revision, figures)
+            results[name] = dataclasses.asdict(figures)
+    print("\n".join(verdicts))
+    if options.json:
+        results["verdicts"] = verdicts
+        options.json.write_text(json.dumps(results, indent=1) + "\n")
+    return 0 if verdicts else 1
+
+
 def main(arguments: list[str]) -> int:
     """Measures and prints; gives the exit status."""
     options = parse(arguments)
+    if options.compare is not None:
+        try:
+            return compare_with(options)
+        except sides.SideError as error:
+            print(f"python -m benchmarks: --compare: {error}", file=sys.stderr)
+            return 1
     asked = options.peers or list(peers.NEEDED)
     installed, missing = peers.versions(asked)
     versions = " ".join(f"{name} {text}".strip() + "," for name, text in installed.items())

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+PYTHON_M = (sys.executable, "-m")
+"""The start of a command that runs a module of this tree."""
 _END_LIMIT_S = 10
 
 
@@ -26,13 +28,17 @@ class Worker:
 
     Args:
         name: The peer.
+        python_m: The start of a command that runs a module.
+        label: What errors call the worker; the peer by default.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(
+        self, name: str, python_m: Sequence[str] = PYTHON_M, label: str | None = None
+    ) -> None:
+        self.name = label or name
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", name],
+            [*python_m, "benchmarks.worker", name],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

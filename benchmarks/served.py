@@ -176,16 +176,27 @@ def _start_and_measure(
         try:
             for name in dict.fromkeys([RAW, *names]):
                 served.append(Served(server, name, processors))  # noqa: PERF401 - those to end
-            working = _verified(server, served, wanted, figures.left_out)
+            working = verified(server, served, wanted, figures.left_out)
             _measure(working, wanted, rounds, slot_s, figures.turns[server])
         finally:
             for each in served:
                 each.end()
 
 
-def _verified(
-    server: str, served: list[Served], wanted: list[str], left_out: list[str]
+def verified(
+    server: str, served: Sequence[Served], wanted: Sequence[str], left_out: list[str]
 ) -> list[Served]:
+    """Waits for servers, and checks their answers.
+
+    Args:
+        server: A name of `SERVERS`.
+        served: The processes.
+        wanted: The rows that each must answer.
+        left_out: Where the problems are added, a line each.
+
+    Returns:
+        The processes that answer all of them right.
+    """
     working = []
     for each in served:
         try:

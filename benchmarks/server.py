@@ -7,12 +7,12 @@ import http.client
 import os
 import socket
 import subprocess
-import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 
 from . import rows
-from .crew import ROOT
+from .crew import PYTHON_M, ROOT
 
 _START_LIMIT_S = 30
 _END_LIMIT_S = 10
@@ -41,17 +41,30 @@ class Served:
         server: A name of `SERVERS`.
         peer: The peer.
         processors: Where it may run; None for anywhere.
+        python_m: The start of a command that runs a module.
+        factory: What makes the app; that of the peer by default.
+        environment: Variables to set.
     """
 
-    def __init__(self, server: str, peer: str, processors: set[int] | None = None) -> None:
+    def __init__(
+        self,
+        server: str,
+        peer: str,
+        processors: set[int] | None = None,
+        *,
+        python_m: Sequence[str] = PYTHON_M,
+        factory: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.peer = peer
         self.port = free_port()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
-        target = f"benchmarks.peers.{peer}:rows_app"
+        target = factory or f"benchmarks.peers.{peer}:rows_app"
         arguments = SERVERS[server].format(app=target, port=self.port).split()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", *arguments],
+            [*python_m, *arguments],
             cwd=ROOT,
+            env={**os.environ, **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,

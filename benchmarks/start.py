@@ -8,6 +8,7 @@ first answer counts as well, since what is imported at the first request is not 
 from __future__ import annotations
 
 import ast
+import resource
 import statistics
 import subprocess
 import sys
@@ -95,11 +96,13 @@ class Starts:
         seconds: Wall time, from the start of the process to its end.
         peak_bytes: Peak resident memory.
         lazy: Which modules of `LAZY` were imported.
+        processor_seconds: Processor time, of the system as well.
     """
 
     seconds: list[float] = field(default_factory=list)
     peak_bytes: list[float] = field(default_factory=list)
     lazy: list[str] = field(default_factory=list)
+    processor_seconds: list[float] = field(default_factory=list)
 
 
 @dataclass
@@ -129,7 +132,7 @@ def measure(names: Sequence[str], rounds: int) -> Figures:
         working = []
         for name in dict.fromkeys([*floor, *names]):
             try:
-                _start(name, stage, Starts())  # also writes the byte code of what it imports
+                run_once(name, stage, Starts())  # also writes the byte code of what it imports
             except StartError as error:
                 figures.left_out.append(f"{stage}: {error}")
             else:
@@ -138,14 +141,28 @@ def measure(names: Sequence[str], rounds: int) -> Figures:
         for number in range(rounds):
             first = number % len(working)
             for name in working[first:] + working[:first]:
-                _start(name, stage, starts[name])
+                run_once(name, stage, starts[name])
     return figures
 
 
-def _start(name: str, stage: str, starts: Starts) -> None:
-    source = (_APPS / f"{name}.py").read_text()
+def run_once(name: str, stage: str, starts: Starts, prelude: str = "", epilogue: str = "") -> None:
+    """Starts one process, and notes what it took.
+
+    Args:
+        name: The peer.
+        stage: One of `STAGES`.
+        starts: Where the figures are added.
+        prelude: Lines that run before the app is imported.
+        epilogue: Lines that run at the end.
+
+    Raises:
+        StartError: If the process fails, or takes too long.
+    """
+    source = prelude + (_APPS / f"{name}.py").read_text()
     if stage == STAGES[1]:
         source += _ANSWER
+    source += epilogue
+    used = _processor_seconds()
     began = time.perf_counter()
     try:
         done = subprocess.run(
@@ -161,9 +178,16 @@ def _start(name: str, stage: str, starts: Starts) -> None:
     except subprocess.TimeoutExpired as error:
         raise StartError(f"{name}: took more than {_LIMIT_S} s") from error
     starts.seconds.append(time.perf_counter() - began)
+    starts.processor_seconds.append(_processor_seconds() - used)
     report = ast.literal_eval(done.stdout.splitlines()[-1])
     starts.peak_bytes.append(report["peak"])
     starts.lazy = report["lazy"]
+
+
+def _processor_seconds() -> float:
+    """Processor time of all processes that this one has started and seen end."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def tables(figures: Figures) -> list[Table]:

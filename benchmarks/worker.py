@@ -19,7 +19,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from . import peers, rows
+from . import origins, peers, rows
 from .rows import SCOPE, AppKey, Message, Request, Row, WrongAnswerError
 
 ANSWER_LIMIT_S = 30
@@ -205,6 +205,10 @@ class Worker:
                 send_all(app, prepared(row, requests, min(count, _MEASURED_BATCH)))
             )
             count -= _MEASURED_BATCH
+
+    def check_origins(self, folder: str) -> int:
+        """Checks where Kit was loaded from, see `origins.py`."""
+        return origins.check_origins(folder)
 
     def resident_bytes(self) -> int:
         """Resident memory of this process, after a collection."""
