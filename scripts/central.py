@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The central places that name every package: checks them, and writes what they lack.
+"""Checks and updates the central files that list every package.
 
-Everything else finds the packages by globbing. `check_tree.py` runs the checks, and writes with
-`--write`; `new_package.py` writes as well.
+Everything else finds packages by globbing. `check_tree.py` runs the checks, and with `--write` the
+updates; `new_package.py` runs the updates, too.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ PAGE = """\
       show_root_heading: false
       show_root_toc_entry: false
 """
-# Paths of type checkers that belong to no package.
+# Paths in mypy_path that don't belong to a package.
 _OTHER_PATHS = re.compile(r'^    "(?!packages/).*\n', re.MULTILINE)
 
 
 def uv_sources(text: str, packages: Packages) -> str:
-    """Returns pyproject.toml with each package as a source of uv, which takes no glob here."""
+    """Returns pyproject.toml with each package as a uv source; uv doesn't support globs there."""
     lines = "".join(f"{name} = {{ workspace = true }}\n" for name in packages)
     return _replaced(text, r"^\[tool\.uv\.sources\]\n", r"(?:.+\n)*", lines)
 
 
 def mypy_path(text: str, packages: Packages) -> str:
-    """Returns pyproject.toml with the folder of each package in `mypy_path`: no glob either."""
+    """Returns pyproject.toml with the folder of each package in `mypy_path`, without globs, too."""
     start, body = r"^mypy_path = \[\n", r"(?:    .+\n)*"
     found = re.search(f"(?:{start})({body})", text, re.MULTILINE)
     others = "".join(_OTHER_PATHS.findall(found[1])) if found else ""
@@ -97,7 +97,7 @@ WRITERS: dict[str, tuple[Callable[[str, Packages], str], ...]] = {
 
 
 def problems(packages: Packages) -> Iterator[str]:
-    """Yields the lines that a central place lacks, and those that it should not have."""
+    """Yields missing and unexpected lines of the central files."""
     for path, expected in _expected(packages).items():
         name = path.relative_to(ROOT)
         if not path.exists():
@@ -115,7 +115,7 @@ def problems(packages: Packages) -> Iterator[str]:
 
 
 def write(packages: Packages) -> list[Path]:
-    """Writes what the central places lack; returns the files that changed."""
+    """Updates the central files; returns those that changed."""
     changed = []
     for path, expected in _expected(packages).items():
         if not path.exists() or path.read_text(encoding="utf-8") != expected:
@@ -125,7 +125,7 @@ def write(packages: Packages) -> list[Path]:
 
 
 def _expected(packages: Packages) -> dict[Path, str]:
-    """The central files as they should be."""
+    """Returns the expected contents of the central files."""
     files = {}
     for name, writers in WRITERS.items():
         text = (ROOT / name).read_text(encoding="utf-8")
@@ -137,7 +137,7 @@ def _expected(packages: Packages) -> dict[Path, str]:
         files[ROOT / name] = text
     for leaf in (leaf for package in packages.values() for leaf in package.leaves):
         page = ROOT / REFERENCE / f"{leaf}.md"
-        # What a page says beside the docstrings is written by hand.
+        # Text on a page other than the docstrings is written by hand.
         is_there = page.exists()
         files[page] = page.read_text(encoding="utf-8") if is_there else PAGE.format(module=leaf)
     return files
@@ -148,7 +148,7 @@ def _imports(package: Package) -> str:
 
 
 def _table(*titles: str) -> str:
-    """An expression for the first two lines of a table."""
+    """Returns a regular expression for the first two lines of a table."""
     return rf"^\| {re.escape(' | '.join(titles))} \|\n\|[-|]+\|\n"
 
 
@@ -163,7 +163,7 @@ def _lines(rows: list[tuple[str, str, str]]) -> str:
 
 
 def _replaced(text: str, start: str, body: str, new: str) -> str:
-    """Puts `new` behind what `start` matches, in place of what `body` matches there.
+    """Replaces the text that `body` matches, after `start`, with `new`.
 
     Raises:
         LookupError: If nothing matches `start`.

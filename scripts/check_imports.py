@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Checks what the modules of the packages import, and how they reach into each other.
+"""Checks the imports of all modules, and their accesses to each other's private attributes.
 
     python scripts/check_imports.py
     python scripts/check_imports.py --reaches FOLDER
 
-The first prints what is wrong, a line each, and exits with 1 if there is anything:
+The first form prints one line per problem, and exits with 1 if there are any:
 
-- an import circle among modules, with imports for type checkers and inside functions;
+- an import circle, including imports for type checkers and inside functions;
 - an import from a distribution of Kit that the pyproject.toml does not declare;
 - an import of a private module or a private name of another distribution;
 - a private module at the top of `kit/`, where only rooms (folders) and public modules belong;
 - too many reaches: attributes `other._name` of objects that another module defines.
 
-The second only counts the reaches of any folder, to compare.
+The second form only counts the reaches in any folder, for comparison.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ import workspace
 
 MOST_REACHES = 60
 SHOWN_MODULES = 10
-# Public, for all their underscore: the methods and fields of named tuples.
+# Public despite the underscore: methods and fields of named tuples.
 PUBLIC = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
-# An object's own attributes.
+# Attributes of these names belong to the object itself.
 OWN = {"self", "cls"}
 
 
 class Import(NamedTuple):
-    """An import: the module, or the name and the module that defines it."""
+    """An import: of a module, or of a name and the module that it is imported from."""
 
     module: str
     name: str | None
@@ -46,7 +46,7 @@ class Import(NamedTuple):
 
 
 class Module:
-    """A module: who owns it, and what its source says."""
+    """A module, the distribution that owns it, and its syntax tree."""
 
     def __init__(self, name: str, path: Path, owner: str) -> None:
         self.name = name
@@ -61,7 +61,7 @@ class Module:
 
 
 def is_private(name: str) -> bool:
-    """Whether a name has a single leading underscore."""
+    """Returns whether a name has a single leading underscore."""
     return name.startswith("_") and not name.startswith("__")
 
 
@@ -69,7 +69,7 @@ def is_private(name: str) -> bool:
 
 
 def imports(module: Module, known: Iterable[str]) -> Iterator[Import]:
-    """Yields the imports of modules below `kit`; where a name is a module, that module."""
+    """Yields the imports of a module; a name that is itself a module is yielded as that module."""
     for node, where in _import_nodes([module.tree], ""):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -105,7 +105,7 @@ def _is_type_checking(test: ast.expr) -> bool:
 
 
 def _source(module: Module, node: ast.ImportFrom) -> str:
-    """The absolute name of the module that an import is from."""
+    """Returns the absolute name of the module that an import is from."""
     if not node.level:
         return node.module or ""
     parts = module.package.split(".")
@@ -114,14 +114,14 @@ def _source(module: Module, node: ast.ImportFrom) -> str:
 
 
 def place(module: Module, line: int) -> str:
-    """Where something is, for messages."""
+    """Returns file and line, for messages."""
     return f"{module.path.relative_to(workspace.ROOT)}:{line}"
 
 
 def stranger_problems(
     modules: dict[str, Module], packages: dict[str, workspace.Package]
 ) -> Iterator[str]:
-    """Imports from distributions that are not declared, and of what is private there."""
+    """Yields imports from undeclared distributions, and of private modules or names of others."""
     for module in modules.values():
         for found in imports(module, modules):
             if found.module.partition(".")[0] == "kit":
@@ -155,11 +155,11 @@ def _stranger_problems(
 
 
 def circle_problems(modules: dict[str, Module]) -> Iterator[str]:
-    """For each module of a circle its shortest one, each circle once."""
+    """Yields the shortest import circle of each module, each circle once."""
     graph: dict[str, dict[str, Import]] = {name: {} for name in modules}
     for module in modules.values():
         for found in imports(module, modules):
-            # The first import that runs speaks for the others of the same module.
+            # An import that runs at once takes precedence over others of the same module.
             others = graph[module.name]
             if found.module in modules and (
                 found.module not in others or (others[found.module].where and not found.where)
@@ -174,7 +174,7 @@ def circle_problems(modules: dict[str, Module]) -> Iterator[str]:
 
 
 def _shortest_circle(graph: dict[str, dict[str, Import]], start: str) -> list[str]:
-    """The modules of the shortest way from one back to itself; none if there is no way."""
+    """Returns the modules of the shortest path from a module back to itself; empty if none."""
     came_from: dict[str, str] = {}
     waiting = deque([start])
     while waiting:
@@ -199,7 +199,7 @@ def _described(graph: dict[str, dict[str, Import]], chain: list[str]) -> Iterato
 
 
 def top_problems(packages: dict[str, workspace.Package]) -> Iterator[str]:
-    """Private modules at the top of `kit/`."""
+    """Yields private modules at the top of `kit/`."""
     for package in packages.values():
         for path in sorted(package.source.glob("kit/_*.py")):
             if is_private(path.stem):
@@ -211,7 +211,7 @@ def top_problems(packages: dict[str, workspace.Package]) -> Iterator[str]:
 
 
 def reaches(tree: ast.Module) -> list[ast.Attribute]:
-    """Lists accesses `other._name` of names that the module itself defines nowhere."""
+    """Lists accesses `other._name` to names that the module itself doesn't define."""
     own = _defined(tree) | PUBLIC
     return [
         node
@@ -224,7 +224,7 @@ def reaches(tree: ast.Module) -> list[ast.Attribute]:
 
 
 def _is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
-    """Whether a node is an attribute of `self` or `cls`."""
+    """Returns whether a node is an attribute of `self` or `cls`."""
     return (
         isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
@@ -233,7 +233,7 @@ def _is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
 
 
 def _defined(tree: ast.Module) -> set[str]:
-    """Functions, classes, names of modules and classes, slots, and attributes set on `self`."""
+    """Returns the functions, classes, variables, slots and `self` attributes of a module."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -247,7 +247,7 @@ def _defined(tree: ast.Module) -> set[str]:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Those of a module or class with the blocks in it, but not those of functions and classes."""
+    """Yields the statements of a module or class and its blocks, without nested definitions."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield child
@@ -271,7 +271,7 @@ def _assigned(statement: ast.stmt) -> set[str]:
 
 
 def reach_report(counts: dict[str, list[ast.Attribute]], most: int | None) -> list[str]:
-    """The total, and the modules that reach most."""
+    """Returns the total, and the modules with the most reaches, as lines."""
     total = sum(map(len, counts.values()))
     limit = "" if most is None else f" (at most {most})"
     lines = [f"{total} reaches for private attributes of other modules' objects{limit}"]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Checks what no linter does: the shape of the packages, and the central places that name them.
+"""Checks the structure of the packages, and the central files that list them.
 
     python scripts/check_tree.py
     python scripts/check_tree.py --write
 
-Prints what is wrong, a line each, and exits with 1 if there is anything. With `--write` it first
-writes what the central places lack, e.g. after a package was split.
+Prints one line per problem, and exits with 1 if there are any. With `--write` it first updates the
+central files, e.g. after a package was split.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import central
 from workspace import CORE, ROOT, Package, packages
 
 NEEDED = ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "src/kit", "tests")
-# What lies beside the folders of a package: `python -m kit` runs kit-dev.
+# Files that a package has outside its own folders: `python -m kit` runs kit-dev.
 BESIDE = {"kit-dev": {"__main__.py"}}
 
 
 def problems() -> Iterator[str]:
-    """Yields what is wrong."""
+    """Yields all problems."""
     for folder in sorted(ROOT.glob("packages/*")):
         lacking = [name for name in NEEDED if not (folder / name).exists()]
         yield from (f"{folder.name}: no {name}" for name in lacking)
@@ -35,7 +35,7 @@ def problems() -> Iterator[str]:
 
 
 def shape_problems(package: Package) -> Iterator[str]:
-    """What is wrong with the modules of a package."""
+    """Yields problems with the modules of a package."""
     if package.project["name"] != package.name:
         yield f"{package.name}: its pyproject.toml names it {package.project['name']!r}"
     init = package.files.get("kit/__init__.py")
@@ -58,7 +58,7 @@ def shape_problems(package: Package) -> Iterator[str]:
 
 
 def owner_problems(found: dict[str, Package]) -> Iterator[str]:
-    """What lies below `kit` in two packages."""
+    """Yields entries of `kit` that are in two packages."""
     owners: dict[str, str] = {}
     for package in found.values():
         for entry in sorted(package.entries):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Builds what is published and checks it as users get it: contents, import contract, types.
+"""Builds the distributions and checks them as installed: contents, import contracts, types.
 
     python scripts/check_wheels.py
 
-Pyright and ty need the packages in one folder, as an installation has them; editable installs
-spread them over several.
+Pyright and ty need the packages in one folder, as in an installation; editable installs spread them
+over several.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from pathlib import Path
 
 from workspace import ROOT, packages
 
-# What the type checkers are run on: the tests of all packages together, and those of each.
+# Files for the type checkers: the type tests of all packages together, and those of each.
 TYPING = ("tests/typing/*.py", "packages/*/tests/typing/*.py")
-# Wrong uses, which ty knows by other codes than the others do.
+# Wrong uses, for which ty has other error codes than the other checkers.
 REFUSED = "refused.py"
 SOURCE_NAMES = {
     "CHANGELOG.md",
@@ -36,7 +36,7 @@ SOURCE_NAMES = {
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> None:
-    """Runs a command, shows what it prints, and ends this script if it fails."""
+    """Runs a command, shows its output, and exits if it fails."""
     print("$", *command, flush=True)
     done = subprocess.run([*map(str, command)], cwd=cwd, env={**os.environ, **environment})
     if done.returncode:
@@ -44,12 +44,12 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> None:
 
 
 def name_of(path: Path) -> str:
-    """The distribution that a wheel or a source distribution is of."""
+    """Returns the distribution name of a wheel or source distribution."""
     return path.name.partition("-")[0].replace("_", "-")
 
 
 def check_wheels(wheels: list[Path]) -> None:
-    """Each package has a wheel with what its folder has, and no file stands in two of them."""
+    """Checks that each package has a wheel with its files, and no file is in two wheels."""
     expected = packages()
     if sorted(map(name_of, wheels)) != [*expected]:
         sys.exit(f"expected a wheel for each of {[*expected]}, found {[w.name for w in wheels]}")
@@ -69,7 +69,7 @@ def check_wheels(wheels: list[Path]) -> None:
 
 
 def check_sources(archives: list[Path], wheels: list[Path]) -> None:
-    """Each wheel has a source distribution: what it was built from, its tests and its pages."""
+    """Checks that each wheel has a source distribution with sources, tests and pages."""
     if [*map(name_of, archives)] != [*map(name_of, wheels)]:
         sys.exit(f"expected an archive for each wheel, found {[a.name for a in archives]}")
     for archive in archives:
@@ -80,7 +80,7 @@ def check_sources(archives: list[Path], wheels: list[Path]) -> None:
 
 
 def copy_type_tests(folder: Path) -> list[str]:
-    """Puts the type tests into one folder, away from the sources; returns their names."""
+    """Copies the type tests into one folder, away from the sources; returns their names."""
     names: list[str] = []
     for source in sorted(path for pattern in TYPING for path in ROOT.glob(pattern)):
         if source.name in names:

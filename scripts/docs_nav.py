@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lists the pages of the reference in the navigation of the site; mkdocs.yml names it as a hook."""
+"""MkDocs hook that adds the pages of the reference to the navigation of the site."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FOLDER = "reference"
 
 
 def on_config(config: MutableMapping[str, Any]) -> None:
-    """Puts each page of `docs/reference` behind the index, by the name of its module.
+    """Adds each page of `docs/reference` after the index, sorted by module name.
 
     Args:
         config: The settings of MkDocs.

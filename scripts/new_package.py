@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Makes a package that passes `.ci/run` as it is.
+"""Creates a package that passes `.ci/run` as it is.
 
     python scripts/new_package.py kit-hello --middleware
     python scripts/new_package.py kit-hello --description "Greetings for the Kit web framework."
 
-The package is packages/kit-hello, imported as `kit.hello`: a tiny middleware, or a tiny function,
-with README, changelog, tests and a test of its types, all to be replaced. The central places that
-name every package get their lines, see central.py.
+The package is packages/kit-hello, imported as `kit.hello`: a tiny middleware or function with
+README, changelog, tests and a type test, all to be replaced. It is added to the central files that
+list every package, see central.py.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from workspace import INTERFACE, ROOT
 
 TEMPLATE = Path(__file__).resolve().parent / "template"
 NAME = re.compile(r"kit((?:-[a-z0-9]+)+)")
-# The lines of the template have room for these.
+# The longest values that fit in the lines of the template.
 MOST_NAME = 24
 MOST_DESCRIPTION = 90
 
 
 def check_name(name: str, packages: Mapping[str, workspace.Package]) -> str:
-    """Returns what a package is called in code; ends the script if its name can't be used."""
+    """Returns the name of a package in code; exits with an error if its name can't be used."""
     found = NAME.fullmatch(name)
     if found is None or name[4].isdigit():
         release.refuse(
@@ -58,14 +58,14 @@ def check_name(name: str, packages: Mapping[str, workspace.Package]) -> str:
 
 
 def check_plugin(name: str, packages: Mapping[str, workspace.Package]) -> None:
-    """Ends the script if another package registers a middleware of this name."""
+    """Exits with an error if another package registers a middleware of this name."""
     for package in packages.values():
         if name in package.project.get("entry-points", {}).get("kit.middleware", {}):
             release.refuse(f"{package.name} registers a middleware {name!r}: choose another name")
 
 
 def check_description(text: str) -> str:
-    """Returns a description with a full stop, if it fits into docstrings, TOML and tables."""
+    """Returns a description with a full stop; exits with an error if it isn't usable everywhere."""
     text = text.strip()
     if not re.fullmatch(r'[A-Z0-9][^"\\|`\n]*', text):
         release.refuse(
@@ -82,7 +82,7 @@ def check_description(text: str) -> str:
 
 
 def values_for(name: str, word: str, given: argparse.Namespace) -> dict[str, str]:
-    """Returns the texts for the markers of the template."""
+    """Returns the values for the placeholders of the template."""
     plugin = name.removeprefix("kit-")
     header = "-".join(["X", *(part.capitalize() for part in plugin.split("-"))])
     what = f"sets the header {header}" if given.middleware else "names method and path of a request"
@@ -118,7 +118,7 @@ def write(folder: Path, kinds: tuple[str, ...], values: Mapping[str, str]) -> No
             text = re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], text)
             target.write_text(text, encoding="utf-8")
     (folder / "LICENSE").write_text((ROOT / "LICENSE").read_text(encoding="utf-8"))
-    # The order of the imports and the breaks of long lines depend on the name.
+    # The order of imports and the wrapping of long lines depend on the name.
     ruff = (sys.executable, "-m", "ruff")
     for command in (("check", "--quiet", "--select", "I", "--fix"), ("format", "--quiet")):
         subprocess.run([*ruff, *command, str(folder)], cwd=ROOT, check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Gives packages new versions, and checks that versions, changelogs and ranges agree.
+"""Bumps versions of packages, and checks that versions, changelogs and ranges agree.
 
     python scripts/release.py bump kit-logger minor
     python scripts/release.py bump kit-logger 1.0.0
@@ -7,10 +7,10 @@
     python scripts/release.py check
     python scripts/release.py tag kit-logger-v0.2.0
 
-`bump` writes the version, moves what is unreleased in the changelog under it, and widens the ranges
-of whoever names the package; a package without a release is given the version that it has. `check`
-prints what is wrong, a line each. `tag` tells whether a tag can be published, and prints its
-package; `.github/workflows/release.yml` asks it.
+`bump` writes the version, moves unreleased changes in the changelog under it, and widens the ranges
+of packages that depend on it; a package without a release may be bumped to the version it has.
+`check` prints one line per problem. `tag` checks whether a tag can be published, and prints its
+package; `.github/workflows/release.yml` runs it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any, NamedTuple, NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 STEPS = ("major", "minor", "patch")
-# SPEC: the core metadata that a page of a package index shows.
+# SPEC: the core metadata that the page of a package index shows.
 NEEDED = ("description", "readme", "license", "license-files", "keywords", "classifiers")
 REQUIRES_PYTHON = ">=3.11"
 LABELS = ("Homepage", "Documentation", "Repository", "Changelog", "Issues")
@@ -51,7 +51,7 @@ RANGE = re.compile(
 
 
 class Version(NamedTuple):
-    """A version as Semantic Versioning has it, without pre-releases."""
+    """A version by Semantic Versioning, without pre-releases."""
 
     major: int
     minor: int
@@ -68,15 +68,15 @@ class Version(NamedTuple):
         return f"{self.major}.{self.minor}.{self.patch}"
 
     def after(self, step: str) -> Version:
-        """The next major, minor or patch version."""
+        """Returns the next major, minor or patch version."""
         place = STEPS.index(step)
         numbers = [*self[:place], self[place] + 1, 0, 0]
         return Version(*numbers[:3])
 
     def range(self) -> str:
-        """What a package that is developed with this version asks for.
+        """Returns the range that a package developed with this version requires.
 
-        Before 1.0.0 a minor version may break what stands on it, afterwards only a major one.
+        Before 1.0.0 a minor version may break dependants, after that only a major version.
         """
         low = f">={self.major}.{self.minor}"
         return f"{low},<0.{self.minor + 1}" if self.major == 0 else f"{low},<{self.major + 1}"
@@ -87,7 +87,7 @@ class Version(NamedTuple):
 
 
 class Package:
-    """A package of the workspace, with its files as they are."""
+    """A package of the workspace, with the contents of its files."""
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
@@ -107,19 +107,19 @@ class Package:
         return f"{self.name}-v{version}"
 
     def released(self) -> list[Version]:
-        """The versions that the changelog has, in its order."""
+        """Returns the versions in the changelog, in its order."""
         names = (match["name"] for match in SECTION.finditer(self.changelog))
         return [Version.parse(name) for name in names if name != "Unreleased"]
 
     def unreleased(self) -> str:
-        """What the changelog has of changes without a version."""
+        """Returns the changelog's section of unreleased changes."""
         parts = SECTION.split(LINKS.sub("", self.changelog))
         # The parts are the title, then name, date and text of each section.
         sections = dict(zip(parts[1::3], parts[3::3], strict=True))
         return (sections.get("Unreleased") or "").strip()
 
     def links(self) -> str:
-        """The links that the changelog needs at its end."""
+        """Returns the links that the changelog must end with."""
         versions = self.released()
         if not versions:
             return f"[Unreleased]: {self.repository}/commits/HEAD/packages/{self.name}\n"
@@ -132,7 +132,7 @@ class Package:
         return "".join(line + "\n" for line in lines)
 
     def write_version(self, version: Version, date: str) -> None:
-        """Writes a new version, and what is unreleased under it."""
+        """Writes a new version, and moves unreleased changes under it."""
         self.settings = re.sub(
             rf'^version *= *"{re.escape(str(self.version))}"$',
             f'version = "{version}"',
@@ -146,7 +146,7 @@ class Package:
         self.write()
 
     def write_change(self, line: str) -> None:
-        """Writes a line under Changed of what is unreleased."""
+        """Adds a line under Changed to the unreleased changes."""
         unreleased = self.unreleased()
         if "### Changed" in unreleased:
             changed = unreleased.replace("### Changed\n\n", f"### Changed\n\n{line}\n", 1)
@@ -165,12 +165,12 @@ class Package:
 
 
 def refuse(text: str) -> NoReturn:
-    """Ends the script with an error."""
+    """Exits with an error message."""
     sys.exit(f"error: {text}")
 
 
 def git(*arguments: str) -> str:
-    """What git prints in the repository."""
+    """Runs git in the repository and returns its output."""
     command = ["git", "-C", str(ROOT), *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -179,13 +179,13 @@ def git(*arguments: str) -> str:
 
 
 def packages() -> dict[str, Package]:
-    """The packages of the workspace by name."""
+    """Returns the packages of the workspace by name."""
     folders = sorted(path.parent for path in ROOT.glob("packages/*/pyproject.toml"))
     return {folder.name: Package(folder) for folder in folders}
 
 
 def find(name: str, among: dict[str, Package]) -> Package:
-    """The package of this name."""
+    """Returns the package of this name; exits with an error if there is none."""
     if name in among:
         return among[name]
     nearest = difflib.get_close_matches(name, among, n=1)
@@ -194,14 +194,14 @@ def find(name: str, among: dict[str, Package]) -> Package:
 
 
 def files_with_ranges() -> Iterator[Path]:
-    """The settings and pages that may name a range of a package."""
+    """Yields the settings and pages that may contain a range of a package."""
     for pattern in PAGES:
-        # What a changelog says was true when it was written.
+        # A changelog describes the past, so its ranges stay as they are.
         yield from (path for path in sorted(ROOT.glob(pattern)) if path.name != "CHANGELOG.md")
 
 
 def bump(name: str, step: str) -> None:
-    """Gives a package its next version; everything is checked before anything is written."""
+    """Bumps the version of a package; checks everything before it writes anything."""
     all_packages = packages()
     package = find(name, all_packages)
     old = package.version
@@ -230,7 +230,7 @@ def bump(name: str, step: str) -> None:
 
 
 def widen(package: Package) -> list[Path]:
-    """Writes a new range where one does not allow a package's version; gives the files."""
+    """Updates ranges that don't allow a package's version; returns the changed files."""
 
     def renewed(found: re.Match[str]) -> str:
         is_other = found["name"] != package.name
@@ -248,7 +248,7 @@ def widen(package: Package) -> list[Path]:
 
 
 def problems() -> list[str]:
-    """Lists what does not agree."""
+    """Lists all disagreements."""
     all_packages = packages()
     found: list[str] = []
     for package in all_packages.values():
@@ -270,7 +270,7 @@ def problems() -> list[str]:
 
 
 def metadata_problems(package: Package) -> Iterator[str]:
-    """What a page on a package index would lack."""
+    """Yields what the page of a package index would lack."""
     project = package.project
     yield from (f"pyproject.toml: no {key}" for key in NEEDED if not project.get(key))
     if project.get("requires-python") != REQUIRES_PYTHON:
@@ -289,7 +289,7 @@ def metadata_problems(package: Package) -> Iterator[str]:
 
 
 def changelog_problems(package: Package) -> Iterator[str]:
-    """What Keep a Changelog asks for, and this changelog has not."""
+    """Yields what the changelog lacks by the rules of Keep a Changelog."""
     sections = [*SECTION.finditer(package.changelog)]
     if not sections or sections[0]["name"] != "Unreleased":
         yield "CHANGELOG.md: the first section is not [Unreleased]"
@@ -313,7 +313,7 @@ def changelog_problems(package: Package) -> Iterator[str]:
 
 
 def requirement_problems(package: Package, among: dict[str, Package]) -> Iterator[str]:
-    """What a package asks for of the others in another way than by a range."""
+    """Yields requirements on other packages of the workspace that are not ranges."""
     project = package.project
     extras = project.get("optional-dependencies", {}).values()
     for line in [*project.get("dependencies", ()), *(line for lines in extras for line in lines)]:
@@ -323,7 +323,7 @@ def requirement_problems(package: Package, among: dict[str, Package]) -> Iterato
 
 
 def tag(name: str, repository: str | None) -> None:
-    """Prints the package of a tag, if the tag can be published."""
+    """Prints the package of a tag; exits with an error if the tag can't be published."""
     package_name, dash, version = name.rpartition("-v")
     if not dash:
         refuse(f"{name!r} is no tag of a package: expected one like kit-logger-v1.2.3")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The packages of the workspace, read from their folders.
 
-Scripts and tests read them from here, so that nobody has to list a new package.
+Scripts and tests get them from here, so that a new package needs no entry in a list.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-# The package with `kit/__init__.py`, and with all modules of `kit` that no other package has.
+# The package with `kit/__init__.py`, and with all modules of `kit` that are in no other package.
 CORE = "kit-core"
 INTERFACE = "kit-interface"
 
@@ -25,7 +25,7 @@ class Package:
     Attributes:
         name: Name of the distribution and of its folder.
         folder: The folder.
-        source: The folder below which its modules lie.
+        source: The folder that contains its modules.
         project: The table `project` of its pyproject.toml.
     """
 
@@ -38,23 +38,23 @@ class Package:
 
     @property
     def summary(self) -> str:
-        """The description for a table of packages: without the name of Kit and the full stop."""
+        """The description for a table of packages, without the name of Kit and the full stop."""
         description: str = self.project["description"]
         return re.sub(r",? (?:of|for) the Kit web framework", "", description).removesuffix(".")
 
     @property
     def is_middleware(self) -> bool:
-        """Whether it offers middleware."""
+        """Whether it registers middleware."""
         return "kit.middleware" in self.project.get("entry-points", {})
 
     @property
     def needs(self) -> set[str]:
-        """The distributions of Kit that it depends on, those of its extras left out."""
+        """The distributions of Kit that it depends on, without those of its extras."""
         return _of_kit(self.project.get("dependencies", ()))
 
     @property
     def declares(self) -> set[str]:
-        """The distributions of Kit that it depends on, with those of its extras."""
+        """The distributions of Kit that it depends on, including those of its extras."""
         extras = self.project.get("optional-dependencies", {}).values()
         return self.needs.union(*map(_of_kit, extras))
 
@@ -70,7 +70,7 @@ class Package:
 
     @property
     def entries(self) -> set[str]:
-        """What it puts into the folder `kit`: names of folders and modules."""
+        """The names of its folders and modules in the folder `kit`."""
         return {parts[1] for name in self.files if len(parts := PurePosixPath(name).parts) > 1}
 
     @property
