@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from copy import copy
 from functools import partial
 from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
 
 from kit._app.matching import match_request
-from kit._app.mount import mounted_handler
 from kit._app.registration import (
     HandlerT,
     Registrations,
@@ -36,7 +34,7 @@ from kit._support.limits import Limits
 from kit._support.typevars import B, V
 from kit.compose import respond
 from kit.context import Context
-from kit.interface import METHOD_NAME_ALL, ExecutionContext, Router, RouterRoute, plugins
+from kit.interface import METHOD_NAME_ALL, ExecutionContext, Router, RouterRoute
 from kit.interface.callers import place_of_call
 from kit.interface.paths import merge_path, path_of_url
 from kit.lifespan import Lifespan
@@ -399,6 +397,8 @@ class Kit(Generic[B, V]):
         call = f"mount({path!r}, ...)"
         if isinstance(application_handler, Kit):
             raise TypeError(f"{call} was given a Kit app: use route(), or mount its fetch method")
+        from kit._app.mount import mounted_handler  # here, since most apps mount nothing
+
         handler = mounted_handler(call, application_handler, option_handler, replace_request)
         self._registrations.add([METHOD_NAME_ALL], [merge_path(path, "*")], [handler])
         lifespan = getattr(application_handler, "lifespan", None)
@@ -436,7 +436,7 @@ class Kit(Generic[B, V]):
         response = await respond(c)
         if request.method == "HEAD":
             body = peek(response)
-            response = copy(response)
+            response = response.__copy__()
             put(response, None)
             if body is not None and not isinstance(body, bytes):
                 await close_stream(body)
@@ -505,6 +505,8 @@ def _router_of(router: Any) -> Router[Any]:
     if router is None:
         return default_router()
     if isinstance(router, str):
+        from kit.interface import plugins
+
         named: Router[Any] = plugins.load("kit.routers", router)()
         return named
     if isinstance(router, type):

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from sys import modules
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from msgspec import Struct
 
 from kit._support.limits import Limits, body_too_large
 from kit._support.struct import with_plain_stores
-from kit.concurrency._shared_task import SharedTask
 from kit.concurrency._signal import Signal
 from kit.interface import HTTPException
 from kit.interface.media_types import MULTIPART, URLENCODED, media_type
@@ -34,10 +34,11 @@ from kit.web._streams import (
     close_stream,
     iterate,
 )
-from kit.web._tee import Branch
 
 if TYPE_CHECKING:
+    from kit.concurrency._shared_task import SharedTask
     from kit.web._forms.multipart import MultipartDecoder
+    from kit.web._tee import Branch
 
 _FORMS = frozenset((MULTIPART, URLENCODED))
 Read: TypeAlias = Callable[[Limits], Awaitable[None]]
@@ -228,6 +229,8 @@ class RequestBody(Struct, eq=False):
         if self._failure is not None and self._data is None:
             raise self._failure
         if apart:
+            from kit.concurrency._shared_task import SharedTask
+
             self._shared = SharedTask(partial(self._run, read, limits))
             await self._shared.wait()
         else:
@@ -252,7 +255,7 @@ class RequestBody(Struct, eq=False):
     def _loses_bytes(self) -> bool:
         """Returns whether cancelling the task that reads would lose the bytes read so far."""
         body = peek(self._raw) if self._decoder is None else self._source
-        keeps = isinstance(body, (ReceivedBody, Bytes, Branch)) or body is None
+        keeps = body is None or isinstance(body, Bytes) or _keeps_chunks(body)
         return not keeps and self._form is None
 
     def _next_for_form(self) -> tuple[Read, bool]:
@@ -287,7 +290,7 @@ class RequestBody(Struct, eq=False):
 
     def _may_go_on(self, error: BaseException) -> bool:
         """Returns whether another task can continue: after a cancellation that lost nothing."""
-        is_kept = isinstance(self._source, (ReceivedBody, Branch))
+        is_kept = _keeps_chunks(self._source)
         return self._decoder is not None and is_kept and not isinstance(error, Exception)
 
     def _take(self) -> Bytes | Stream | None:
@@ -309,7 +312,7 @@ class RequestBody(Struct, eq=False):
             return
         body = self._take()
         most = limits.most_in_memory
-        if isinstance(body, (ReceivedBody, Branch)):
+        if _keeps_chunks(body):
             try:
                 self._data = await body.read(most, see)
             except HTTPException:
@@ -370,3 +373,12 @@ class RequestBody(Struct, eq=False):
             # The parser accepted content that such a body can't contain (RFC 2046 section 5.1.1).
             raise HTTPException(400, f"Malformed multipart body: {error}") from error
         return content
+
+
+def _keeps_chunks(body: object) -> TypeGuard[ReceivedBody | Branch]:
+    """Returns whether a body keeps what a cancelled reading took, for the one that goes on."""
+    if isinstance(body, ReceivedBody):
+        return True
+    # Imported by the code that made one; where it isn't, there are none.
+    tee: Any = modules.get("kit.web._tee")
+    return tee is not None and isinstance(body, tee.Branch)

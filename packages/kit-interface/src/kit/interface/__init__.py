@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The common interface of Kit: what routers, middleware and tools are written against."""
 
-from . import plugins
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from ._app import App
 from ._context import Context, ExecutionContext, KitRequest
 from ._errors import (
@@ -27,6 +30,9 @@ from ._router import (
 )
 from ._terminal import supports_color
 from ._web import Blob, File, FormData, Headers, Request, Response, is_response
+
+if TYPE_CHECKING:
+    from . import plugins
 
 __all__ = (
     "METHOD_NAME_ALL",
@@ -78,3 +84,12 @@ for _class in (
     UnsupportedPathError,
 ):
     _class.__module__ = __name__
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when it is first used: most apps name no plugin.
+    if name != "plugins":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return import_module(f"{__name__}.plugins")

@@ -7,8 +7,10 @@ the rest of the path at the end). A last literal segment that ends with `*` take
 begins so. A last `:name?` may be absent.
 """
 
-from ._covering import PatternIndex, covers
-from ._foreign import foreign_syntax
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from ._parsing import (
     FLAGS,
     Parameter,
@@ -19,6 +21,10 @@ from ._parsing import (
     split_pattern,
     variants,
 )
+
+if TYPE_CHECKING:
+    from ._covering import PatternIndex, covers
+    from ._foreign import foreign_syntax
 
 __all__ = (
     "FLAGS",
@@ -35,5 +41,20 @@ __all__ = (
 )
 
 # Names are shown as they are imported.
-for _object in (Parameter, PatternIndex, Segment):
+for _object in (Parameter, Segment):
     _object.__module__ = __name__
+
+# Every app parses patterns, but few ask for these: they are imported when they are first used.
+_LATER = {"PatternIndex": "_covering", "covers": "_covering", "foreign_syntax": "_foreign"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    if isinstance(found, type):
+        found.__module__ = __name__
+    globals()[name] = found
+    return found
