@@ -5,6 +5,8 @@
 # editable installs put each in a folder of its own, which this finds.
 __path__ = __import__("pkgutil").extend_path(__path__, __name__)
 
+from typing import TYPE_CHECKING, Any
+
 try:
     from kit.interface import HTTPException
 except ImportError as error:
@@ -14,7 +16,6 @@ except ImportError as error:
         "is installed in this environment, uninstall it first."
     ) from error
 
-from kit._app.in_thread import in_thread
 from kit._support.limits import Limits
 from kit.app import Kit
 from kit.context import Context
@@ -30,6 +31,9 @@ from kit.web import (
     Response,
     URLSearchParams,
 )
+
+if TYPE_CHECKING:
+    from kit._app.in_thread import in_thread
 
 __all__ = (
     "URL",
@@ -48,3 +52,13 @@ __all__ = (
     "URLSearchParams",
     "in_thread",
 )
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when it is first used: most apps have no handler that blocks.
+    if name != "in_thread":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from kit._app.in_thread import in_thread
+
+    globals()[name] = in_thread
+    return in_thread

@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from kit._support.limits import Limits, body_too_large
 from kit._support.struct import with_plain_stores
-from kit.concurrency._signal import Signal
 from kit.interface import HTTPException
 from kit.interface.media_types import MULTIPART, URLENCODED, media_type
 from kit.web import FormData, Request
@@ -37,6 +36,7 @@ from kit.web._streams import (
 
 if TYPE_CHECKING:
     from kit.concurrency._shared_task import SharedTask
+    from kit.concurrency._signal import Signal
     from kit.web._forms.multipart import MultipartDecoder
     from kit.web._tee import Branch
 
@@ -246,6 +246,8 @@ class RequestBody(Struct, eq=False):
             await self._shared.wait()
         elif self._busy:
             if self._changed is None:
+                from kit.concurrency._signal import Signal
+
                 self._changed = Signal()
             await self._changed.wait()
         else:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from types import CoroutineType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kit._app.errors import answer_fault, handle_error
 from kit._app.matching import context_of
@@ -19,7 +19,9 @@ from kit.web._streams import USED
 from .lifespan import serve_lifespan
 from .paths import path_of_scope
 from .response import plain_not_found, send_response
-from .types import Receive, Scope, Send
+
+if TYPE_CHECKING:
+    from .types import Receive, Scope, Send
 
 # PERF: searching bytes for a number is four times as fast as for b"%".
 _PERCENT = ord("%")

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kit.lifespan import Lifespan
 
-from .types import Receive, Send
+if TYPE_CHECKING:
+    from .types import Receive, Send
 
 
 async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> None:

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from kit.web import Response
 from kit.web._body import peek, put
 from kit.web._response import lines_of
 from kit.web._streams import USED, close_stream
 
-from .stream import send_stream
-from .types import Message, Send
+if TYPE_CHECKING:
+    from .types import Message, Send
 
 # SPEC: RFC 9110 sections 15.2, 15.3.5 and 15.4.5.
 _WITHOUT_BODY = frozenset((101, 204, 304))
@@ -59,7 +61,16 @@ def send_response(
     }
     if method == "HEAD":
         return _send_head_of_stream(head, body, send)
-    return send_stream(head, body, send, wait_for_disconnect)
+    sending: Awaitable[None] = _stream_sender()(head, body, send, wait_for_disconnect)
+    return sending
+
+
+@cache
+def _stream_sender() -> Any:
+    """Imports `send_stream` once it is needed. PERF: cached, which costs less than an import."""
+    from .stream import send_stream
+
+    return send_stream
 
 
 async def _send_whole(response: Response, body: bytes | None, send: Send, *, is_head: bool) -> None:

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ._app import App
 from ._context import Context, ExecutionContext, KitRequest
 from ._errors import (
-    FieldError,
     HandlerError,
     HTTPException,
     KitError,
-    ProblemError,
-    RequestValidationError,
     RouterClosedError,
     UnsupportedPathError,
     ValidationTarget,
@@ -33,6 +30,7 @@ from ._web import Blob, File, FormData, Headers, Request, Response, is_response
 
 if TYPE_CHECKING:
     from . import plugins
+    from ._problems import FieldError, ProblemError, RequestValidationError
 
 __all__ = (
     "METHOD_NAME_ALL",
@@ -73,12 +71,9 @@ __all__ = (
 
 # Names are shown as they are imported: kit.interface.HTTPException, not ..._errors.
 for _class in (
-    FieldError,
     HandlerError,
     HTTPException,
     KitError,
-    ProblemError,
-    RequestValidationError,
     RouterClosedError,
     RouterRoute,
     UnsupportedPathError,
@@ -86,10 +81,23 @@ for _class in (
     _class.__module__ = __name__
 
 
+# Imported when they are first used, which most apps never do: name to module.
+_LATER = {
+    "FieldError": "_problems",
+    "ProblemError": "_problems",
+    "RequestValidationError": "_problems",
+    "plugins": "",
+}
+
+
 def __getattr__(name: str) -> Any:
-    # Imported when it is first used: most apps name no plugin.
-    if name != "plugins":
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return import_module(f"{__name__}.plugins")
+    if name == "plugins":
+        return import_module(f"{__name__}.plugins")
+    found = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    found.__module__ = __name__
+    globals()[name] = found
+    return found

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
 
-from ._errors import FieldError
+from ._problems import FieldError
 
 __all__ = ("Model", "error_type", "model_of", "summary", "validation_errors")
 
