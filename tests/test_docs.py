@@ -39,14 +39,14 @@ FOLLOWED_BY = {
 # Those for who changes Kit itself: their commands take a clone, the network, or half an hour.
 FOR_DEVELOPERS = {"CONTRIBUTING.md", "benchmarks/README.md"}
 REFERENCE = "docs/reference/"
-# Modules whose names are for no caller: the pages of the `kit` command describe this one.
-PROGRAMS = {"kit.dev.cli"}
+# Public modules whose names are for no user: the innermost of the core, and the `kit` command.
+NOT_SHOWN = {"kit.compose", "kit.dev.cli"}
 # Every other public module that says what its public names are: the reference has them all.
 MODULES = sorted(
     module
     for package in workspace.packages().values()
     for module, path in package.modules.items()
-    if module not in PROGRAMS
+    if module not in NOT_SHOWN
     and not any(part.startswith("_") for part in module.split("."))
     and re.search(r"^__all__\b", path.read_text(), re.MULTILINE)
 )

@@ -11,7 +11,9 @@ import pytest
 from checkout import Checkout
 from commands import run
 
-HELLO = "packages/kit-hello"
+# A name that nobody takes: the tests of a repository with kit-hello pass as well.
+SAMPLE = "kit-sample-for-tests"
+FOLDER = f"packages/{SAMPLE}"
 # The longest names that there may be, with a digit, and a long description.
 LONG = "kit-oauth2-device-and-tokens"
 LONG_MIDDLEWARE = "kit-sign-and-verify-cookies2"
@@ -32,14 +34,14 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A repository with three packages more, of both kinds."""
     checkout = Checkout(tmp_path_factory.mktemp("extended") / "kit")
-    assert script(checkout, "kit-hello", "--middleware") == (
-        f"made {HELLO}, imported as kit.hello\n"
+    assert script(checkout, SAMPLE, "--middleware") == (
+        f"made {FOLDER}, imported as kit.sample_for_tests\n"
         "wrote pyproject.toml\n"
         "wrote README.md\n"
         "wrote docs/index.md\n"
         "wrote docs/reference/index.md\n"
-        "wrote docs/reference/kit.hello.md\n"
-        "Run 'uv sync' and 'uv run pytest packages/kit-hello', then replace the template's code.\n"
+        "wrote docs/reference/kit.sample_for_tests.md\n"
+        f"Run 'uv sync' and 'uv run pytest {FOLDER}', then replace the template's code.\n"
     )
     script(checkout, LONG, "--description", DESCRIPTION, "--depends", "kit-core")
     script(checkout, LONG_MIDDLEWARE, "--middleware")
@@ -47,25 +49,28 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 
 def test_middleware(extended: Checkout) -> None:
-    names = {name.removeprefix(f"{HELLO}/") for name in extended.files() if HELLO in name}
+    names = {name.removeprefix(f"{FOLDER}/") for name in extended.files() if FOLDER in name}
     assert names == {
         "CHANGELOG.md",
         "LICENSE",
         "README.md",
         "pyproject.toml",
-        "src/kit/hello/__init__.py",
-        "src/kit/hello/_middleware.py",
-        "src/kit/hello/py.typed",
+        "src/kit/sample_for_tests/__init__.py",
+        "src/kit/sample_for_tests/_middleware.py",
+        "src/kit/sample_for_tests/py.typed",
         "tests/conftest.py",
-        "tests/test_hello.py",
-        "tests/typing/hello_types.py",
+        "tests/test_sample_for_tests.py",
+        "tests/typing/sample_for_tests_types.py",
     }
-    project = tomllib.loads(extended.read(f"{HELLO}/pyproject.toml"))["project"]
+    project = tomllib.loads(extended.read(f"{FOLDER}/pyproject.toml"))["project"]
     interface = extended.read("packages/kit-logger/pyproject.toml")
     assert [f'"{each}"' in interface for each in project["dependencies"]] == [True]
-    assert project["entry-points"] == {"kit.middleware": {"hello": "kit.hello:hello"}}
-    row = "[kit-hello](packages/kit-hello) | `kit.hello` | Middleware that sets the header X-Hello"
-    assert f"\n| {row} |\n" in extended.read("README.md")
+    assert project["entry-points"] == {
+        "kit.middleware": {"sample-for-tests": "kit.sample_for_tests:sample_for_tests"}
+    }
+    shown = "Middleware that sets the header X-Sample-For-Tests"
+    row = f"| [{SAMPLE}]({FOLDER}) | `kit.sample_for_tests` | {shown} |"
+    assert f"\n{row}\n" in extended.read("README.md")
 
 
 def test_plain_package(extended: Checkout) -> None:
@@ -93,7 +98,7 @@ def test_they_pass_as_they_are(extended: Checkout) -> None:
     assert python("scripts/check_tree.py") == "the tree is as it should be\n"
     assert python("scripts/check_imports.py").endswith(" modules are as they should be\n")
     assert python("scripts/release.py", "check") == "versions, changelogs and ranges agree\n"
-    new = [root / "packages" / name for name in ("kit-hello", LONG, LONG_MIDDLEWARE)]
+    new = [root / "packages" / name for name in (SAMPLE, LONG, LONG_MIDDLEWARE)]
     run(bin_ / "ruff", "check", "--quiet", *new, cwd=root)
     run(bin_ / "ruff", "format", "--quiet", "--check", *new, cwd=root)
     types = [path for folder in new for path in folder.glob("tests/typing/*.py")]
@@ -101,9 +106,11 @@ def test_they_pass_as_they_are(extended: Checkout) -> None:
     assert said == "Success: no issues found in 9 source files\n"
     pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     assert " passed" in python(*pytest_, *new)
-    about = "hello or oauth2 or sign or reference or site or island or all_code or docs/index"
+    about = "sample or oauth2 or sign or reference or site or island or all_code or docs/index"
     assert " passed" in python(*pytest_, "tests/test_docs.py", "-k", about)
-    assert python("-c", "from kit.hello import hello; print(hello.__name__)") == "hello\n"
+    assert python("-c", "from kit import sample_for_tests as made; print(*made.__all__)") == (
+        "sample_for_tests\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,16 +153,16 @@ def test_they_pass_as_they_are(extended: Checkout) -> None:
             "kit-trailing-slash registers a middleware 'trim-trailing-slash': choose another name",
         ),
         (
-            ("kit-hello", "--depends", "kit-coer"),
+            (SAMPLE, "--depends", "kit-coer"),
             "there is no package 'kit-coer': there are ",
         ),
         (
-            ("kit-hello", "--description", 'a "greeting"'),
+            (SAMPLE, "--description", 'a "greeting"'),
             "--description 'a \"greeting\"': expected one line that begins with a capital letter, "
             'without double quotes, backslashes, backticks and "|"',
         ),
         (
-            ("kit-hello", "--description", "X" * 90),
+            (SAMPLE, "--description", "X" * 90),
             "--description has 91 characters, with the full stop: at most 90 fit",
         ),
     ],
