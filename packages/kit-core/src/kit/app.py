@@ -428,10 +428,10 @@ class Kit(Generic[B, V]):
         state = self._state
         path, match = match_request(state, request, path_of_url(request.url))
         bindings = state.lifespan.bindings
-        if env is not None:
-            bindings = {**bindings, **env} if bindings else env
+        if env is not None and bindings:
+            env = {**bindings, **env}
         req = KitRequest(request, path, match)
-        c: Context[B, V] = Context(state, None, None, path, match, match[0], bindings)
+        c: Context[B, V] = Context(state, None, None, path, match, match[0], env)
         c._begin(req, execution_ctx)
         response = await respond(c)
         if request.method == "HEAD":

@@ -54,7 +54,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     _path: str
     _match: Any
     _handlers: Any  # PERF: those of the match, which the app has looked up already
-    _env: Any
+    _env: Any = None  # until it is asked for
     _index: int = -1  # of the handler that is running
     # The fields below are None until they are first used.
     _req: KitRequest | None = None
@@ -87,9 +87,10 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     @property
     def env(self) -> B:
         """The bindings: the mapping that the lifespan yielded, and those passed to `fetch`."""
-        if self._env is None:
-            self._env = {}
-        return self._env  # type: ignore[no-any-return]  # B is what the user says it is
+        env = self._env
+        if env is None:
+            env = self._env = self._state.lifespan.bindings or {}
+        return env  # type: ignore[no-any-return]  # B is what the user says it is
 
     @property
     def var(self) -> V:
@@ -136,10 +137,13 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             self._execution_ctx = BackgroundTasks()
         return self._execution_ctx
 
-    async def _run_tasks(self) -> None:
-        """Runs the tasks added with `wait_until`."""
-        if self._execution_ctx is not None:
-            await self._execution_ctx.run()  # type: ignore[attr-defined]  # a BackgroundTasks
+    async def _end(self) -> None:
+        """Runs the tasks that `wait_until` was given, and releases what the request holds."""
+        try:
+            if self._execution_ctx is not None:
+                await self._execution_ctx.run()  # type: ignore[attr-defined]  # BackgroundTasks
+        finally:
+            self._close()
 
     def _close(self) -> None:
         """Releases the resources of the request, now that it is over."""

@@ -28,8 +28,7 @@ def context_of(state: AppState, scope: Any, receive: Any, path: str) -> Context[
     """
     request = request_of_scope(scope, receive)
     path, match = match_request(state, request, path)
-    bindings = state.lifespan.bindings
-    c: Context[Any, Any] = Context(state, scope, receive, path, match, match[0], bindings)
+    c: Context[Any, Any] = Context(state, scope, receive, path, match, match[0])
     c._adopt(request)
     return c
 

@@ -209,12 +209,13 @@ class RequestBody(Struct, eq=False):
         if data is not None:
             self._raw._body = USED
             self._has_taken = True
-            size = len(data)
-            for most in (limits.max_body_size_bytes, limits.max_memory_size_bytes):
-                if most is not None and size > most:
-                    self._failure = body_too_large(most)
-                    return
-            self._data = data
+            most, in_memory = limits.max_body_size_bytes, limits.max_memory_size_bytes
+            if most is not None and len(data) > most:
+                self._failure = body_too_large(most)
+            elif in_memory is not None and len(data) > in_memory:
+                self._failure = body_too_large(in_memory)
+            else:
+                self._data = data
 
     async def _once(self, read: Read, limits: Limits, *, apart: bool) -> None:
         """Reads the body, or waits for the task that is reading it.

@@ -30,14 +30,12 @@ def query_value(query: str, key: str) -> str | None:
     """
     if not key:
         return None
-    if "%" in query or "+" in query:
-        for part in query.split("&"):
-            name, _, value = part.partition("=")
-            if decode_query(name) == key:
-                return decode_query(value)
-        return None
+    is_plain = "%" not in key and "+" not in key
     for part in query.split("&"):
         name, _, value = part.partition("=")
         if name == key:
-            return value
+            if is_plain:
+                return decode_query(value)
+        elif ("%" in name or "+" in name) and decode_query(name) == key:
+            return decode_query(value)
     return None

@@ -73,13 +73,14 @@ async def serve(  # noqa: C901
             for message in plain_not_found():
                 await send(message)
             return
-        c = Context(state, scope, receive, path, match, handlers, state.lifespan.bindings)
+        c = Context(state, scope, receive, path, match, handlers)
     response: Any = None
     try:
         try:
-            if len(handlers) == 1 and not handlers[0][0].takes_next:
+            only = handlers[0][0] if len(handlers) == 1 else None
+            if only is not None and not only.takes_next:
                 # PERF: a single handler has nothing around it, so it is called directly.
-                handler = handlers[0][0].handler
+                handler = only.handler
                 c._index = 0
                 response = handler(c)
                 if response.__class__ is CoroutineType:
@@ -114,15 +115,17 @@ async def serve(  # noqa: C901
                 fault = TypeError("The response can't be sent: its body was already read")
                 response = answer_fault(fault, c)
             await send_response(response, send, c._wait_for_disconnect, method)
-    except Exception:
-        await c._run_tasks()  # the tasks were accepted, so they run even if the response failed
+    except BaseException as error:
+        if isinstance(error, Exception):
+            await c._end()  # tasks were promised, whatever became of the response
+        else:
+            c._close()
         raise
-    else:
-        if c._execution_ctx is not None:
-            await c._run_tasks()
-    finally:
-        reader = None if c._req is None else c._req._reader
-        if c._execution_ctx is not None or (reader is not None and reader.may_hold_files):
+    if c._execution_ctx is not None:
+        await c._end()
+    elif c._req is not None:
+        reader = c._req._reader
+        if reader is not None and reader.may_hold_files:
             c._close()
 
 
