@@ -33,9 +33,8 @@ def query_value(query: str, key: str) -> str | None:
     is_plain = "%" not in key and "+" not in key
     for part in query.split("&"):
         name, _, value = part.partition("=")
-        if name == key:
-            if is_plain:
-                return decode_query(value)
-        elif ("%" in name or "+" in name) and decode_query(name) == key:
+        if is_plain and name == key:
+            return decode_query(value)
+        if ("%" in name or "+" in name) and decode_query(name) == key:
             return decode_query(value)
     return None
