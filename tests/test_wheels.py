@@ -15,7 +15,14 @@ import httpx
 import pytest
 import workspace
 from commands import run
-from environments import install, install_pinned, metadata, new_environment, with_needed
+from environments import (
+    install,
+    install_pinned,
+    metadata,
+    new_environment,
+    versions,
+    with_needed,
+)
 from workspace import ROOT
 
 pytestmark = pytest.mark.slow
@@ -85,6 +92,83 @@ app.get("/hello/:name", lambda c: c.json({"hello": c.req.param("name")}))
 response = asyncio.run(app.request("/hello/wheel"))
 print(response.status, asyncio.run(response.text()))
 """
+# Uses what was part of kit-core, by the distribution that has it now. Two of them are called as an
+# app would do it: there is no app where kit-core isn't installed.
+ALONE = {
+    "kit-cookie": """
+from types import SimpleNamespace
+from kit.cookie import get_cookie, set_cookie
+
+headers = SimpleNamespace(get_all=lambda name: ["theme=dark%21"])
+sent = []
+c = SimpleNamespace(
+    req=SimpleNamespace(raw=SimpleNamespace(headers=headers)),
+    header=lambda name, value, append: sent.append(value),
+)
+set_cookie(c, "lang", "it", max_age=60)
+print(get_cookie(c, "theme"), *sent)
+""",
+    "kit-validator": """
+import asyncio
+from dataclasses import dataclass
+from types import SimpleNamespace
+from kit.validator import RequestValidationError, validator
+
+@dataclass
+class Page:
+    page: int
+
+async def validate(query):
+    found = {}
+    req = SimpleNamespace(query=lambda: query, add_validated_data=found.__setitem__)
+    async def next(): print(found)
+    try:
+        await validator("query", Page)(SimpleNamespace(req=req), next)
+    except RequestValidationError as error:
+        print(error.status, [each["path"] for each in error.errors])
+
+asyncio.run(validate({"page": "3"}))
+asyncio.run(validate({"page": "x"}))
+""",
+    "kit-testing": """
+from kit import Kit
+from kit.testing import sync_test_client
+
+with sync_test_client(Kit().get("/:name", lambda c: c.text(c.req.param("name")))) as client:
+    print(client[":name"].get(param={"name": "Ada"}).text())
+""",
+    "kit-asgi": """
+import asyncio
+from kit import Kit
+from kit.asgi import from_asgi, from_wsgi
+
+async def foreign(scope, receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": scope["root_path"].encode()})
+
+async def ask():
+    app = Kit().mount("/old", from_asgi(foreign))
+    print(await (await app.request("/old/x")).text())
+
+asyncio.run(ask())
+try:
+    from_wsgi(lambda environ, start: [])
+except ImportError as error:
+    print(error)
+""",
+}
+# What the extras of kit-core bring, beside kit-core and what it needs.
+EXTRAS = {
+    "standard": {"kit-dev", "kit-logger", "kit-testing", "kit-validator", "uvicorn", "watchfiles"},
+    "wsgi": {"kit-asgi", "a2wsgi"},
+}
+DISTRIBUTIONS = "from importlib import metadata; print(*[d.name for d in metadata.distributions()])"
+PRINTED = {
+    "kit-cookie": "dark! lang=it; Max-Age=60; Path=/\n",
+    "kit-validator": "{'query': Page(page=3)}\n400 ['page']\n",
+    "kit-testing": "Ada\n",
+    "kit-asgi": '/old\nfrom_wsgi() needs the package a2wsgi: pip install "kit-asgi[wsgi]"\n',
+}
 # More than is kept in memory, so that it goes through a temporary file.
 UPLOAD = b"x" * 3_000_000
 
@@ -192,6 +276,39 @@ def test_core_is_installed_by_pip(wheels: dict[str, Path], tmp_path: Path) -> No
     assert run(python, "-c", EVERYTHING_LAZY) == "[]\n"
     missing = run(python, "-c", "import kit.logger", code=1)
     assert missing.rstrip().endswith("ModuleNotFoundError: No module named 'kit.logger'")
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_each_works_with_what_it_declares(
+    name: str, wheels: dict[str, Path], tmp_path: Path
+) -> None:
+    python = new_environment(tmp_path / "venv")
+    install_pinned(python, *with_needed(wheels, name))
+    needed = workspace.needed([name], PACKAGES)
+    installed = {*run(python, "-c", DISTRIBUTIONS).split()}
+    assert installed & ALL == needed
+    assert run(python, "-c", f"import {', '.join(PACKAGES[name].leaves)}") == ""
+    if name in ALONE:
+        assert run(python, "-c", ALONE[name]) == PRINTED[name]
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_extras_of_the_core(extra: str, wheels: dict[str, Path], tmp_path: Path) -> None:
+    python = new_environment(tmp_path / "venv")
+    install(python, f"kit-core[{extra}]", options=("--constraint", versions(tmp_path, wheels)))
+    installed = {*run(python, "-c", DISTRIBUTIONS).split()}
+    assert installed >= EXTRAS[extra]
+    named = EXTRAS[extra] & ALL
+    assert installed & ALL == workspace.needed(["kit-core", *named], PACKAGES)
+
+
+def test_extras_of_the_core_are_tested() -> None:
+    assert {*EXTRAS} == {*PACKAGES["kit-core"].project["optional-dependencies"]}
+
+
+def test_what_left_the_core_and_needs_no_app_needs_no_core() -> None:
+    assert {"kit-cookie", "kit-validator"} <= APART
+    assert not CORE & {*ALONE}
 
 
 def test_packages_work_without_the_core(wheels: dict[str, Path], tmp_path: Path) -> None:

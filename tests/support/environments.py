@@ -29,10 +29,21 @@ def install(python: Path, *what: str | Path, options: tuple[str | Path, ...] = (
 
 def install_pinned(python: Path, *what: str | Path) -> None:
     """Installs with the versions of third parties that Kit is developed with."""
-    pins = python.parent.parent / "pins.txt"
+    install(python, *what, options=("--constraint", versions(python.parent.parent)))
+
+
+def versions(folder: Path, wheels: Mapping[str, Path] | None = None) -> Path:
+    """Writes a file with the versions of third parties that Kit is developed with.
+
+    Args:
+        folder: Where to write it.
+        wheels: Wheels that take the place of published distributions, however they are asked for.
+    """
+    file = folder / "versions.txt"
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]
-    pins.write_text("\n".join(settings["constraint-dependencies"]))
-    install(python, *what, options=("--constraint", pins))
+    ours = [f"{name} @ {wheel.as_uri()}" for name, wheel in (wheels or {}).items()]
+    file.write_text("\n".join([*settings["constraint-dependencies"], *ours]))
+    return file
 
 
 def with_needed(wheels: Mapping[str, Path], *names: str) -> list[Path]:

@@ -201,6 +201,6 @@ def test_without_a2wsgi(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(
-        ImportError, match=r'^from_wsgi\(\) needs .* a2wsgi: pip install "kit-core\[wsgi\]"$'
+        ImportError, match=r'^from_wsgi\(\) needs .* a2wsgi: pip install "kit-asgi\[wsgi\]"$'
     ):
         from_wsgi(nothing)

@@ -93,6 +93,51 @@ def test_finds_the_app(files: dict[str, str], target: str, folder: Path) -> None
     assert isinstance(load_app(target), Kit)
 
 
+SUB_APPS = "from kit import Kit\napp = users_app = Kit()\nbooks_app = Kit()\n"
+MADE = 'Kit().get("/main", lambda c: c.text("main"))'
+FACTORY = f"def create_app(): return {MADE}\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(f"from users import users_app\n{FACTORY}", id="factory"),
+        pytest.param(f"from users import users_app\nsite = {MADE}\n", id="app"),
+        pytest.param(
+            f"from users import app\n{FACTORY}", id="factory, beside an imported app of that name"
+        ),
+        pytest.param(
+            f"from users import app\nsite = {MADE}\n", id="app, beside an imported one of that name"
+        ),
+        pytest.param(
+            f"try:\n    from users import app\nexcept ImportError:\n    raise\n{FACTORY}",
+            id="imported within another statement",
+        ),
+        pytest.param(f"from users import *\n{FACTORY}", id="imported with all names"),
+        pytest.param(
+            "from users import users_app, books_app\nfrom made import create_app\n",
+            id="imported factory",
+        ),
+        pytest.param(f"from users import app\napp = {MADE}\n", id="another app of that name"),
+        pytest.param(
+            f"from users import app\ndef begin():\n    global app\n    app = {MADE}\nbegin()\n",
+            id="another app of that name, made by a function",
+        ),
+    ],
+)
+def test_an_imported_app_gives_way_to_the_module_s_own(source: str, folder: Path) -> None:
+    files = {"users.py": SUB_APPS, "made.py": FACTORY, "shop.py": source}
+    write(folder, {name: f"from kit import Kit\n{text}" for name, text in files.items()})
+    assert [route.path for route in load_app("shop.py").routes] == ["/main"]
+
+
+def test_an_imported_app_is_taken_where_there_is_no_other(folder: Path) -> None:
+    one = "from users import books_app as site\n"
+    write(folder, {"users.py": SUB_APPS, "one.py": one, "two.py": f"{one}from users import app\n"})
+    assert load_app("one.py") is load_app("users:books_app")
+    assert load_app("two.py") is load_app("users:app")
+
+
 def write(folder: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         file = folder / name
@@ -282,6 +327,28 @@ def test_another_module_of_the_same_name_is_not_taken(folder: Path) -> None:
             AttributeError,
             "shop.py has several apps: say which, by putting ':one' or ':two' behind it",
             id="several apps",
+        ),
+        pytest.param(
+            {
+                "shop.py": "from kit import Kit\nfrom users import app\none = Kit()\ntwo = Kit()\n"
+                "def create_app(): return app\n",
+                "users.py": APP,
+            },
+            "shop.py",
+            AttributeError,
+            "shop.py has several apps: say which, by putting ':one' or ':two' or ':create_app' "
+            "behind it",
+            id="several apps and a factory",
+        ),
+        pytest.param(
+            {
+                "shop.py": "from users import one, two\n",
+                "users.py": "from kit import Kit\none = Kit()\ntwo = Kit()\n",
+            },
+            "shop.py",
+            AttributeError,
+            "shop.py has several apps: say which, by putting ':one' or ':two' behind it",
+            id="several imported apps",
         ),
         pytest.param(
             {"shop.py": "app = 5\n"},

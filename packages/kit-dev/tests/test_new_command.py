@@ -46,9 +46,10 @@ def test_project_passes_its_own_tests(folder: Path) -> None:
     settings = tomllib.loads((root / "pyproject.toml").read_text())
     assert settings["project"]["name"] == "my-shop"
     [core] = settings["project"]["dependencies"]
-    dev, runner = settings["dependency-groups"]["dev"]
+    dev, testing, runner = settings["dependency-groups"]["dev"]
     assert re.fullmatch(r"kit-core>=[\d.]+,<[\d.]+", core)
     assert re.fullmatch(r"kit-dev\[serve\]>=[\d.]+,<[\d.]+", dev)
+    assert re.fullmatch(r"kit-testing>=[\d.]+,<[\d.]+", testing)
     assert runner == "pytest"
 
 

@@ -73,16 +73,10 @@ def _dispatch_from(index: int) -> Dispatch:  # noqa: C901
 
 
 dispatch = _dispatch_from(0)
-"""Runs the matched handlers; the response is then in `c.res`.
+"""Runs the matched handlers: `await dispatch(c)`; the response is then in `c.res`.
 
 An exception is handled where it was raised, so that outer middleware continues as usual after
-its `await next()`.
-
-Args:
-    c: The context.
-
-Raises:
-    HandlerError: If the app's `not_found` returns no response.
+its `await next()`. A HandlerError is raised if the app's `not_found` returns no response.
 """
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from typing import Any, TypedDict, assert_type
 
-import kit
 from kit import interface
 from kit.interface import (
     Context,
     FieldError,
+    Handler,
     HTTPException,
     Middleware,
     Next,
@@ -33,42 +33,6 @@ from kit.interface.websocket import (
 
 class Book(TypedDict):
     title: str
-
-
-# The core's own classes are what the protocols ask for.
-
-
-def core(
-    app: kit.Kit,
-    c: kit.Context,
-    req: kit.KitRequest,
-    request: kit.Request,
-    response: kit.Response,
-    headers: kit.Headers,
-    form: kit.FormData,
-    file: kit.File,
-    blob: kit.Blob,
-) -> tuple[object, ...]:
-    an_app: interface.App = app
-    context: interface.Context = c
-    kit_request: interface.KitRequest = req
-    web_request: interface.Request = request
-    web_response: interface.Response = response
-    web_headers: interface.Headers = headers
-    form_data: interface.FormData = form
-    web_file: interface.File = file
-    web_blob: interface.Blob = blob
-    return (
-        an_app,
-        context,
-        kit_request,
-        web_request,
-        web_response,
-        web_headers,
-        form_data,
-        web_file,
-        web_blob,
-    )
 
 
 # Middleware that needs more than headers, on the interface alone.
@@ -113,9 +77,8 @@ def streaming(c: Context) -> Response:
     return c.body(numbers(), 200, {"content-type": "text/plain"})
 
 
-app = kit.Kit()
-app.use(shouting)
-app.get("/stream", streaming)
+middleware: Middleware = shouting
+handler: Handler = streaming
 
 
 # Facts: what is attached keeps its type.

@@ -113,7 +113,7 @@ def from_wsgi(wsgi_app: WsgiApp, /, *, workers: int = 10) -> AsgiHandler:
         app.mount("/admin", from_wsgi(get_wsgi_application()))
 
     The application runs in its own worker threads, and only on asyncio. Requires the package
-    a2wsgi, which `kit-core[wsgi]` installs.
+    a2wsgi, which `kit-asgi[wsgi]` installs.
 
     Args:
         wsgi_app: A WSGI application, such as one of Flask or Django.

@@ -39,7 +39,7 @@ def asgi_of(wsgi_app: Callable[..., Iterable[bytes]], workers: int) -> Callable[
         from a2wsgi import WSGIMiddleware
     except ImportError as error:
         raise ImportError(
-            'from_wsgi() needs the package a2wsgi: pip install "kit-core[wsgi]"'
+            'from_wsgi() needs the package a2wsgi: pip install "kit-asgi[wsgi]"'
         ) from error
 
     def begin(environ: Any, start_response: Any) -> Iterable[bytes]:

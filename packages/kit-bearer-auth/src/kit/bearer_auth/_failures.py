@@ -19,14 +19,15 @@ _KEYS = ("message", "www_authenticate_header")
 
 
 class FailureOptions(TypedDict, total=False):
-    """Response to one kind of failure. Absent keys, None and `""` select the default.
+    """Response to one kind of failure. Absent keys and None select the default.
 
     Attributes:
-        message: The body: a str is sent as text/plain, any other value as JSON. A function, plain
-            or async, is called with `c` and returns either of them.
+        message: The body: a str is sent as text/plain, any other value as JSON; `""` is an empty
+            body. A function, plain or async, is called with `c` and returns either of them.
         www_authenticate_header: The challenge: a str is sent unchanged, a mapping as `key="value"`
-            pairs after the scheme. A function, plain or async, is called with `c` and returns
-            either of them.
+            pairs after the scheme; `""` selects the default, since a 401 needs a challenge (RFC
+            9110 section 11.6.1). A function, plain or async, is called with `c` and returns either
+            of them.
     """
 
     message: Any
@@ -78,7 +79,7 @@ def prepare(
     where = f"{name}['www_authenticate_header']"
     if options is not None:
         _check_keys(name, options)
-        if options.get("message") not in (None, ""):
+        if options.get("message") is not None:
             message = options["message"]
         if options.get("www_authenticate_header") not in (None, ""):
             header = options["www_authenticate_header"]

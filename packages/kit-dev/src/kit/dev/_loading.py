@@ -6,10 +6,12 @@ from __future__ import annotations
 import difflib
 import inspect
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from ._bindings import imported_names
 from ._errors import AppFailedError, AttributeNotFoundError, ImportStringError, NotAnAppError
 from ._importing import failed, find_file, import_place, top_folder
 
@@ -28,7 +30,8 @@ def load_app(target: str) -> Any:
         target: `module`, `module:attr`, `path/to/app.py`, `path/to/app.py:attr`, `folder` (which
             has an `app.py`, `main.py` or `__init__.py`) or `folder:attr`. The attribute may be
             a function without parameters that returns the app. Default: `app`, `application`, the
-            only app there is, or what the function `create_app` or `make_app` returns.
+            only app there is, or what the function `create_app` or `make_app` returns; names that
+            the module only imports count if it defines none of these itself.
 
     Returns:
         The app.
@@ -105,20 +108,40 @@ def _split(target: str) -> tuple[str, str | None]:
 
 
 def _usual_attribute(module: ModuleType, shown: str) -> str:
+    """Returns the name of the app; what the module itself defines comes before what it imports."""
+    imported = imported_names(module)
     for name in _ATTRIBUTES:
-        value = _get(module, name, shown)
-        # A submodule of this name is one of a package whose app is called otherwise.
-        if value is not _MISSING and not isinstance(value, ModuleType):
+        if name not in imported and _may_be_app(module, name, shown):
             return name
-    names = [name for name, value in vars(module).items() if is_app(value)]
-    distinct = {id(vars(module)[name]) for name in names}
-    if len(distinct) == 1:
-        return names[0]
-    if not names:
-        for name in _FACTORIES:
-            if callable(vars(module).get(name)):
-                return name
-    raise AttributeNotFoundError(shown, None, tuple(names))
+    own = {name: value for name, value in vars(module).items() if name not in imported}
+    apps, factories = _apps(own), _factories(own)
+    if len({id(own[name]) for name in apps}) > 1:
+        raise AttributeNotFoundError(shown, None, (*apps, *factories))
+    for name in (*apps, *factories):
+        return name
+    for name in _ATTRIBUTES:
+        if _may_be_app(module, name, shown):
+            return name
+    for name in _factories(vars(module)):
+        return name
+    apps = _apps(vars(module))
+    if len({id(vars(module)[name]) for name in apps}) == 1:
+        return apps[0]
+    raise AttributeNotFoundError(shown, None, tuple(apps))
+
+
+def _may_be_app(module: ModuleType, name: str, shown: str) -> bool:
+    """Returns whether there is a value of this name; a package may have a submodule instead."""
+    value = _get(module, name, shown)
+    return value is not _MISSING and not isinstance(value, ModuleType)
+
+
+def _apps(values: Mapping[str, Any]) -> list[str]:
+    return [name for name, value in values.items() if is_app(value)]
+
+
+def _factories(values: Mapping[str, Any]) -> list[str]:
+    return [name for name in _FACTORIES if callable(values.get(name))]
 
 
 def _find_app(module: ModuleType, name: str, shown: str) -> Any:

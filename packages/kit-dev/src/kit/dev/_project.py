@@ -58,7 +58,7 @@ requires-python = ">=3.11"
 dependencies = ["kit-core{core}"]
 
 [dependency-groups]
-dev = ["kit-dev[serve]{dev}", "pytest"]
+dev = ["kit-dev[serve]{dev}", "kit-testing{testing}", "pytest"]
 
 [tool.uv]
 package = false
@@ -80,7 +80,7 @@ Without:
 
 ```sh
 python -m venv .venv && . .venv/bin/activate
-pip install kit-core 'kit-dev[serve]' pytest
+pip install kit-core 'kit-dev[serve]' kit-testing pytest
 kit dev
 pytest
 ```
@@ -124,11 +124,11 @@ def make_project(name: str, folder: Path) -> list[str]:
         root.mkdir(exist_ok=True)
         if any(root.iterdir()):
             raise ProjectError(f"{root} is there already, and not empty: pick another name")
-        values = {"name": name, "core": _range("kit-core"), "dev": _range("kit-dev")}
+        ranges = {each: _range(f"kit-{each}") for each in ("core", "dev", "testing")}
         for file, text in _FILES.items():
             # Never over another file, whoever made one just now.
             with (root / file).open("x", encoding="utf-8") as stream:
-                stream.write(text.format(**values))
+                stream.write(text.format(name=name, **ranges))
     except FileExistsError as error:
         raise ProjectError(f"{error.filename} is there already: pick another name") from error
     except OSError as error:

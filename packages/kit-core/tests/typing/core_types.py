@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Checked by mypy, pyright and ty against the installed wheels; never run."""
+
+from __future__ import annotations
+
+import kit
+from kit import interface
+
+# The classes of kit-core are what the protocols of kit-interface ask for.
+
+
+def core(
+    app: kit.Kit,
+    c: kit.Context,
+    req: kit.KitRequest,
+    request: kit.Request,
+    response: kit.Response,
+    headers: kit.Headers,
+    form: kit.FormData,
+    file: kit.File,
+    blob: kit.Blob,
+) -> tuple[object, ...]:
+    an_app: interface.App = app
+    context: interface.Context = c
+    kit_request: interface.KitRequest = req
+    web_request: interface.Request = request
+    web_response: interface.Response = response
+    web_headers: interface.Headers = headers
+    form_data: interface.FormData = form
+    web_file: interface.File = file
+    web_blob: interface.Blob = blob
+    return (
+        an_app,
+        context,
+        kit_request,
+        web_request,
+        web_response,
+        web_headers,
+        form_data,
+        web_file,
+        web_blob,
+    )
+
+
+# Middleware and handlers on the interface alone are what an app takes.
+
+
+async def middleware(c: interface.Context, next: interface.Next) -> interface.Response | None:
+    await next()
+    return None
+
+
+def handler(c: interface.Context) -> interface.Response:
+    return c.text("hello")
+
+
+app = kit.Kit()
+app.use(middleware)
+app.get("/", handler)
