@@ -294,13 +294,7 @@ async def test_query_as_hono_reads_it(read: Any, query: str) -> None:
     assert queries == expected
     assert query_ == {name: values[0] for name, values in expected.items()}
     assert (first.pop("none"), first.pop("")) == (None, None)
-    for name, got in first.items():
-        raw = [p for p in query.split("&") if p.partition("=")[0] == name]
-        if not raw or "+" in name or "%" in name:
-            assert got == expected[name][0]
-        else:  # a name that needs no decoding wins
-            value = raw[0].partition("=")[2].replace("+", " ")
-            assert got == hono_try(value, decode_uri_component)
+    assert first == query_
 
 
 @pytest.mark.parametrize("query", [b"a=1#b", b"a=1\t2", b"a=1'2", b"a=%zz"])
