@@ -161,7 +161,9 @@ def test_reference_has_all_public_names(site: dict[Path, Site]) -> None:
     shown = {anchor.rpartition(".")[2] for built in pages for anchor in built.ids}
     for name in MODULES:
         module = importlib.import_module(name)
-        names = {each for each in module.__all__ if not isinstance(getattr(module, each), ModuleType)}
+        names = {
+            each for each in module.__all__ if not isinstance(getattr(module, each), ModuleType)
+        }
         assert names - shown == set(), name
 
 

@@ -14,6 +14,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,18 @@ APP = textwrap.dedent(
         trace("shutdown")
 
 
+    async def tell_end(path):
+        trace(f"over {path}")
+
+
+    async def told(c, next):
+        c.execution_ctx.wait_until(tell_end(c.req.path))
+        await next()
+
+
     app = Kit(lifespan=lifespan)
+    for path in ("/json", "/echo", "/shout", "/upload"):
+        app.use(path, told)
     app.get("/", lambda c: c.text(f"hello from {c.env['name']}"))
     app.get("/users/:id", lambda c: c.json([c.req.path, c.req.param("id")]))
     app.get("/large", lambda c: c.body(b"x" * 5_000_000))
@@ -222,6 +234,10 @@ class Server:
     @property
     def trace(self) -> list[str]:
         return self.trace_file.read_text().splitlines()
+
+    def is_over(self, path: str, before: int) -> bool:
+        """Whether a request has come to its end that had come so often before."""
+        return self.trace.count(f"over {path}") > before
 
     @property
     def url(self) -> str:
@@ -465,11 +481,12 @@ def test_client_leaving_closes_a_generator_that_never_waits(
 def test_body_cut_short(server: Server, client: httpx.Client) -> None:
     before = server.faults()
     for path in ("/json", "/echo", "/shout", "/upload"):
+        over = server.trace.count(f"over {path}")
         with server.socket() as connection:
             lines = ["content-length: 100", "content-type: multipart/form-data; boundary=B"]
             connection.sendall(raw_request(path, *lines, method="POST", body=b"--B\r\n"))
+        until(partial(server.is_over, path, over), f"the end of {path}")
     assert_alive(client)
-    time.sleep(0.2)
     assert server.faults() == before, server.log.read_text()
 
 

@@ -256,8 +256,8 @@ def test_execution_context_of_the_user_is_passed_through() -> None:
 
     recorder = Recorder()
     anyio.run(lambda: test_client(background([], "a"), None, recorder).get())
-    (task,) = recorder.left
-    task.close()
+    assert len(recorder.left) == 1
+    recorder.left[0].close()
 
 
 def test_execution_context_of_the_user_may_be_ours(run: Any) -> None:

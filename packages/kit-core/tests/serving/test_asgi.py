@@ -515,7 +515,7 @@ def test_head_of_a_stream_receives_nothing(run: Any, http_scope: Any) -> None:
             closed.append(True)
 
     async def send(message: dict[str, Any]) -> None:
-        await anyio.sleep(0.01)
+        await anyio.lowlevel.checkpoint()
         sent.append(message)
 
     sent: list[dict[str, Any]] = []

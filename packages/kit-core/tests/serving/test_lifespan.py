@@ -339,21 +339,27 @@ def test_error_within_running_is_seen_by_the_lifespan(run: Any) -> None:
 def test_second_one_waits_until_the_first_has_started(run: Any) -> None:
     @asynccontextmanager
     async def lifespan(app: Kit) -> AsyncIterator[dict[str, int]]:
-        await anyio.sleep(0.01)
+        await may_start.wait()
         yield {"db": 1}
 
     app = Kit(lifespan=lifespan).get("/", lambda c: c.json(c.env))
     seen: list[Any] = []
+    may_start, may_end = anyio.Event(), anyio.Event()
 
     async def one() -> None:
         async with app.running():
             seen.append(await (await app.request("/")).json())
-            await anyio.sleep(0.02)
+            await may_end.wait()
 
     async def main() -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(one)
             group.start_soon(one)
+            await anyio.wait_all_tasks_blocked()
+            assert seen == []
+            may_start.set()
+            await anyio.wait_all_tasks_blocked()
+            may_end.set()
 
     run(main)
     assert seen == [{"db": 1}, {"db": 1}]
