@@ -347,5 +347,18 @@ async def test_what_method_not_allowed_leaves_alone() -> None:
     assert await get(app, "/a/1", method="HEAD") == "200 "
 
 
+async def test_method_not_allowed_is_an_exception_that_on_error_sees() -> None:
+    app = with_methods()
+
+    @app.on_error(HTTPException)
+    def refused(error: HTTPException, c: Context) -> Response:
+        return c.json({"status": error.status, "allow": (error.headers or {})["allow"]}, 405)
+
+    response = await app.request("/a/1", {"method": "PUT"})
+    assert response.status == 405
+    assert await response.json() == {"status": 405, "allow": "DELETE, GET, HEAD, OPTIONS, POST"}
+    assert response.headers.get("x-mark") == "seen"
+
+
 async def test_method_not_allowed_is_off_by_default() -> None:
     assert await get(Kit().get("/a", ok), "/a", method="POST") == "404 404 Not Found"

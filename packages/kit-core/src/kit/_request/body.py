@@ -93,7 +93,7 @@ class RequestBody(Struct, eq=False):
                 reading a stream or a form was cancelled.
             Exception: The exception that the stream of an in-process request raised.
         """
-        await self._receive_whole(self._limits)
+        await self._receive_whole(self._limits, self._limits.max_memory_size_bytes)
         while self._data is None:
             await self._once(self._read_bytes, self._limits, apart=self._loses_bytes())
         return self._data
@@ -111,7 +111,8 @@ class RequestBody(Struct, eq=False):
         """
         limits = self._form_limits or limits or self._limits
         if self._form is None and (self._kind in _FORMS or self.is_form):
-            await self._receive_whole(limits)
+            in_memory = None if self._kind == MULTIPART else limits.max_memory_size_bytes
+            await self._receive_whole(limits, in_memory)
             data = self._data
             if data is not None and self._kind == URLENCODED:
                 self._form = decode_urlencoded(data, limits)
@@ -141,7 +142,7 @@ class RequestBody(Struct, eq=False):
         if self._kind != URLENCODED or self._form is not None or self._form_limits is not None:
             return None
         limits = limits or self._limits
-        await self._receive_whole(limits)
+        await self._receive_whole(limits, limits.max_memory_size_bytes)
         if self._data is None or self._form_limits is not None:
             return None
         values = last_values(self._data, limits)
@@ -186,7 +187,7 @@ class RequestBody(Struct, eq=False):
         elif self._decoder is not None:
             self._decoder.close()
 
-    async def _receive_whole(self, limits: Limits) -> None:
+    async def _receive_whole(self, limits: Limits, most_in_memory: int | None) -> None:
         """Reads an untouched body if the server delivers it in one message.
 
         PERF: nearly every body; it needs none of the state that larger ones do.
@@ -209,11 +210,11 @@ class RequestBody(Struct, eq=False):
         if data is not None:
             self._raw._body = USED
             self._has_taken = True
-            most, in_memory = limits.max_body_size_bytes, limits.max_memory_size_bytes
+            most = limits.max_body_size_bytes
             if most is not None and len(data) > most:
                 self._failure = body_too_large(most)
-            elif in_memory is not None and len(data) > in_memory:
-                self._failure = body_too_large(in_memory)
+            elif most_in_memory is not None and len(data) > most_in_memory:
+                self._failure = body_too_large(most_in_memory)
             else:
                 self._data = data
 

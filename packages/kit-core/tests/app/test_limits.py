@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""How much of a request an app takes: before its body is read, and in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kit import Context, HTTPException, Kit, Limits, Response
+
+TOO_LARGE = "The body is larger than 5 bytes"
+
+
+def reading(limits: Limits, read: list[str]) -> Kit:
+    """Notes which middleware and handlers run; the handler reads no body."""
+    app = Kit(limits=limits)
+
+    @app.use()
+    async def around(c: Context, next: Any) -> None:
+        read.append("middleware")
+        await next()
+        c.header("x-around", "1")
+
+    @app.post("/")
+    async def handler(c: Context) -> Response:
+        read.append("handler")
+        return c.text("taken")
+
+    return app
+
+
+async def length(app: Kit, value: str, method: str = "POST") -> Response:
+    return await app.request("/", {"method": method, "headers": {"content-length": value}})
+
+
+@pytest.mark.parametrize("value", ["6", "0006", "9" * 5000])
+async def test_a_declared_length_beyond_the_limit_is_refused_before_the_handler(value: str) -> None:
+    ran: list[str] = []
+    response = await length(reading(Limits(max_body_size_bytes=5), ran), value)
+    assert (response.status, await response.text()) == (413, TOO_LARGE)
+    assert response.headers["x-around"] == "1"
+    assert ran == ["middleware"]
+
+
+@pytest.mark.parametrize("value", ["5", "0", "", "abc", "-6", "6, 6", "٦"])
+async def test_what_declares_no_more_goes_on(value: str) -> None:
+    ran: list[str] = []
+    if value.isascii():
+        response = await length(reading(Limits(max_body_size_bytes=5), ran), value)
+        assert (response.status, ran) == (200, ["middleware", "handler"])
+    else:
+        with pytest.raises(ValueError, match="only latin-1"):
+            await length(reading(Limits(max_body_size_bytes=5), ran), value)
+
+
+async def test_on_error_sees_a_length_that_is_refused() -> None:
+    seen: list[Exception] = []
+
+    def on_error(error: Exception, c: Context) -> Response:
+        seen.append(error)
+        return c.text("too much", 413)
+
+    app = reading(Limits(max_body_size_bytes=5), []).on_error(on_error)
+    assert await (await length(app, "6")).text() == "too much"
+    [error] = seen
+    assert isinstance(error, HTTPException)
+    assert (error.status, error.message) == (413, TOO_LARGE)
+
+
+async def test_it_is_refused_whatever_the_path() -> None:
+    app = Kit(limits=Limits(max_body_size_bytes=5))
+    response = await app.request("/none", {"method": "POST", "headers": {"content-length": "6"}})
+    assert (response.status, await response.text()) == (413, TOO_LARGE)
+
+
+def test_a_served_request_is_refused_unread(run: Any, client: Any) -> None:
+    served = client(b"123456")
+    app = reading(Limits(max_body_size_bytes=5), [])
+    headers = [(b"host", b"x"), (b"content-length", b"6")]
+    asked = run(served.ask, app, "/", "POST", headers=headers)
+    assert (asked.status, asked.body) == (413, TOO_LARGE.encode())
+    assert len(served.received) == 1  # the server still has it
+
+
+READERS = {
+    "bytes": lambda req: req.bytes(),
+    "text": lambda req: req.text(),
+    "json": lambda req: req.json(),
+    "blob": lambda req: req.blob(),
+    "array_buffer": lambda req: req.array_buffer(),
+}
+
+
+@pytest.mark.parametrize("chunks", [[b"1" * 9], [b"1" * 4, b"1" * 5]], ids=["whole", "chunked"])
+@pytest.mark.parametrize("reader", READERS)
+def test_a_body_that_is_read_into_memory_is_bounded(
+    run: Any, client: Any, reader: str, chunks: list[bytes]
+) -> None:
+    app = Kit(limits=Limits(max_memory_size_bytes=8))
+
+    @app.post("/")
+    async def handler(c: Context) -> Response:
+        await READERS[reader](c.req)
+        return c.text("read")
+
+    asked = run(client(*chunks).ask, app, "/")
+    assert (asked.status, asked.body) == (413, b"The body is larger than 8 bytes")
+
+
+def test_a_stream_is_not_bounded_by_memory(run: Any, client: Any) -> None:
+    app = Kit(limits=Limits(max_memory_size_bytes=8))
+
+    @app.post("/")
+    async def handler(c: Context) -> Response:
+        size = 0
+        async for chunk in c.req.raw.body or ():
+            size += len(chunk)
+        return c.json(size)
+
+    assert run(client(b"1" * 8, b"1" * 8).ask, app, "/").body == b"16"
+
+
+def test_a_file_is_not_bounded_by_memory(run: Any, client: Any) -> None:
+    app = Kit(limits=Limits(max_memory_size_bytes=8))
+
+    @app.post("/")
+    async def handler(c: Context) -> Response:
+        form = await c.req.parse_body()
+        return c.json(form["f"].size)
+
+    part = b'--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n'
+    headers = [(b"host", b"x"), (b"content-type", b"multipart/form-data; boundary=b")]
+    body = part + b"1" * 64 + b"\r\n--b--\r\n"
+    for chunks in ([body], [body[:40], body[40:]]):
+        assert run(client(*chunks).ask, app, "/", headers=headers).body == b"64"
+
+
+def test_memory_is_bounded_by_default() -> None:
+    assert Limits().max_memory_size_bytes == 64 * 1024 * 1024
+    assert Limits().most_in_memory == 64 * 1024 * 1024
+    assert Limits(max_body_size_bytes=5).most_in_memory == 5
+    assert Limits(max_memory_size_bytes=None).most_in_memory is None
