@@ -39,12 +39,13 @@ FOLLOWED_BY = {
 # Those for who changes Kit itself: their commands take a clone, the network, or half an hour.
 FOR_DEVELOPERS = {"CONTRIBUTING.md", "benchmarks/README.md"}
 REFERENCE = "docs/reference/"
+PACKAGES = workspace.packages()
 # Public modules whose names are for no user: the innermost of the core, and the `kit` command.
 NOT_SHOWN = {"kit.compose", "kit.dev.cli"}
 # Every other public module that says what its public names are: the reference has them all.
 MODULES = sorted(
     module
-    for package in workspace.packages().values()
+    for package in PACKAGES.values()
     for module, path in package.modules.items()
     if module not in NOT_SHOWN
     and not any(part.startswith("_") for part in module.split("."))
@@ -86,6 +87,24 @@ def test_page_says_what_it_is_for(page: str) -> None:
         text = re.sub(r"\A---\n.*?\n---\n", "", document.prose, flags=re.DOTALL)
         assert text.startswith("# ")
         assert re.match(r"[A-Z]\w+ ", text.splitlines()[1]), page
+
+
+@pytest.mark.parametrize("page", [*(p for p in PAGES if not p.startswith(REFERENCE)), *READMES])
+def test_page_says_what_to_install(page: str) -> None:
+    """Where its code imports what kit-core doesn't bring."""
+    document = documents.read(page)
+    code = "\n".join(block.text for block in document.blocks if block.language == "python")
+    imported = {*re.findall(r"^(?:from|import) (kit\.\w+)", code, re.MULTILINE)}
+    owners = {leaf: each.name for each in PACKAGES.values() for leaf in each.leaves}
+    wanted = {owners[module] for module in imported if module in owners}
+    text = "\n".join([document.prose, *(block.text for block in document.blocks)])
+    named = {"kit-core"}
+    for line in re.findall(r"(?:pip install|dependencies = |test = )(.*)", text):
+        for name, extra in re.findall(r"(kit-\w+(?:-\w+)*)(?:\[(\w+)\])?", line):
+            extras = PACKAGES[name].project.get("optional-dependencies", {})
+            brought = re.findall(r"kit-[\w-]+", " ".join(extras.get(extra, ())))
+            named |= {name, *brought}
+    assert wanted - workspace.needed(named, PACKAGES) == set()
 
 
 @pytest.mark.parametrize("page", [*PAGES, *READMES, "CONTRIBUTING.md", "SECURITY.md"])

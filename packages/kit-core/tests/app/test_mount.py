@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kit import Context, Kit, Request, Response
+from kit import Context, Kit, Limits, Request, Response
 from kit.interface import Next
 
 
@@ -48,6 +48,14 @@ async def test_below_prefixes_with_parameters() -> None:
     app.base_path("/v1/:x{[0-9]+}").mount("/n", tell)
     assert await get(app, "/acme/m/a") == "GET http://localhost/a 2"
     assert await get(app, "/v1/123/n/a") == "GET http://localhost/a 2"
+
+
+async def test_a_body_that_is_declared_too_large_is_not_handed_on() -> None:
+    app = Kit(limits=Limits(max_body_size_bytes=3)).mount("/m", tell)
+    for body, answer in (("abcd", "The body is larger than 3 bytes"), ("abc", "POST http")):
+        headers = {"content-length": str(len(body))}
+        text = await get(app, "/m", {"method": "POST", "body": body, "headers": headers})
+        assert text.startswith(answer)
 
 
 async def test_methods_headers_and_body_are_handed_on() -> None:

@@ -10,8 +10,8 @@ The application receives the path as the client sent it, and the prefix that lea
 `root_path` (`SCRIPT_NAME` for WSGI), so that it builds correct URLs. Request and response are
 streamed. The application runs in a task of its own: it sees the context variables of the request,
 but those that it sets stay in its task. A Kit app runs the application's lifespan together with its
-own. The application gets no WebSocket connections, as Kit has none, and `Limits` don't apply to
-what it reads.
+own. The application gets no WebSocket connections, as Kit has none. Of the `Limits`, only
+`max_body_size_bytes` applies, by the Content-Length of the request.
 
 SPEC: ASGI 3.0, HTTP & WebSocket message format 2.3; PEP 3333.
 """

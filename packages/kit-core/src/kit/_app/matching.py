@@ -72,10 +72,18 @@ def _declared_size(request: Request) -> int:
 
 
 def _raising(failure: Exception, match: Any) -> Any:
-    """Returns a match that runs the middleware of another one, and then raises."""
+    """Returns a match that runs the middleware of another one, and then raises.
+
+    A mounted application takes part in a match as middleware does, but answers.
+    """
+    from kit.interface.metadata import facts_of
 
     def fail(c: Context[Any, Any]) -> None:
         raise failure
 
-    middleware = [entry for entry in match[0] if entry[0].takes_next]
+    middleware = [
+        entry
+        for entry in match[0]
+        if entry[0].takes_next and not facts_of(entry[0].handler).mounted
+    ]
     return ([*middleware, (Route("/", "*", METHOD_NAME_ALL, fail), {})], *match[1:])
