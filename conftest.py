@@ -4,6 +4,16 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Generator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes depends on what else the machine does, tests of other workers above all.
+settings.register_profile(
+    "kit", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("kit")
 
 
 def pytest_collection_finish() -> None:
@@ -12,8 +22,28 @@ def pytest_collection_finish() -> None:
     Many tests collect garbage, to hear of what was dropped half-way. The modules of all tests make
     each collection take a hundred times as long as what the test itself made.
     """
+    _freeze()
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Does the same with what the tests of a module have imported, frameworks above all."""
+    if nextitem is None or nextitem.path != item.path:
+        _freeze()
+
+
+def _freeze() -> None:
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Makes every report one that a worker can send: as UTF-8, which has no half characters."""
+    report = yield
+    report.sections = [
+        (name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections
+    ]
+    return report
 
 
 def pytest_sessionfinish() -> None:

@@ -133,15 +133,27 @@ def markers() -> list[int]:
 
 @pytest.fixture
 def warnings_of(app: Any, markers: list[int]) -> Callable[..., list[str]]:
-    """Asks for paths, and returns all warnings that come of it."""
+    """Asks for paths, and returns all warnings that come of it.
 
-    def warnings_of(*paths: str) -> list[str]:
+    A watch that gets no turn on a busy machine misses a handler. So those that have to be told of
+    are asked again until they are; they are told of once all the same.
+    """
+
+    def ask_until_told(path: str, name: str, start: int) -> None:
+        def is_told() -> bool:
+            assert app.ask(path)[0] == 200
+            return any(line.startswith(f"Warning: {name} ") for line in app.lines[start:])
+
+        app.wait_until(is_told)
+
+    def warnings_of(*paths: str, of: str | None = None) -> list[str]:
         start = len(app.lines)
         for path in paths:
             assert app.ask(path)[0] == 200
+        if of is not None:
+            ask_until_told(paths[0], of, start)
         number = markers.pop()
-        app.ask(f"/marker/{number}")
-        app.wait_for(rf"^Warning: marker_{number} held", start)
+        ask_until_told(f"/marker/{number}", f"marker_{number}", start)
         lines = [line for line in app.lines[start:] if line.startswith("Warning: ")]
         return [line for line in lines if "marker" not in line]
 
@@ -154,7 +166,7 @@ def line_of(text: str) -> int:
 
 @pytest.mark.parametrize("name", ["plain", "waiting"])
 def test_handler_is_named_with_the_line_that_holds(warnings_of: Any, name: str) -> None:
-    (warning,) = warnings_of(f"/{name}")
+    (warning,) = warnings_of(f"/{name}", of=name)
     where = f"app.py:{line_of(f'# {name}')}"
     took = re.search(r"\d+", warning)
     assert took is not None
@@ -164,27 +176,27 @@ def test_handler_is_named_with_the_line_that_holds(warnings_of: Any, name: str) 
 
 
 def test_middleware_is_named(warnings_of: Any) -> None:
-    (warning,) = warnings_of("/middleware")
+    (warning,) = warnings_of("/middleware", of="holding")
     assert warning.startswith("Warning: holding held the event loop for ")
 
 
 def test_lambda_is_told_by_its_route(warnings_of: Any) -> None:
-    (warning,) = warnings_of("/lambda/1")
+    (warning,) = warnings_of("/lambda/1", of="The handler of GET /lambda/:id")
     assert warning.startswith("Warning: The handler of GET /lambda/:id held the event loop for ")
 
 
 def test_task_is_told_by_its_function(warnings_of: Any) -> None:
-    (warning,) = warnings_of("/task")
+    (warning,) = warnings_of("/task", of="send_mail")
     assert warning.startswith("Warning: send_mail held the event loop for ")
 
 
 def test_code_that_keeps_the_interpreter_from_looking_is_told(warnings_of: Any) -> None:
-    (warning,) = warnings_of("/matches")
+    (warning,) = warnings_of("/matches", of="matches")
     assert warning.startswith("Warning: matches held the event loop for ")
 
 
 def test_code_that_handlers_share_is_told_by_the_handler(warnings_of: Any) -> None:
-    (warning,) = warnings_of("/wrapped")
+    (warning,) = warnings_of("/wrapped", of="wrapped")
     assert warning.startswith("Warning: wrapped held the event loop for ")
 
 
@@ -196,7 +208,7 @@ def test_what_lets_others_in_and_imports_and_debuggers_are_excused(
 
 
 def test_no_handler_is_told_of_again_and_again(warnings_of: Any) -> None:
-    (warning,) = warnings_of("/again", "/again", "/again")
+    (warning,) = warnings_of("/again", "/again", "/again", of="again")
     assert warning.startswith("Warning: again held the event loop for ")
 
 

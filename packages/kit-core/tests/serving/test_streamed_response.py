@@ -85,7 +85,11 @@ def test_body(run: Any, client: Any, make: Any) -> None:
     assert [part.get("more_body", False) for part in parts] == [True] * (len(parts) - 1) + [False]
 
 
-@pytest.mark.parametrize("make", [list, lambda: iter(()), lambda: AsyncOnly()], ids=str)
+@pytest.mark.parametrize(
+    "make",
+    [list, lambda: iter(()), AsyncOnly],
+    ids=["list", "iterator", "async iterator"],
+)
 def test_empty_stream(run: Any, client: Any, make: Any) -> None:
     asking = client()
     assert run(asking.ask, streaming(make)).body == b""
