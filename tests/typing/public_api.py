@@ -5,7 +5,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any, TypedDict, assert_type
+from datetime import date
+from enum import Enum
+from typing import Annotated, Any, Literal, NewType, TypedDict, assert_type
+from uuid import UUID
+
+from msgspec import Meta
 
 from kit import (
     Context,
@@ -93,10 +98,47 @@ async def user(c: Context[Bindings, Variables]) -> Response:
     assert_type(c.req.param("id"), str | None)
     assert_type(c.req.param(), dict[str, str])
     assert_type(c.req.queries("q"), list[str] | None)
+    assert_type(await c.req.json(), Any)
+    assert_type(await c.req.json(Bindings), Bindings)
     assert_type(await c.req.json(type=Bindings), Bindings)
+    assert_type(await c.req.json(list[Bindings] | None), list[Bindings] | None)
     assert_type(await c.req.form_data(), FormData)
     assert_type(c.res, Response)
     return c.json({"id": c.req.param("id")})
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+UserId = NewType("UserId", int)
+
+
+@bare.get("/users/:id/:part?")
+async def converted(c: Context) -> Response:
+    assert_type(c.req.param("id", int), int)
+    assert_type(c.req.param("id", UserId), UserId)
+    assert_type(c.req.param("part", UUID, default=None), UUID | None)
+    assert_type(c.req.param("part", default=""), str)
+    assert_type(c.req.query("page", int), int | None)
+    assert_type(c.req.query("page", int, default=1), int)
+    assert_type(c.req.query("page", Annotated[int, Meta(ge=1)], default=1), int)
+    assert_type(c.req.query("ratio", float, default=1), float)
+    assert_type(c.req.query("since", date), date | None)
+    assert_type(c.req.query("colour", Colour, default=Colour.RED), Colour)
+    assert_type(c.req.query("sort", Literal["title", "year"]), Literal["title", "year"] | None)
+    sort: Literal["title", "year"] = c.req.query("sort", Literal["title", "year"], default="year")
+    assert_type(c.req.query("id", int | UUID), int | UUID | None)
+    assert_type(c.req.query("q", default=""), str)
+    assert_type(c.req.queries("tag", int), list[int])
+    assert_type(c.req.header("x-version", int), int | None)
+    assert_type(c.req.header("x-version", int, default=1), int)
+    assert_type(c.req.header("x-user", default=""), str)
+    assert_type(c.req.valid("json"), Any)
+    assert_type(c.req.valid("json", Bindings), Bindings)
+    assert_type(c.req.valid("json", list[Bindings]), list[Bindings])
+    assert_type(c.req.valid("json", Bindings | None), Bindings | None)
+    return c.json({"sort": sort}, by_alias=True)
 
 
 @bare.get("/ping")
@@ -154,6 +196,7 @@ async def checked(value: Any, c: Context) -> Any:
 bare.post("/a", validator("json", Bindings), answer)
 bare.post("/b", validator("json", list[int]), answer)
 bare.post("/c", validator("json", Bindings | None), answer)
+bare.post("/f", validator("json", Literal["a", "b"]), answer)
 bare.get("/d", validator("query", lambda value, c: value), answer)
 bare.get("/e", validator("header", checked), answer)
 
@@ -181,6 +224,8 @@ async def in_process() -> None:
     assert_type(response.status, int)
     assert_type(await response.text(), str)
     assert_type(await bare.fetch(Request("http://localhost/")), Response)
+    await bare.request("/", method="POST", json={"a": [1]}, headers={"x": "1"})
+    await bare.request("/", {"method": "PUT"}, body=b"x")
     made = Response.json({"a": 1}, status=201)
     assert_type(made, Response)
     assert_type(await made.json(), Any)

@@ -36,3 +36,15 @@ def of_value_alone(value: Any) -> Any:
 validator("body", dict)  # type: ignore  # refused
 validator("json", 5)  # type: ignore  # refused
 validator("json", of_value_alone)  # type: ignore  # refused
+
+
+async def wrong_readers(c: Context) -> Response:
+    number: int = c.req.query("page", int)  # type: ignore  # refused: there may be none
+    text: str = c.req.param("id", int)  # type: ignore  # refused
+    c.req.query("page", 1)  # type: ignore  # refused: no type
+    c.req.query("page", default=1)  # type: ignore  # refused: no type for it
+    c.req.header("x", 1)  # type: ignore  # refused: no type
+    c.req.valid("body")  # type: ignore  # refused
+    c.req.valid("json", {})  # type: ignore  # refused: no type
+    await c.req.json(5)  # type: ignore  # refused: no type
+    return c.json([number, text])

@@ -57,7 +57,7 @@ NAMES = {
         "sync_test_client",
         "test_client",
     ),
-    "kit.validator": ("FieldError", "RequestValidationError", "validator"),
+    "kit.validator": ("FieldError", "RequestValidationError", "ValidationProblem", "validator"),
     "kit.web": (
         "URL",
         "Blob",

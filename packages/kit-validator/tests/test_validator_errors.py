@@ -18,7 +18,7 @@ import pytest
 
 from kit import Context, HTTPException, Kit, Response
 from kit.interface import Next
-from kit.validator import FieldError, RequestValidationError, validator
+from kit.validator import FieldError, RequestValidationError, ValidationProblem, validator
 
 try:
     import attrs
@@ -275,6 +275,76 @@ async def test_rules_of_dataclasses_of_pydantic_hold() -> None:
     assert await errors("query", Bounded, "/?n=3") == expected
 
 
+# The types of errors, one vocabulary whichever library validates.
+
+
+async def types_of_errors(
+    target: Any, kind: Any, path: str = "/", **init: Any
+) -> list[tuple[str, str]]:
+    response, _ = await send(target, kind, path, **init)
+    document = msgspec.convert(await response.json(), ValidationProblem)
+    assert response.status == document["status"] == 400
+    return [(error["path"], error["type"]) for error in document["errors"]]
+
+
+async def test_types_of_errors() -> None:
+    value = {
+        "first_name": "x",
+        "addresses": [{"street": 1, "zip_code": "1"}, None],
+        "byYear": {"x": {"street": "s", "zip_code": "12345"}, "1999": 5},
+        "bornOn": "yesterday",
+        "sizes": [1],
+    }
+    assert await types_of_errors("json", Person, headers=JSON, body=json.dumps(value)) == [
+        ("firstName", "missing"),
+        ("addresses[0].street", "string_type"),
+        ("addresses[0].zip_code", "string_pattern_mismatch"),
+        ("addresses[1]", "dict_type"),
+        ("byYear.x", "int_type"),
+        ("byYear.1999", "dict_type"),
+        ("bornOn", "date_parsing"),
+        ("sizes", "too_short"),
+        ("first_name", "extra_forbidden"),
+    ]
+    assert await types_of_errors("query", Page, "/?page=x&open=x") == [
+        ("page", "int_type"),
+        ("open", "type_error"),
+    ]
+    assert await types_of_errors("header", Page, headers={"ratio": "x"}) == [
+        ("page", "missing"),
+        ("ratio", "float_type"),
+    ]
+
+
+@needs_pydantic
+async def test_types_of_errors_of_models() -> None:
+    class Member(pydantic.BaseModel):
+        name: str = pydantic.Field(min_length=2)
+        age: int = pydantic.Field(ge=18)
+        x_tag: list[int] = []  # noqa: RUF012 - as users write it
+
+    assert await types_of_errors(
+        "json", Member, headers=JSON, body='{"name": "A", "x_tag": ["x"]}'
+    ) == [
+        ("name", "string_too_short"),
+        ("age", "missing"),
+        ("x_tag[0]", "int_parsing"),
+    ]
+    assert await types_of_errors("query", Member, "/?name=Ada&age=17") == [
+        ("age", "greater_than_equal")
+    ]
+    # The path has the name of the header, also where that is one of many values.
+    given = [("name", "Ada"), ("age", "x"), ("x-tag", "1"), ("x-tag", "y")]
+    assert await types_of_errors("header", Member, headers=given) == [
+        ("age", "int_parsing"),
+        ("x-tag[1]", "int_parsing"),
+    ]
+    assert await types_of_errors("json", list[Member], headers=JSON, body='[{"name": 1}]') == [
+        ("[0].name", "string_type"),
+        ("[0].age", "missing"),
+    ]
+
+
 # The refusal.
 
 
@@ -388,12 +458,16 @@ async def test_error_handlers_see_the_refusal() -> None:
 
 @pytest.mark.parametrize("again", [copy.copy, lambda e: pickle.loads(pickle.dumps(e))])
 def test_the_error_survives_pickle_and_copy(again: Callable[[Any], Any]) -> None:
-    errors = [FieldError(path="a", message="is wrong"), FieldError(path="", message="all is")]
+    errors = [
+        FieldError(path="a", message="is wrong", type="wrong"),
+        FieldError(path="", message="all is", type="wrong"),
+    ]
     error = RequestValidationError("json", errors)
     other = again(error)
     assert str(other) == str(error) == "400 The JSON body is invalid: a: is wrong; all is"
     assert (other.target, other.errors) == ("json", errors)
     assert (other.detail, other.status) == ("The JSON body is invalid", 400)
+    assert json.loads(other.body)["errors"] == errors
 
 
 async def test_headers_set_before_are_on_the_refusal() -> None:

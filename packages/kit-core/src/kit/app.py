@@ -19,6 +19,7 @@ from kit._app.registration import (
     split_arguments,
     strings,
 )
+from kit._app.requesting import build_request
 from kit._app.types import (
     AnyHandler,
     ApplicationHandler,
@@ -40,7 +41,7 @@ from kit.interface.paths import merge_path, path_of_url
 from kit.lifespan import Lifespan
 from kit.request import KitRequest
 from kit.router import default_router
-from kit.web import Request, RequestInit, Response
+from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
 from kit.web._body import peek, put
 from kit.web._streams import close_stream
 
@@ -448,30 +449,41 @@ class Kit(Generic[B, V]):
         init: RequestInit | None = None,
         env: Mapping[str, Any] | None = None,
         execution_ctx: ExecutionContext | None = None,
+        *,
+        method: str | None = None,
+        headers: HeadersInit | None = None,
+        body: BodyInit | None = None,
+        json: Any = None,
     ) -> Response:
         """Builds a request and answers it; meant for tests.
 
         Args:
             input: A path such as `/users?page=2`, which is taken on `http://localhost`; a URL as
                 text or any URL object; or a `Request`.
-            init: Method, headers and body.
+            init: Method, headers and body, as the Web standard has them.
             env: As for `fetch`.
             execution_ctx: As for `fetch`.
+            method: HTTP method; default GET.
+            headers: Headers, a mapping, or pairs.
+            body: The body.
+            json: A value to send as the body, encoded as `Context.json` does, with the Content-Type
+                `application/json` unless there is one among the headers. None is no body.
 
         Returns:
             The response.
 
         Raises:
             ValueError: If the URL, the method or a header is invalid.
-            TypeError: If a GET or HEAD request is given a body.
+            TypeError: If a GET or HEAD request is given a body, if `json` can't be encoded, or if
+                something is given twice.
+
+        Example:
+            ```python
+            response = await app.request("/books", method="POST", json={"title": "Dune"})
+            ```
         """
-        if isinstance(input, Request):
-            request = Request(input, **init) if init else input
-        else:
-            url = str(input)
-            if not url.startswith(("http://", "https://")):
-                url = "http://localhost" + merge_path("/", url)
-            request = Request(url, **(init or {}))
+        keywords = {"method": method, "headers": headers, "body": body}
+        request = build_request(input, init, keywords, json)
         return await self.fetch(request, env, execution_ctx)
 
     # PERF: a function of another module as method, in place of one that awaits it.

@@ -21,7 +21,7 @@ from kit._response.building import (
 from kit._response.results import settle
 from kit._state.app_state import AppState
 from kit._state.route import Route
-from kit._support.json import encode
+from kit._support.json import encode, encode_with_aliases
 from kit._support.struct import with_plain_stores
 from kit._support.typevars import B, V
 from kit.interface import ExecutionContext, HandlerError, HTTPException
@@ -255,7 +255,12 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         return self._respond(body, _TEXT_LINES[0], status, headers)
 
     def json(
-        self, data: Any, status: int | None = None, headers: HeaderArgument | None = None
+        self,
+        data: Any,
+        status: int | None = None,
+        headers: HeaderArgument | None = None,
+        # PERF: not keyword-only, which would make every call slower.
+        by_alias: bool | None = None,
     ) -> Response:
         """Returns an application/json response.
 
@@ -265,19 +270,23 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                 pydantic models, and any nesting of these.
             status: HTTP status code; default: the one set by `status()`, or 200.
             headers: As for `text`.
+            by_alias: Whether the fields of pydantic models are written by their serialization
+                aliases (True) or names (False), also of those within lists, dicts and dataclasses.
+                Default: what the configuration of each model says, `serialize_by_alias`.
 
         Raises:
             TypeError: If something in `data` can't be encoded (the message says what and where), or
                 the status allows no body.
             ValueError: If the status or a header is invalid.
         """
+        body = encode(data) if by_alias is None else encode_with_aliases(data, by_alias)
         if status is None and headers is None and self._lines is None and self._status is None:
             response: Response = _new(Response)
-            response._body = encode(data)
+            response._body = body
             response._status = 200
             response._lines = _JSON_LINES
             return response
-        return self._respond(encode(data), _JSON_LINES[0], status, headers)
+        return self._respond(body, _JSON_LINES[0], status, headers)
 
     def html(
         self, data: str, status: int | None = None, headers: HeaderArgument | None = None

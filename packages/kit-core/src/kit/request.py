@@ -24,7 +24,12 @@ from kit.web._streams import decode_text
 
 __all__ = ("KitRequest", "clone_raw_request")
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
 T = TypeVar("T")
+
+_REQUIRED: Any = object()
 
 _TARGETS = get_args(ValidationTarget)
 
@@ -87,47 +92,94 @@ class KitRequest:
     def param(self, /) -> dict[str, str]: ...
     @overload
     def param(self, key: str, /) -> str | None: ...
-    def param(self, key: str | None = None, /) -> Any:
-        """Gives a parameter of the running route's path, percent-decoded, or all of them.
+    @overload
+    def param(self, key: str, /, *, default: str) -> str: ...
+    @overload
+    def param(self, key: str, type: TypeForm[T], /) -> T: ...
+    @overload
+    def param(self, key: str, type: TypeForm[T], /, *, default: T) -> T: ...
+    def param(self, key: str | None = None, type: Any = None, /, default: Any = _REQUIRED) -> Any:
+        """Returns a parameter of the running route's path, percent-decoded, or all of them.
 
         Args:
             key: Name of the parameter without its colon.
+            type: What to convert it to: int, float, bool, UUID, date, datetime, Decimal, an Enum,
+                a Literal, or any other type that msgspec makes of a text.
+            default: Returned if the path has no value for an optional parameter.
 
         Returns:
-            Its value, None if the route has none of this name or the optional one is absent;
-            without `key` a dict of all that are there.
+            Its value. Without a type it is a str, or None if there is no such parameter; without
+            `key` a dict of all that the path has.
+
+        Raises:
+            HTTPException: 404, as a problem document, if the value doesn't fit the type: the path
+                names no resource.
+            LookupError: If a type is given and the route's pattern has no such parameter, or the
+                path has no value for it and there is no default.
+            TypeError: If a text can't be converted to the type.
         """
-        handlers = self._match[0]
-        if self.route_index >= len(handlers):
-            return {} if key is None else None
-        found = handlers[self.route_index][1]
-        if key is not None:
-            value = found.get(key)
-            if value is not None and len(self._match) == 2:
-                value = self._match[1][value]
-            return decode_component(value) if value and "%" in value else value
-        params = {}
-        for name in found:
-            value = self.param(name)
-            if value is not None:
-                params[name] = value
-        return params
+        match = self._match
+        try:
+            found = match[0][self.route_index][1]
+        except IndexError:  # no route runs
+            found = {}
+        if key is None:
+            params = {}
+            for name in found:
+                value = self.param(name)
+                if value is not None:
+                    params[name] = value
+            return params
+        value = found[key] if key in found else None  # noqa: SIM401 - PERF: no call
+        if value is not None and len(match) == 2:
+            value = match[1][value]
+        if type is None:
+            if value is None:
+                return None if default is _REQUIRED else default
+            return decode_component(value) if "%" in value else value
+        from kit._request.conversion import check_absent_param, convert_value
+
+        if value is None:
+            running = match[0][self.route_index :][:1]
+            pattern = getattr(running[0][0], "path", None) if running else None
+            has_default = default is not _REQUIRED
+            check_absent_param(key, type, pattern, found, has_default=has_default)
+            return default
+        return convert_value("param", key, decode_component(value), type, None)
 
     @overload
     def query(self, /) -> dict[str, str]: ...
     @overload
     def query(self, key: str, /) -> str | None: ...
-    def query(self, key: str | None = None, /) -> Any:
-        """Gives the first value of a query parameter, or the first values of all.
+    @overload
+    def query(self, key: str, /, *, default: str) -> str: ...
+    @overload
+    def query(self, key: str, type: TypeForm[T], /) -> T | None: ...
+    @overload
+    def query(self, key: str, type: TypeForm[T], /, *, default: T) -> T: ...
+    def query(self, key: str | None = None, type: Any = None, /, default: Any = None) -> Any:
+        """Returns the first value of a query parameter, or the first values of all.
 
         Args:
             key: Its decoded name.
+            type: What to convert the value to; see `param`.
+            default: Returned if there is no value.
 
         Returns:
-            The decoded value, None if there is none; without `key` a dict.
+            The decoded value, by default None if there is none; without `key` a dict.
+
+        Raises:
+            HTTPException: 400, as a problem document, if the value doesn't fit the type.
+            TypeError: If a text can't be converted to the type.
         """
         if key is not None:
-            return query_value(self._query_string(), key)
+            query = self._query
+            value = query_value(self._query_string() if query is None else query, key)
+            if type is not None:
+                from kit._request.conversion import convert_value
+
+                return convert_value("query", key, value, type, default)
+            return default if value is None else value
         values: dict[str, str] = {}
         for name, value in self._query_pairs():
             values.setdefault(name, value)
@@ -137,32 +189,59 @@ class KitRequest:
     def queries(self, /) -> dict[str, list[str]]: ...
     @overload
     def queries(self, key: str, /) -> list[str] | None: ...
-    def queries(self, key: str | None = None, /) -> Any:
-        """Gives all values of a query parameter, or of all of them.
+    @overload
+    def queries(self, key: str, type: TypeForm[T], /) -> list[T]: ...
+    def queries(self, key: str | None = None, type: Any = None, /) -> Any:
+        """Returns all values of a query parameter, or of all of them.
 
         Args:
             key: Its decoded name.
+            type: What to convert each value to; see `param`.
 
         Returns:
-            The decoded values in order, None if there is none; without `key` a dict of lists.
+            The decoded values in order; None if there is none, with a type an empty list. Without
+            `key` a dict of lists.
+
+        Raises:
+            HTTPException: 400, as a problem document, if a value doesn't fit the type.
+            TypeError: If a text can't be converted to the type.
         """
         values: dict[str, list[str]] = {}
         for name, value in self._query_pairs():
             values.setdefault(name, []).append(value)
-        return values if key is None else values.get(key)
+        if key is None:
+            return values
+        if type is None:
+            return values.get(key)
+        from kit._request.conversion import convert_values
+
+        return convert_values(key, values.get(key, ()), type)
 
     @overload
     def header(self, /) -> dict[str, str]: ...
     @overload
     def header(self, name: str, /) -> str | None: ...
-    def header(self, name: str | None = None, /) -> Any:
-        """Gives a header, lines of one name joined by `", "`, or all headers.
+    @overload
+    def header(self, name: str, /, *, default: str) -> str: ...
+    @overload
+    def header(self, name: str, type: TypeForm[T], /) -> T | None: ...
+    @overload
+    def header(self, name: str, type: TypeForm[T], /, *, default: T) -> T: ...
+    def header(self, name: str | None = None, type: Any = None, /, default: Any = None) -> Any:
+        """Returns a header, lines of one name joined by `", "`, or all headers.
 
         Args:
             name: Its name, in any letter case.
+            type: What to convert the value to; see `param`.
+            default: Returned if there is no such header.
 
         Returns:
-            Its value, None if there is none; without `name` a dict with lower-case names.
+            Its value, by default None if there is none; without `name` a dict with lower-case
+            names.
+
+        Raises:
+            HTTPException: 400, as a problem document, if the value doesn't fit the type.
+            TypeError: If a text can't be converted to the type.
         """
         raw = self._raw
         lines = self._scope["headers"] if raw is None else header_lines(raw)
@@ -172,13 +251,18 @@ class KitRequest:
                 key = known_names[name]
             except KeyError:
                 key = encode_name(name)
-            found = None
-            for line in lines:
-                if line[0] == key:
-                    if found is not None:
-                        return find_value(lines, name)
-                    found = line
-            return None if found is None else found[1].decode("latin-1")
+            value = None
+            for each, found in lines:
+                if each == key:
+                    if value is not None:
+                        value = find_value(lines, name)
+                        break
+                    value = found.decode("latin-1")
+            if type is not None:
+                from kit._request.conversion import convert_value
+
+                return convert_value("header", name, value, type, default)
+            return default if value is None else value
         return {n: ", ".join(values) for n, values in values_by_name(lines).items()}
 
     def _query_string(self) -> str:
@@ -228,8 +312,8 @@ class KitRequest:
     @overload
     async def json(self) -> Any: ...
     @overload
-    async def json(self, *, type: type[T]) -> T: ...
-    async def json(self, *, type: Any = None) -> Any:
+    async def json(self, type: TypeForm[T]) -> T: ...
+    async def json(self, type: Any = None) -> Any:
         """Reads the body as JSON, a new value at each call.
 
         Args:
@@ -285,20 +369,33 @@ class KitRequest:
             values = collect(await body.form_data(own_limits), all=all)
         return nest(values) if dot else values
 
-    def valid(self, target: ValidationTarget, /) -> Any:
-        """Gives what a validator made of a part of the request.
+    @overload
+    def valid(self, target: ValidationTarget, /) -> Any: ...
+    @overload
+    def valid(self, target: ValidationTarget, type: TypeForm[T], /) -> T: ...
+    def valid(self, target: ValidationTarget, type: Any = None, /) -> Any:
+        """Returns what a validator made of a part of the request.
 
         Args:
             target: `json`, `form`, `query`, `param`, `header` or `cookie`.
+            type: The type that it was validated by, for type checkers and checked here. What a
+                container holds is checked too; the values of a TypedDict are not.
 
         Returns:
-            The validated data; None if nobody validated this part.
+            The validated data; None if nothing validated this part and no type is given.
 
         Raises:
             ValueError: If there is no such target.
+            LookupError: If a type is given and nothing validated this part.
+            TypeError: If the validated data is not of the type.
         """
         _check_target(target)
-        return None if self._validated is None else self._validated.get(target)
+        validated = self._validated
+        if type is None:
+            return None if validated is None else validated.get(target)
+        from kit._request.validated import check_validated
+
+        return check_validated(target, validated or {}, type)
 
     def add_validated_data(self, target: ValidationTarget, data: Any, /) -> None:
         """Keeps what a validator made of a part of the request, for `valid`.

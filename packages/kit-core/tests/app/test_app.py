@@ -73,13 +73,17 @@ async def test_request_init() -> None:
     ("input", "init", "error", "text"),
     [
         pytest.param(
-            "/", {"body": "x"}, TypeError, "A GET request can't have a body", id="GET with body"
+            "/",
+            {"body": "x"},
+            TypeError,
+            "request('/', ...) is a GET request, which can't have a body: add method='POST'",
+            id="GET with body",
         ),
         pytest.param(
             "/",
             {"method": "HEAD", "body": "x"},
             TypeError,
-            "A HEAD request can't have a body",
+            "request('/', ...) is a HEAD request, which can't have a body: add method='POST'",
             id="HEAD with body",
         ),
         pytest.param(
@@ -108,6 +112,127 @@ async def test_request_init() -> None:
 async def test_request_refuses(app: Kit, input: Any, init: Any, error: Any, text: str) -> None:
     with pytest.raises(error) as caught:
         await app.request(input, init)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("input", "options", "text", "kind"),
+    [
+        pytest.param(
+            "/x", {"method": "POST", "json": {"a": [1]}}, '{"a":[1]}', "application/json", id="json"
+        ),
+        pytest.param(
+            "/x", {"method": "POST", "json": 0}, "0", "application/json", id="json that is false"
+        ),
+        pytest.param(
+            "/x",
+            {"init": {"method": "POST"}, "json": {"a": 1}, "headers": {"x": "y"}},
+            '{"a":1}',
+            "application/json",
+            id="json beside init",
+        ),
+        pytest.param(
+            "/x",
+            {"method": "POST", "json": {}, "headers": {"Content-Type": "application/x+json"}},
+            "{}",
+            "application/x+json",
+            id="Content-Type",
+        ),
+        pytest.param(
+            "/x",
+            {"init": {"method": "POST", "headers": [("content-type", "a/b")]}, "json": {}},
+            "{}",
+            "a/b",
+            id="Content-Type of init",
+        ),
+        pytest.param(
+            Request("http://localhost/x", method="POST", body="one"),
+            {"json": {}},
+            "{}",
+            "application/json",
+            id="json in place of the body of a Request",
+        ),
+        pytest.param("/x", {"method": "POST", "json": None}, "", None, id="json None"),
+        pytest.param(
+            "/x",
+            {"method": "POST", "body": "a", "headers": {"content-type": "a/b"}},
+            "a",
+            "a/b",
+            id="body and headers",
+        ),
+        pytest.param(
+            "/x",
+            {"init": {"method": "POST"}, "body": b"a"},
+            "a",
+            None,
+            id="body beside init",
+        ),
+        pytest.param(
+            Request("http://localhost/x", headers={"content-type": "c/d"}),
+            {"method": "POST"},
+            "",
+            "c/d",
+            id="method in place of that of a Request",
+        ),
+    ],
+)
+async def test_request_keywords(input: Any, options: Any, text: str, kind: str | None) -> None:
+    response = await Kit().post("/x", post_echo).request(input, **options)
+    assert response.status == 200
+    assert await response.json() == {"text": text, "type": kind}
+
+
+async def test_request_keeps_what_it_was_given() -> None:
+    source = Request("http://localhost/x", method="POST", headers={"a": "b"})
+    init: Any = {"method": "POST", "headers": {"a": "b"}}
+    app = Kit().post("/x", lambda c: c.json(c.req.header()))
+    expected = {"a": "b", "content-type": "application/json"}
+    assert await (await app.request(source, json={})).json() == expected
+    assert await (await app.request("/x", init, json={})).json() == expected
+    assert dict(source.headers) == {"a": "b"}
+    assert init == {"method": "POST", "headers": {"a": "b"}}
+
+
+NO_BODY = "request('/x', ...) is a GET request, which can't have a body: add method='POST'"
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"json": {}}, NO_BODY),
+        ({"json": {}, "method": "get"}, NO_BODY),
+        ({"body": "a"}, NO_BODY),
+        ({"init": {"headers": {}}, "json": {}}, NO_BODY),
+        (
+            {"method": "POST", "json": {}, "body": "a"},
+            "request('/x', ...) was given body and json: a request has one body",
+        ),
+        (
+            {"init": {"method": "POST", "body": "a"}, "json": {}},
+            "request('/x', ...) was given body and json: a request has one body",
+        ),
+        (
+            {"init": {"method": "POST"}, "method": "PUT"},
+            "request('/x', ...) was given method twice: in init and as a keyword",
+        ),
+        (
+            {"init": {"method": "POST", "json": {}}},
+            "request('/x', ...): init has method, headers, body, not 'json'; json is a keyword: "
+            "request(..., json=...)",
+        ),
+        (
+            {"init": {"header": {}}},
+            "request('/x', ...): init has method, headers, body, not 'header'",
+        ),
+        (
+            {"method": "POST", "json": {"a": object}},
+            "Can't encode type as JSON, at $['a']: <class 'object'>",
+        ),
+    ],
+)
+async def test_request_refuses_keywords(app: Kit, options: Any, text: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        await app.request("/x", **options)
     assert str(caught.value) == text
 
 

@@ -73,7 +73,7 @@ async def decode(data: bytes) -> Any:
 
 async def read(body: bytes | str, type: Any = None) -> Any:
     req = KitRequest(Request("http://x/", method="POST", body=body))
-    return await (req.json() if type is None else req.json(type=type))
+    return await (req.json() if type is None else req.json(type))
 
 
 VALUES = st.recursive(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
-from typing import Any, TypedDict, assert_type
+from typing import Any, Literal, TypedDict, assert_type
 
 from kit import interface
 from kit.interface import (
@@ -54,7 +54,11 @@ async def shouting(c: Context, next: Next) -> Response | None:
     assert_type(c.req.param("id", int, default=None), int | None)
     assert_type(c.req.query("page", int), int | None)
     assert_type(c.req.query("page", int, default=1), int)
+    assert_type(c.req.query("q", default=""), str)
+    assert_type(c.req.query("sort", Literal["title"]), Literal["title"] | None)
     assert_type(c.req.queries("ids", int), list[int])
+    assert_type(c.req.header("x-version", int), int | None)
+    assert_type(c.req.header("x-version", int, default=1), int)
     assert_type(c.req.valid("json", Book), Book)
     form = await c.req.form_data()
     for value in form.values():

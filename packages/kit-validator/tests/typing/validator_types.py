@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict, assert_type
+from typing import Annotated, Any, TypedDict, assert_type
 
-from kit.interface import Middleware
-from kit.validator import RequestValidationError, validator
+from kit.interface import Context, Middleware, Response
+from kit.validator import RequestValidationError, ValidationProblem, validator
 
 
 class Book(TypedDict):
@@ -15,7 +15,18 @@ class Book(TypedDict):
 
 assert_type(validator("json", Book), Middleware)
 assert_type(validator("query", lambda value, c: value), Middleware)
+assert_type(validator("json", Book | None), Middleware)
+assert_type(validator("json", Annotated[list[Book], "described"]), Middleware)
 
 
 def paths(error: RequestValidationError) -> list[Any]:
     return [each["path"] for each in error.errors]
+
+
+def kinds(problem: ValidationProblem) -> list[str]:
+    return [each["type"] for each in problem["errors"]]
+
+
+async def create(c: Context) -> Response:
+    assert_type(c.req.valid("json", Book), Book)
+    return c.json(c.req.valid("json", Book))

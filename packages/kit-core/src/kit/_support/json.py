@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -35,6 +36,11 @@ def _encode_other(value: Any) -> Any:
     raise TypeError(f"{type(value).__module__}.{type(value).__qualname__}")
 
 
+def _encode_model(value: Any, *, by_alias: bool) -> Any:
+    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
+    return _encode_other(value) if dump is None else dump(mode="json", by_alias=by_alias)
+
+
 # PERF: created once; creating an encoder costs more than encoding a small body.
 _encode = msgspec.json.Encoder(enc_hook=_encode_other).encode
 _decode = msgspec.json.Decoder().decode
@@ -52,9 +58,36 @@ def encode(value: Any) -> bytes:
     try:
         return _encode(value)
     except (TypeError, UnicodeEncodeError) as error:
-        found = _first_unencodable(value, "$")
-        if found is None:
-            raise
+        _raise_place(value, error)
+        raise
+
+
+def encode_with_aliases(value: Any, by_alias: bool) -> bytes:
+    """Encodes a value as `encode` does, and chooses the names of the fields of pydantic models.
+
+    Args:
+        value: The value.
+        by_alias: Whether to write their serialization aliases, or else their names.
+
+    Raises:
+        TypeError: As for `encode`.
+    """
+    try:
+        return _encoder_with_aliases(by_alias)(value)
+    except (TypeError, UnicodeEncodeError) as error:
+        _raise_place(value, error)
+        raise
+
+
+@cache
+def _encoder_with_aliases(by_alias: bool) -> Callable[[Any], bytes]:
+    return msgspec.json.Encoder(enc_hook=partial(_encode_model, by_alias=by_alias)).encode
+
+
+def _raise_place(value: Any, error: Exception) -> None:
+    """Raises a TypeError that says what can't be encoded and where, if that can be found."""
+    found = _first_unencodable(value, "$")
+    if found is not None:
         place, culprit = found
         raise TypeError(
             f"Can't encode {type(culprit).__qualname__} as JSON, at {place}: {culprit!r:.100}"

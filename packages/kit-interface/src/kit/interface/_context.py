@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from ._errors import ValidationTarget
 from ._router import RouterRoute
@@ -16,8 +16,10 @@ if sys.version_info >= (3, 13):
 else:
     from typing_extensions import TypeVar
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
 T = TypeVar("T")
-D = TypeVar("D")
 BindingsT_co = TypeVar("BindingsT_co", covariant=True, default=Any)
 VariablesT_co = TypeVar("VariablesT_co", covariant=True, default=Any)
 
@@ -34,10 +36,11 @@ class KitRequest(Protocol):
 
     Body readers may be used in any order and more than once: what was read is kept.
 
-    `param`, `query` and `queries` convert a value if they are given a type, e.g.
+    `param`, `query`, `queries` and `header` convert a value if they are given a type, e.g.
     `query("page", int, default=1)`; `json` validates by one. What can't be converted is an
-    HTTPException: 404 for a parameter of the path, 400 for the others. `valid(target, type)` checks
-    that the part was validated by this type.
+    HTTPException with a problem document: 404 for a parameter of the path, 400 for the others.
+    `param(key, type)` needs a default where the parameter is optional in the pattern, else its
+    absence is a LookupError. `valid(target, type)` checks that the validated data is of this type.
     """
 
     @property
@@ -65,30 +68,40 @@ class KitRequest(Protocol):
     @overload
     def param(self, key: str, /) -> str | None: ...
     @overload
-    def param(self, key: str, type: type[T], /) -> T: ...
+    def param(self, key: str, /, *, default: str) -> str: ...
     @overload
-    def param(self, key: str, type: type[T], /, *, default: D) -> T | D: ...
+    def param(self, key: str, type: TypeForm[T], /) -> T: ...
+    @overload
+    def param(self, key: str, type: TypeForm[T], /, *, default: T) -> T: ...
 
     @overload
     def query(self, /) -> dict[str, str]: ...
     @overload
     def query(self, key: str, /) -> str | None: ...
     @overload
-    def query(self, key: str, type: type[T], /) -> T | None: ...
+    def query(self, key: str, /, *, default: str) -> str: ...
     @overload
-    def query(self, key: str, type: type[T], /, *, default: D) -> T | D: ...
+    def query(self, key: str, type: TypeForm[T], /) -> T | None: ...
+    @overload
+    def query(self, key: str, type: TypeForm[T], /, *, default: T) -> T: ...
 
     @overload
     def queries(self, /) -> dict[str, list[str]]: ...
     @overload
     def queries(self, key: str, /) -> list[str] | None: ...
     @overload
-    def queries(self, key: str, type: type[T], /) -> list[T]: ...
+    def queries(self, key: str, type: TypeForm[T], /) -> list[T]: ...
 
     @overload
     def header(self, /) -> dict[str, str]: ...
     @overload
     def header(self, name: str, /) -> str | None: ...
+    @overload
+    def header(self, name: str, /, *, default: str) -> str: ...
+    @overload
+    def header(self, name: str, type: TypeForm[T], /) -> T | None: ...
+    @overload
+    def header(self, name: str, type: TypeForm[T], /, *, default: T) -> T: ...
 
     async def text(self) -> str:
         """Reads the body as UTF-8; a byte order mark is dropped, bad bytes become U+FFFD."""
@@ -96,9 +109,7 @@ class KitRequest(Protocol):
     @overload
     async def json(self) -> Any: ...
     @overload
-    async def json(self, type: type[T], /) -> T: ...
-    @overload
-    async def json(self, *, type: type[T]) -> T: ...
+    async def json(self, type: TypeForm[T]) -> T: ...
 
     async def bytes(self) -> Bytes:
         """Reads the body."""
@@ -130,7 +141,7 @@ class KitRequest(Protocol):
     @overload
     def valid(self, target: ValidationTarget, /) -> Any: ...
     @overload
-    def valid(self, target: ValidationTarget, type: type[T], /) -> T: ...
+    def valid(self, target: ValidationTarget, type: TypeForm[T], /) -> T: ...
 
     def add_validated_data(self, target: ValidationTarget, data: Any, /) -> None:
         """Keeps the validated part of the request, for `valid`."""

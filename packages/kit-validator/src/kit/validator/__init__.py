@@ -3,6 +3,6 @@
 
 from kit.interface import FieldError, RequestValidationError
 
-from ._middleware import validator
+from ._middleware import ValidationProblem, validator
 
-__all__ = ("FieldError", "RequestValidationError", "validator")
+__all__ = ("FieldError", "RequestValidationError", "ValidationProblem", "validator")

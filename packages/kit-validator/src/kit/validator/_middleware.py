@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from types import UnionType
-from typing import Any, NewType, TypeAlias, get_args, get_origin, overload
+from typing import TYPE_CHECKING, Any, NewType, TypeAlias, TypedDict, get_args, get_origin, overload
 
 from kit.cookie import get_cookie
 from kit.interface import (
@@ -21,11 +20,13 @@ from kit.interface import (
     is_response,
 )
 from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
-from kit.interface.models import error_type
+from kit.interface.metadata import attach, facts_of
 from kit.interface.signatures import accepts, describe_signature
 
-from ._problems import Problem
 from ._schema import Schema, schema_of
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
 
 _TARGETS = get_args(ValidationTarget)
 _SUBJECTS = {
@@ -46,10 +47,28 @@ _Reader: TypeAlias = Callable[[Context[Any, Any]], Awaitable[Any]]
 _Values: TypeAlias = dict[str, Any]
 
 
-@overload
-def validator(target: ValidationTarget, fn_or_type: type[Any] | UnionType) -> Middleware: ...
+class ValidationProblem(TypedDict):
+    """The problem document (RFC 9457) that answers invalid data, with the status 400.
+
+    Attributes:
+        title: `Bad Request`.
+        status: 400.
+        detail: What is wrong as a whole.
+        target: The part of the request.
+        errors: What is wrong with its fields.
+    """
+
+    title: str
+    status: int
+    detail: str
+    target: ValidationTarget
+    errors: list[FieldError]
+
+
 @overload
 def validator(target: ValidationTarget, fn_or_type: Callable[[Any, Any], Any]) -> Middleware: ...
+@overload
+def validator(target: ValidationTarget, fn_or_type: TypeForm[Any]) -> Middleware: ...
 def validator(target: ValidationTarget, fn_or_type: Any) -> Middleware:
     """Returns middleware that validates a part of the request, for `c.req.valid(target)`.
 
@@ -75,18 +94,18 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> Middleware:
 
     Example:
         ```python
-        async def create(c: Context):
-            book: Book = c.req.valid("json")
+        @app.post("/books", use=validator("json", Book))
+        async def create(c: Context) -> Response:
+            book = c.req.valid("json", Book)
             return c.json(book, 201)
-
-        app.post("/books", validator("json", Book), create)
         ```
     """
     if target not in _TARGETS:
         raise ValueError(
             f"validator() has no target {target!r}: expected one of {', '.join(_TARGETS)}"
         )
-    read = _typed(target, fn_or_type) if _is_type(fn_or_type) else _by_function(target, fn_or_type)
+    is_type = _is_type(fn_or_type)
+    read = _typed(target, fn_or_type) if is_type else _by_function(target, fn_or_type)
 
     async def validator(c: Context[Any, Any], next: Next) -> Response | None:
         data = await read(c)
@@ -96,7 +115,10 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> Middleware:
         await next()
         return None
 
-    return validator
+    if is_type:
+        return attach(validator, validates={target: fn_or_type}, responses={400: ValidationProblem})
+    own = facts_of(fn_or_type)
+    return attach(validator, validates={target: Any, **own.validates}, responses=own.responses)
 
 
 def _is_type(value: Any) -> bool:
@@ -177,7 +199,7 @@ async def _load_json(schema: Schema, c: Context[Any, Any]) -> Any:
         # Malformed JSON is an error of its own, which this call raises.
         value = await c.req.json() if has_json else {}
         detail = None if has_json else _missing("json", c, JSON)
-        raise _refusal("json", schema.problems(value, error), detail) from error
+        raise _refusal("json", schema.errors(value, error), detail) from error
 
 
 async def _load_names(
@@ -196,7 +218,7 @@ async def _load_names(
         kinds = (MULTIPART, URLENCODED)
         if target == "form" and media_type(c.req.header("content-type")) not in kinds:
             detail = _missing("form", c, " or ".join(kinds))
-        raise _refusal(target, schema.problems(values, error), detail) from error
+        raise _refusal(target, schema.errors(values, error), detail) from error
 
 
 async def _load_headers(schema: Schema, own: frozenset[str | None], c: Context[Any, Any]) -> Any:
@@ -213,15 +235,16 @@ async def _load_headers(schema: Schema, own: frozenset[str | None], c: Context[A
     try:
         return schema.load(values)
     except ValueError as error:
-        problems = schema.problems(values, error)
-        raise _refusal("header", _with_header_names(problems, schema)) from error
+        errors = schema.errors(values, error)
+        raise _refusal("header", _with_header_names(errors, schema)) from error
 
 
-def _with_header_names(problems: Iterable[Problem], schema: Schema) -> Iterator[Problem]:
+def _with_header_names(errors: Iterable[FieldError], schema: Schema) -> Iterator[FieldError]:
     names = {key: header for key, header, _ in schema.fields if header is not None}
-    for place, text in problems:
-        key = place.partition("[")[0]
-        yield names.get(key, key) + place[len(key) :], text
+    for each in errors:
+        key, bracket, index = each["path"].partition("[")
+        each["path"] = names.get(key, key) + bracket + index
+        yield each
 
 
 def _missing(target: ValidationTarget, c: Context[Any, Any], expected: str) -> str:
@@ -231,14 +254,11 @@ def _missing(target: ValidationTarget, c: Context[Any, Any], expected: str) -> s
 
 
 def _refusal(
-    target: ValidationTarget, problems: Iterable[Problem], detail: str | None = None
+    target: ValidationTarget, errors: Iterable[FieldError], detail: str | None = None
 ) -> RequestValidationError:
-    errors = [
-        FieldError(path=path, message=text, type=error_type(text))
-        for path, text in islice(problems, _MOST_ERRORS + 1)
-    ]
-    if len(errors) > _MOST_ERRORS:
-        errors.pop()
+    first = [*islice(errors, _MOST_ERRORS + 1)]
+    if len(first) > _MOST_ERRORS:
+        first.pop()
         detail = detail or f"{_SUBJECTS[target]} invalid"
         detail += f"; these are the first {_MOST_ERRORS} errors"
-    return RequestValidationError(target, errors, detail)
+    return RequestValidationError(target, first, detail)

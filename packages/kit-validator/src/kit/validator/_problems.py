@@ -14,8 +14,11 @@ from typing import Any, NamedTuple, TypeAlias, get_origin
 
 from msgspec import inspect
 
-Problem: TypeAlias = tuple[str, str]
-"""The path of an error, such as `items[0].price`, and its message."""
+from kit.interface import FieldError
+from kit.interface.models import error_type
+
+_Problem: TypeAlias = tuple[str, str]
+"""The path of an error, such as `.items[0].price`, and the message of msgspec."""
 
 _Probe: TypeAlias = Callable[[Any], object]
 
@@ -24,6 +27,8 @@ OBJECTS = (inspect.StructType, inspect.DataclassType, inspect.TypedDictType)
 # APPSEC: a client decides how deep and long the data are; these limit how often parts are reread.
 _DEEPEST = 6
 _CHUNK = 256
+
+_OF_KEY = "Invalid key: "
 
 
 def bare(node: Any) -> Any:
@@ -57,12 +62,12 @@ def _failure(error: Exception) -> _Failure:
     if not found or not place.startswith("$") or not place.endswith("`"):
         return _Failure("", str(error))
     is_of_key = place != rest
-    return _Failure(place[1:-1], f"Invalid key: {text}" if is_of_key else text, is_of_key)
+    return _Failure(place[1:-1], _OF_KEY + text if is_of_key else text, is_of_key)
 
 
-def problems_of_json(
+def errors_of_json(
     node: inspect.Type, probe: _Probe, value: Any, error: Exception
-) -> Iterator[Problem]:
+) -> Iterator[FieldError]:
     """Yields all errors in data, field by field in the order of the type.
 
     Args:
@@ -74,24 +79,30 @@ def problems_of_json(
     nothing = True
     for place, text in _problems(node, value, probe, "", "", 0):
         nothing = False
-        yield place.removeprefix("."), text
+        yield _field_error(place, text)
     if nothing:
         failure = _failure(error)
-        yield failure.place.removeprefix("."), failure.text
+        yield _field_error(failure.place, failure.text)
 
 
-def problems_of_names(
+def errors_of_names(
     node: inspect.Type, probe: _Probe, value: Any, error: Exception
-) -> Iterator[Problem]:
-    """Yields the same as `problems_of_json`, for data whose values were sent as text."""
-    for place, text in problems_of_json(node, probe, value, error):
+) -> Iterator[FieldError]:
+    """Yields the same as `errors_of_json`, for data whose values were sent as text."""
+    for each in errors_of_json(node, probe, value, error):
         # All values are text, so saying that this one is adds nothing.
-        yield place, text.removesuffix(", got `str`")
+        each["message"] = each["message"].removesuffix(", got `str`")
+        yield each
+
+
+def _field_error(place: str, text: str) -> FieldError:
+    kind = error_type(text.removeprefix(_OF_KEY))
+    return FieldError(path=place.removeprefix("."), message=text, type=kind)
 
 
 def _problems(
     node: Any, value: Any, probe: _Probe, place: str, shown: str, depth: int
-) -> Iterator[Problem]:
+) -> Iterator[_Problem]:
     """Yields the errors in a part of the data.
 
     Args:
@@ -145,7 +156,7 @@ def _has_right_tag(node: Any, value: Mapping[str, Any]) -> bool:
 
 def _in_object(
     node: Any, value: dict[str, Any], probe: _Probe, place: str, shown: str, depth: int
-) -> Iterator[Problem]:
+) -> Iterator[_Problem]:
     if not _has_right_tag(node, value):
         return
     tag = _tag(node, value)
@@ -180,7 +191,7 @@ def _probe_field(probe: _Probe, tag: dict[str, Any], name: str, part: Any) -> No
 
 def _in_list(
     node: Any, value: list[Any], probe: _Probe, place: str, shown: str, depth: int
-) -> Iterator[Problem]:
+) -> Iterator[_Problem]:
     least = node.min_length or 1
     if len(value) < least:
         return
@@ -207,7 +218,7 @@ def _probe_item(probe: _Probe, least: int, part: Any) -> None:
 
 def _in_dict(
     node: Any, value: dict[str, Any], probe: _Probe, place: str, shown: str, depth: int
-) -> Iterator[Problem]:
+) -> Iterator[_Problem]:
     pairs = iter(value.items())
     while chunk := dict(islice(pairs, _CHUNK)):
         failure = _tried(probe, chunk, place)

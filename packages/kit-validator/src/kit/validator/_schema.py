@@ -12,17 +12,10 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_
 import msgspec
 from msgspec import inspect
 
+from kit.interface import FieldError
 from kit.interface.models import Model, model_of, validation_errors
 
-from ._problems import (
-    OBJECTS,
-    Problem,
-    bare,
-    is_object,
-    is_union,
-    problems_of_json,
-    problems_of_names,
-)
+from ._problems import OBJECTS, bare, errors_of_json, errors_of_names, is_object, is_union
 
 _NAMED = (*OBJECTS, inspect.DictType, inspect.AnyType)
 _MANY = (inspect.CollectionType, inspect.TupleType, inspect.NamedTupleType)
@@ -49,14 +42,14 @@ class Schema(NamedTuple):
 
     Attributes:
         load: Converts JSON, or a dict of names with str, lists of str and files, to a value.
-        problems: Yields all errors in data that `load` refused, given the data (decoded, if
+        errors: Yields all errors in data that `load` refused, given the data (decoded, if
             JSON) and the error.
         fields: The names that the type takes values from.
         takes_lists: Whether every name takes all its values.
     """
 
     load: Callable[[Any], Any]
-    problems: Callable[[Any, Exception], Iterator[Problem]]
+    errors: Callable[[Any, Exception], Iterator[FieldError]]
     fields: tuple[Field, ...] = ()
     takes_lists: bool = False
 
@@ -83,7 +76,7 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
         decode = msgspec.json.Decoder(kind).decode
         return Schema(
             decode,
-            partial(problems_of_json, node, lambda value: decode(msgspec.json.encode(value))),
+            partial(errors_of_json, node, lambda value: decode(msgspec.json.encode(value))),
         )
     load: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False)
     if _is_array(node):
@@ -93,7 +86,7 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
         raise TypeError("it has no fields with names")
     return Schema(
         load,
-        partial(problems_of_names, node, load),
+        partial(errors_of_names, node, load),
         tuple(field for each in choices for field in _fields(each)),
         any(isinstance(each, inspect.DictType) and _is_many(each.value_type) for each in choices),
     )
@@ -146,12 +139,12 @@ def _default(field: inspect.Field) -> Any:
 
 
 def _model_schema(kind: Any, model: Model, *, is_json: bool) -> Schema:
-    def problems(value: Any, error: Exception) -> Iterator[Problem]:
-        return ((each["path"], each["message"]) for each in validation_errors(error))
+    def errors(value: Any, error: Exception) -> Iterator[FieldError]:
+        return validation_errors(error)
 
     if is_json:
-        return Schema(model.validate_json, problems)
-    return Schema(model.validate, problems, tuple(_model_fields(kind)))
+        return Schema(model.validate_json, errors)
+    return Schema(model.validate, errors, tuple(_model_fields(kind)))
 
 
 def _model_fields(kind: Any) -> Iterator[Field]:

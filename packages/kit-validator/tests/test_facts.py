@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""What a validator tells of itself, for tools such as OpenAPI."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+import pytest
+
+from kit import Context, Kit, Response
+from kit.interface.metadata import attach, facts_of
+from kit.validator import FieldError, ValidationProblem, validator
+
+
+@dataclass
+class Book:
+    title: str
+
+
+@pytest.mark.parametrize("target", ["json", "form", "query", "param", "header", "cookie"])
+@pytest.mark.parametrize("kind", [Book, dict[str, int]])
+def test_the_type_of_the_part_and_the_answer(target: Any, kind: Any) -> None:
+    facts = facts_of(validator(target, kind))
+    assert facts.validates == {target: kind}
+    assert facts.responses == {400: ValidationProblem}
+    assert (facts.provides, facts.security, facts.describes, facts.others) == ({}, (), {}, {})
+
+
+def test_functions_tell_what_they_carry() -> None:
+    def check(value: Any, c: Context) -> Any:
+        return value
+
+    facts = facts_of(validator("query", check))
+    assert (facts.validates, facts.responses) == ({"query": Any}, {})
+    attach(check, validates={"query": Book}, responses={403: "Not you"})
+    facts = facts_of(validator("query", check))
+    assert (facts.validates, facts.responses) == ({"query": Book}, {403: "Not you"})
+
+
+async def test_facts_are_read_from_the_routes() -> None:
+    app = Kit()
+
+    @app.post("/books/:id", use=[validator("json", Book), validator("param", dict[str, int])])
+    def create(c: Context) -> Response:
+        return c.json(c.req.valid("json", Book), 201)
+
+    found = [facts_of(route.handler).validates for route in app.routes]
+    assert found == [{"json": Book}, {"param": dict[str, int]}, {}]
+
+
+async def test_the_document_is_of_its_type() -> None:
+    app = Kit().post("/", validator("json", Book), lambda c: c.text(""))
+    response = await app.request("/", method="POST", json={"title": 1})
+    document: ValidationProblem = await response.json()
+    assert document == {
+        "title": "Bad Request",
+        "status": 400,
+        "detail": "The JSON body is invalid",
+        "target": "json",
+        "errors": [
+            {"path": "title", "message": "Expected `str`, got `int`", "type": "string_type"}
+        ],
+    }
+    assert list(get_type_hints(ValidationProblem)) == list(document)
+    assert list(get_type_hints(FieldError)) == list(document["errors"][0])
