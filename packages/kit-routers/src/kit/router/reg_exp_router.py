@@ -48,7 +48,8 @@ class _Route(NamedTuple, Generic[T]):
 class RegExpRouter(Generic[T]):
     """Matches paths with regular expressions.
 
-    Accepts every pattern whose expressions have no capturing groups, back-references or flags.
+    Accepts every pattern whose expressions have no capturing groups, back-references or flags; a
+    group around the whole expression, as in `{(a|b)}`, is accepted.
     """
 
     name = "RegExpRouter"
