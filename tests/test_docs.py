@@ -113,14 +113,14 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 def test_no_page_is_an_island() -> None:
-    """Each is linked from another page, beside the navigation."""
+    """Each but the first is linked from another page, beside the navigation."""
     linked = set()
     for page in PAGES:
         for link in documents.read(page).links:
             path = link.partition("#")[0]
             if path and "://" not in path:
                 linked.add(os.path.normpath(Path(page).parent / path))
-    assert {*PAGES} - linked == {"docs/index.md"}
+    assert {*PAGES} - linked - {"docs/index.md"} == set()
 
 
 class Site(HTMLParser):

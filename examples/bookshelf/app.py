@@ -194,16 +194,22 @@ async def shelf(
 # Errors -------------------------------------------------------------------------------------------
 
 
-@app.on_error()
-async def on_error(error: Exception, c: Context[Bindings]) -> Response:
-    if isinstance(error, DuplicateISBNError):
-        error = HTTPException(409, "There is a book with this ISBN already")
-    if not isinstance(error, HTTPException):
-        logger.error("Exception in %s %s", c.req.method, c.req.url, exc_info=error)
-        error = HTTPException(500, "Internal Server Error")
+@app.on_error(DuplicateISBNError)
+async def duplicate(error: DuplicateISBNError, c: Context[Bindings]) -> Response:
+    return problem(c, 409, "There is a book with this ISBN already")
+
+
+@app.on_error(HTTPException)
+async def refused(error: HTTPException, c: Context[Bindings]) -> Response:
     challenge = error.res.headers.get("www-authenticate") if error.res else None
     headers = {"www-authenticate": challenge} if challenge else None
     return problem(c, error.status, error.message or "", headers)
+
+
+@app.on_error()
+async def fault(error: Exception, c: Context[Bindings]) -> Response:
+    logger.error("Exception in %s %s", c.req.method, c.req.url, exc_info=error)
+    return problem(c, 500, "Internal Server Error")
 
 
 @app.not_found()
