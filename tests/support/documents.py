@@ -4,6 +4,7 @@
 A comment before a block, which readers don't see, says how it is to be taken:
 
     <!-- not run: why -->     it can't be run here
+    <!-- not typed: why -->   it shows what a type checker refuses
     <!-- continues -->        it goes on with the names of the Python block before
 """
 
@@ -20,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REPOSITORY = re.compile(r"https://github\.example/kit/kit/(?:blob|tree)/main/")
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<info>[^`]*)$")
-_MARKER = re.compile(r"^ *<!-- (not run|continues)(?:: (.+?))? -->$")
+_MARKER = re.compile(r"^ *<!-- (not run|not typed|continues)(?:: (.+?))? -->$")
 _HEADING = re.compile(r"^(#{1,6}) (.+?)(?: \{#([\w-]+)\})?$")
 _LINK = re.compile(r"\]\(<?([^)\s>]+)>?\)")
 
@@ -43,6 +44,7 @@ class Block:
     title: str
     text: str
     not_run: str = ""
+    not_typed: str = ""
     continues: bool = False
 
     @property
@@ -100,11 +102,14 @@ def _block(name: str, line: int, info: str, code: list[str], marker: re.Match[st
     language, _, attributes = info.strip().partition(" ")
     title = re.search(r'title="([^"]+)"', attributes)
     block = Block(name, line, language, title[1] if title else "", "\n".join([*code, ""]))
-    if marker is not None and marker[1] == "not run":
-        assert marker[2], f"{block.place}: the marker gives no reason"
-        block.not_run = marker[2]
-    elif marker is not None:
+    if marker is not None and marker[1] == "continues":
         block.continues = True
+    elif marker is not None:
+        assert marker[2], f"{block.place}: the marker gives no reason"
+        if marker[1] == "not run":
+            block.not_run = marker[2]
+        else:
+            block.not_typed = marker[2]
     return block
 
 

@@ -19,6 +19,7 @@ NAMES = {
         "Kit",
         "KitRequest",
         "Limits",
+        "Next",
         "Request",
         "RequestInit",
         "Response",

@@ -8,7 +8,7 @@ __path__ = __import__("pkgutil").extend_path(__path__, __name__)
 from typing import TYPE_CHECKING, Any
 
 try:
-    from kit.interface import HTTPException
+    from kit.interface import HTTPException, Next
 except ImportError as error:
     raise ImportError(
         "The package 'kit' found here is not complete: 'kit.interface' is missing. Install it with "
@@ -46,6 +46,7 @@ __all__ = (
     "Kit",
     "KitRequest",
     "Limits",
+    "Next",
     "Request",
     "RequestInit",
     "Response",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
 
 from kit._app.matching import match_request
 from kit._app.registration import (
@@ -486,8 +486,14 @@ class Kit(Generic[B, V]):
         request = build_request(input, init, keywords, json)
         return await self.fetch(request, env, execution_ctx)
 
-    # PERF: a function of another module as method, in place of one that awaits it.
-    __call__ = serve
+    if TYPE_CHECKING:
+        # Any: servers and frameworks type the same ASGI in ways of their own.
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            """Serves one ASGI 3 scope: http and lifespan; a websocket is closed."""
+
+    else:
+        # PERF: a function of another module as method, in place of one that awaits it.
+        __call__ = serve
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Runs the lifespan in process: in a test, or in a host that runs no lifespans.
