@@ -16,6 +16,26 @@ settings.register_profile(
 settings.load_profile("kit")
 
 
+SLOW_S = 900
+# For fewer files than these, workers take longer to start than they save.
+FEW_FILES = 10
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Starts no workers for a few files; otherwise as many as there are processors."""
+    paths = [config.invocation_params.dir / arg.partition("::")[0] for arg in config.args]
+    count = sum(1 if path.is_file() else len([*path.rglob("test_*.py")]) for path in paths)
+    return 0 if count < FEW_FILES else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Gives slow tests more time."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SLOW_S))
+
+
 def pytest_collection_finish() -> None:
     """Takes what was imported out of the garbage collector's sight.
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import signal
@@ -17,6 +18,7 @@ from types import ModuleType
 import httpx
 import pytest
 from commands import run
+from ports import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOKSHELF = ROOT / "examples" / "bookshelf"
@@ -79,12 +81,6 @@ class Served:
             self._process.kill()
             self._process.wait()
             pytest.fail(f"the server did not end:\n{self.printed()}")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -159,10 +155,20 @@ def example(monkeypatch: pytest.MonkeyPatch, database: Path) -> Iterator[ModuleT
 
 
 @pytest.fixture(scope="session")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The wheels of all packages, by distribution; their sources are built as well."""
-    folder = tmp_path_factory.mktemp("dist")
-    run("uv", "--directory", ROOT, "build", "--all-packages", "--no-sources", "-o", folder)
+def wheels(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> dict[str, Path]:
+    """The wheels of all packages, by distribution; their sources are built as well.
+
+    One of the workers builds them, and the others wait for it.
+    """
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "dist"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "built").exists():
+            build = ("build", "--all-packages", "--no-sources", "-o", folder)
+            run("uv", "--directory", ROOT, *build)
+            (folder / "built").touch()
     built = {wheel.name.split("-")[0].replace("_", "-"): wheel for wheel in folder.glob("*.whl")}
     packages = [*ROOT.glob("packages/*/pyproject.toml")]
     assert len([*folder.glob("*.tar.gz")]) == len(built) == len(packages)

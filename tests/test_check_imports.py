@@ -11,6 +11,8 @@ import pytest
 from commands import run
 from workspace import ROOT
 
+pytestmark = pytest.mark.once
+
 INTERFACE = "packages/kit-interface/src/kit/interface"
 LOGGER = "packages/kit-logger/src/kit/logger"
 CORE = "packages/kit-core/src/kit"

@@ -12,6 +12,8 @@ import pytest
 from checkout import Checkout
 from commands import run
 
+pytestmark = pytest.mark.once
+
 FINE = "the tree is as it should be\n"
 LOGGER = "packages/kit-logger"
 CORE = "packages/kit-core/src/kit"

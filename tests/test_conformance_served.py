@@ -19,7 +19,7 @@ import servers
 
 from kit import URL
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 SUPPORT = Path(served_programs.__file__).parent
 # What is noted in process while a request runs is not sent with the response.

@@ -91,7 +91,6 @@ MIDDLE_BYTES = 1_000_000
 HOW = pytest.mark.parametrize("how", ["closed", "reset"])
 
 
-@pytest.mark.slow
 @HOW
 @HALVES
 def test_served_upload(served: ServedApp, path: str, half: str, how: str) -> None:
@@ -113,7 +112,6 @@ def test_served_upload(served: ServedApp, path: str, half: str, how: str) -> Non
     check_left(served, before, printed, LEFT_UPLOAD)
 
 
-@pytest.mark.slow
 @HOW
 @pytest.mark.parametrize("path", DOWNLOADS)
 def test_served_download(served: ServedApp, path: str, how: str) -> None:

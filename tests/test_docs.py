@@ -23,6 +23,8 @@ from commands import run
 from document_runner import Reader
 from documents import ROOT
 
+pytestmark = pytest.mark.once
+
 PAGES = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))
 READMES = (
     "README.md",

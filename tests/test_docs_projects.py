@@ -16,6 +16,7 @@ PROJECTS = ("docs/publish-middleware.md", "docs/publish-router.md")
 
 
 @pytest.mark.slow
+@pytest.mark.once
 @pytest.mark.parametrize("page", PROJECTS)
 def test_project_is_made(page: str, wheels: dict[str, Path], tmp_path: Path) -> None:
     """With the wheels of this workspace in the place of the published ones."""

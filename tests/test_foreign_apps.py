@@ -15,8 +15,6 @@ import httpx
 import pytest
 import servers
 
-pytestmark = pytest.mark.slow
-
 PATIENCE_S = 15  # how long anything may take before the test gives up
 MIB = 1024 * 1024
 

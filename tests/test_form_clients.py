@@ -18,7 +18,7 @@ import httpx
 import pytest
 from serving import ServedApp
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.once
 
 PATIENCE_S = 60  # how long a client may take before the test gives up
 MIB = 1024 * 1024

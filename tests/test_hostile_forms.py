@@ -116,7 +116,6 @@ def peak(served: ServedApp) -> dict[str, int]:
     return found
 
 
-@pytest.mark.slow
 @EVERY_CASE
 def test_it_is_refused_by_a_server(served: ServedApp, case: Hostile) -> None:
     before = peak(served)["now"]

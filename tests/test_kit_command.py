@@ -22,6 +22,8 @@ import pytest
 from commands import clean_environment, run
 from environments import install_pinned, new_environment, with_needed
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "packages" / "kit-dev" / "README.md").read_text()
 KIT = [sys.executable, "-m", "kit"]

@@ -19,7 +19,7 @@ import pytest
 from large_app import BLOCK, MIB
 from serving import ServedApp
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 MOST_GROWTH_BYTES = 64 * MIB
 GIB_IN_MIB = 1024

@@ -26,6 +26,8 @@ from kit.cookie import get_cookie, set_cookie
 from kit.logger import logger as access_log
 from kit.trailing_slash import trim_trailing_slash
 
+pytestmark = pytest.mark.slow
+
 WARM_UP, MANY, SOME = 60, 6_000, 150
 WINDOWS = 6
 # Kit keeps the names of headers that it has seen, up to 1,000 of them.

@@ -11,6 +11,8 @@ import pytest
 from checkout import Checkout
 from commands import run
 
+pytestmark = pytest.mark.once
+
 # A name that nobody takes: the tests of a repository with kit-hello pass as well.
 SAMPLE = "kit-sample-for-tests"
 FOLDER = f"packages/{SAMPLE}"

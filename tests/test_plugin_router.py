@@ -10,7 +10,7 @@ from commands import run
 from environments import install, install_pinned, new_environment, with_needed
 from plugin_examples import PluginExample, listed_by_kit
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 USE = """
 import asyncio

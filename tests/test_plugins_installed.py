@@ -10,7 +10,7 @@ import pytest
 from commands import run
 from environments import install, install_pinned, new_environment, with_needed
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 WORKSPACE = """
 [tool.uv.workspace]

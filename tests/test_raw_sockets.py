@@ -18,7 +18,7 @@ import pytest
 from serving import ServedApp
 from wire import WireResponse, exchange, request, responses
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.once
 
 PATIENCE_S = 20  # how long anything may take before the test gives up
 SERVERS = ("uvicorn", "uvicorn-h11", "granian", "hypercorn")

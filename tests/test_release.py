@@ -15,6 +15,8 @@ import pytest
 import yaml
 from commands import clean_environment, run
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "scripts" / "release.py"
 REPOSITORY = "https://code.example/kit"
@@ -417,7 +419,6 @@ def test_tag(workspace: Workspace) -> None:
     assert said.startswith("error: the packages do not agree:\nkit-logger: README.md: y.md")
 
 
-@pytest.mark.slow
 def test_the_release_workflow_builds_the_package_of_the_tag(workspace: Workspace) -> None:
     workspace.release("bump", "kit-logger", "minor")
     workspace.commit()

@@ -21,8 +21,7 @@ from typing import Any
 import httpx
 import pytest
 import servers
-
-pytestmark = pytest.mark.slow
+from ports import free_port
 
 PATIENCE_S = 15  # how long anything may take before the test gives up
 
@@ -182,13 +181,6 @@ APP = textwrap.dedent(
         return c.text("now")
     """
 )
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def until(condition: Callable[[], Any], what: str) -> None:

@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -17,8 +16,8 @@ from typing import Any
 
 import httpx
 import pytest
-
-pytestmark = pytest.mark.slow
+import servers
+from ports import free_port
 
 PATIENCE_S = 15  # how long anything may take before the test gives up
 MIB = 1024 * 1024
@@ -157,20 +156,6 @@ APP = textwrap.dedent(
     """
 )
 
-COMMANDS = {
-    "uvicorn": ["uvicorn", "--port={port}", "app:app"],
-    "uvicorn-h11": ["uvicorn", "--port={port}", "--http=h11", "--loop=asyncio", "app:app"],
-    "hypercorn": ["hypercorn", "--bind=127.0.0.1:{port}", "app:app"],
-    "hypercorn-trio": ["hypercorn", "--bind=127.0.0.1:{port}", "-k=trio", "app:app"],
-    "granian": ["granian", "--interface=asgi", "--port={port}", "app:app"],
-}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
 
 def until(condition: Callable[[], Any], what: str) -> None:
     deadline = time.monotonic() + PATIENCE_S
@@ -190,10 +175,9 @@ class Server:
         self.trace_file = folder / "trace"
         self.trace_file.touch()
         (folder / "app.py").write_text(APP)
-        command = [part.format(port=self.port) for part in COMMANDS[name]]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", *command],
+                servers.command(name, "app:app", self.port),
                 cwd=folder,
                 env={**os.environ, "KIT_TRACE": str(self.trace_file), "PYTHONUNBUFFERED": "1"},
                 stdout=log,
@@ -224,7 +208,7 @@ class Server:
         self.process.wait(PATIENCE_S)
 
 
-@pytest.fixture(scope="module", params=COMMANDS)
+@pytest.fixture(scope="module", params=servers.SERVERS)
 def server(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Server]:
     running = Server(request.param, tmp_path_factory.mktemp(request.param))
     yield running

@@ -25,7 +25,7 @@ from environments import (
 )
 from workspace import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 PACKAGES = workspace.packages()
 ALL = {*PACKAGES}

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from typing import IO
 
 import httpx
 from commands import clean_environment
+from ports import free_port
 
 SERVERS = ("uvicorn", "granian", "hypercorn", "kit serve", "kit dev")
 STARTUP_S = 60.0
@@ -38,7 +38,7 @@ class _Server:
         self.command = command
         self._log = log
         self.output = ""
-        self._port = _free_port()
+        self._port = free_port()
         variables, arguments = _moved(shlex.split(command, comments=True), self._port)
         environment = {**clean_environment(), **variables}
         self._process = subprocess.Popen(
@@ -125,9 +125,3 @@ def _moved(words: Sequence[str], port: int) -> tuple[dict[str, str], list[str]]:
     if option not in arguments:
         arguments += [option, values[option]]
     return variables, arguments
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

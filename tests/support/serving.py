@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Self
 
 import servers
+from ports import free_port
 
 HERE = Path(__file__).resolve().parent
 STARTUP_S = 30.0
@@ -127,11 +128,3 @@ class ServedApp:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(SHUTDOWN_S)
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
