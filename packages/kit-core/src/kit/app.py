@@ -296,6 +296,11 @@ class Kit(Served, Generic[B, V]):
                     f"on_error() takes a class derived from Exception, not {kind.__qualname__}: "
                     "what else is raised, such as a cancellation, passes through"
                 )
+        elif len(arguments) > 1:
+            raise TypeError(
+                "on_error() takes a class of exceptions and a handler, or a handler alone: "
+                f"expected a class first, not {arguments[0]!r:.100}"
+            )
         call = "on_error()" if kind is Exception else f"on_error({kind.__qualname__})"
 
         def check_and_set(function: Any) -> None:
@@ -534,7 +539,8 @@ class Kit(Served, Generic[B, V]):
     def _begin(self) -> None:
         """Opens the app for registration, and for servers."""
         self._registrations = Registrations(self._state)
-        self.__call__ = Opening(self, self._state, self._registrations.refuse_decorating)
+        refuse = self._registrations.refuse_decorating
+        self._enter_by(Opening(self._state, refuse, self._enter_by))
 
     def _set(self, call: str, add: Callable[[Any], None], arguments: Sequence[Any]) -> Any:
         """Sets a handler, or returns the decorator that does."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kit import Context, Kit, Response
-from kit.interface import KitError, RouterClosedError, UnsupportedPathError
+from kit.interface import KitError, RouterClosedError
 
 VERBS = ("get", "post", "put", "delete", "patch", "options")
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any, TypeAlias
 
 from kit.interface import Router
@@ -44,6 +43,8 @@ def router_of(router: Any) -> tuple[Router[Any], MakeRouter | None]:
 
 
 def _copies_of(router: Router[Any]) -> MakeRouter | None:
+    from copy import deepcopy
+
     try:
         pristine = deepcopy(router)
     except Exception:  # whatever its parts raise: it holds a lock, a socket, ...

@@ -6,22 +6,22 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from functools import partial
 from types import MethodType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from kit._state.app_state import AppState
 
 from .http import serve
-from .types import Receive, Scope, Send
 
-Serve: TypeAlias = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
+if TYPE_CHECKING:
+    from .types import Receive, Scope, Send
 
 
 class _SignatureOfCall:
-    """The signature of an object as `inspect` asks for it; it would look for a method."""
+    """The signature of an object for `inspect`, which would look for a method `__call__`."""
 
     def __get__(self, instance: Any, owner: object = None) -> Any:
         if instance is None:
-            raise AttributeError("__signature__")  # the class has that of its constructor
+            raise AttributeError("__signature__")  # a class has that of its constructor
         import inspect
 
         return inspect.signature(instance.__call__)
@@ -30,14 +30,22 @@ class _SignatureOfCall:
 class Served:
     """An object that servers call.
 
-    PERF: `__call__` is an attribute of each object in place of a method. So it can be replaced: the
-    check for mistakes in it costs the requests after the first one nothing.
+    PERF: `__call__` is an attribute of each object in place of a method. So it can be replaced when
+    the first request has come, and the check for mistakes in it costs later requests nothing.
     """
 
     __slots__ = ("__call__",)
 
-    __call__: Serve
     __signature__ = _SignatureOfCall()
+
+    if TYPE_CHECKING:
+
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            """Serves one ASGI 3 scope: http and lifespan; a websocket is closed."""
+
+    def _enter_by(self, call: Callable[..., Coroutine[Any, Any, None]]) -> None:
+        """Sets what servers call, also where a subclass has a `__call__` of its own around it."""
+        vars(Served)["__call__"].__set__(self, call)
 
 
 class Opening(partial[Coroutine[Any, Any, None]]):
@@ -49,20 +57,25 @@ class Opening(partial[Coroutine[Any, Any, None]]):
     it whether an app is a coroutine function.
 
     Args:
-        app: The app.
         state: The state of the app.
         refuse: Called with the function that the app was to decorate; raises.
+        end: Called with the function that serves once the app has matched a request.
     """
 
-    _app: Served
     _state: AppState
     _refuse: Callable[[Any], object]
+    _end: Callable[[Callable[..., Coroutine[Any, Any, None]]], object]
 
-    def __new__(cls, app: Served, state: AppState, refuse: Callable[[Any], object]) -> Opening:
+    def __new__(
+        cls,
+        state: AppState,
+        refuse: Callable[[Any], object],
+        end: Callable[[Callable[..., Coroutine[Any, Any, None]]], object],
+    ) -> Opening:
         self = super().__new__(cls, MethodType(serve, state))
-        self._app = app
         self._state = state
         self._refuse = refuse
+        self._end = end
         return self
 
     def __call__(self, /, *arguments: Any, **keywords: Any) -> Coroutine[Any, Any, None]:
@@ -74,5 +87,5 @@ class Opening(partial[Coroutine[Any, Any, None]]):
         if len(arguments) == 1 and not keywords and callable(arguments[0]):
             self._refuse(arguments[0])
         if self._state.table.closed:
-            self._app.__call__ = self.func
+            self._end(self.func)
         return self.func(*arguments, **keywords)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit._support.limits import Limits
 from kit.interface import HandlerResult
@@ -12,8 +12,10 @@ from kit.lifespan import Lifespan
 from kit.web import Request
 
 from .error_handlers import ErrorHandlers
-from .prefix import Prefix
 from .table import RouteTable
+
+if TYPE_CHECKING:
+    from .prefix import Prefix
 
 NotFoundHandler: TypeAlias = Callable[[Any], HandlerResult]
 
@@ -90,7 +92,7 @@ class AppState:
         lifespan.checks.append(self.check_pending)
         self._family = [self]
         self._not_found: NotFoundHandler | None = None
-        self._prefix = Prefix("/")
+        self._prefix: Prefix | None = None
         # PERF: replaced by the router's own method after the first match.
         self.find: Callable[[str, str], Any] = self._first_match
 
@@ -103,6 +105,8 @@ class AppState:
         Raises:
             UnsupportedPathError: If it is no pattern.
         """
+        from .prefix import Prefix
+
         state = object.__new__(AppState)
         for name in AppState.__slots__:
             setattr(state, name, getattr(self, name))
@@ -145,19 +149,28 @@ class AppState:
         """The members of the family that a path concerns, innermost first.
 
         This one and those around it always are, those below it where their prefix is that of the
-        path.
+        path. Where two prefixes have as many segments, that of the earlier one counts.
         """
         members = [
             state
             for state in self._family
-            if state._is_around(self) or (self._is_around(state) and state._prefix.covers(path))
+            if state._is_around(self) or state._is_within(self, path)
         ]
-        members.sort(key=lambda state: state._prefix.depth)
-        return members[::-1]
+        return sorted(members, key=AppState._outwards)
+
+    def _outwards(self) -> tuple[int, int]:
+        """A sort key: the longest prefix first, then who is further in."""
+        depth = 0 if self._prefix is None else self._prefix.depth
+        return -depth, -len(self.error_handlers)
 
     def _is_around(self, other: AppState) -> bool:
         """Whether this is the other one, or `base_path` made the other one of it."""
         return self.on_error in other.error_handlers
+
+    def _is_within(self, other: AppState, path: str) -> bool:
+        """Whether `base_path` made this one of the other, with the prefix of a path."""
+        prefix = self._prefix
+        return prefix is not None and other._is_around(self) and prefix.covers(path)
 
     def check_pending(self) -> None:
         """Refuses to go on while a decorator has not got its function.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from kit.interface import UnsupportedPathError
-from kit.interface.patterns import covers, foreign_syntax, split_pattern
+from kit.interface.patterns import split_pattern
 
 # Characters that a pattern of another framework would be written with, as literals.
 _ESCAPED_LITERAL = re.compile(r"%(7[BbDd]|3[CcEe])")
@@ -22,6 +22,10 @@ def check_syntax(path: str, method: str | None = None) -> None:
     Raises:
         UnsupportedPathError: With the pattern as Kit writes it.
     """
+    if "{" not in path and "<" not in path:
+        return
+    from kit.interface.patterns import foreign_syntax
+
     translated = foreign_syntax(path)
     if translated is not None:
         literal = "{ is written %7B" if "{" in path else "< is written %3C"
@@ -61,7 +65,7 @@ def without_slash(path: str) -> str:
     return path[:-1] if len(path) > 1 and path.endswith("/") else path
 
 
-def forms(base_path: str, path: str, method: str) -> list[tuple[str, str]]:
+def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]]:
     """Returns the patterns that a pattern with an optional parameter before its end stands for.
 
     Routers know optional parameters at the end of a pattern alone.
@@ -69,7 +73,7 @@ def forms(base_path: str, path: str, method: str) -> list[tuple[str, str]]:
     Args:
         base_path: The prefix of the pattern.
         path: The whole pattern.
-        method: The method of the route, for the error.
+        method: The method of the route, for the error; None if there is none.
 
     Returns:
         Prefix and pattern: as they are, or one without the parameter and one in which it is
@@ -110,4 +114,6 @@ def _is_optional(segment: str) -> bool:
 
 def _is_one_segment(segment: str) -> bool:
     """Whether a segment of a pattern takes exactly one segment of every path."""
+    from kit.interface.patterns import covers
+
     return not segment or (not _is_optional(segment) and covers("/:one", f"/{segment}"))

@@ -17,7 +17,7 @@ class Prefix:
         pattern: The prefix, e.g. `/api/:tenant`.
 
     Attributes:
-        depth: How many segments it has.
+        depth: How many segments it has; `/` has none.
 
     Raises:
         UnsupportedPathError: If it is no pattern that routes can be registered below.
@@ -26,14 +26,12 @@ class Prefix:
     __slots__ = ("_router", "depth")
 
     def __init__(self, pattern: str) -> None:
-        self.depth = 0 if pattern == "/" else len(split_pattern(pattern))
-        self._router: TrieRouter[bool] | None = None
-        if self.depth:
-            self._router = TrieRouter()
-            for _, form in forms("/", pattern, "ALL"):
-                for each in expand_optional(form):
-                    self._router.add("ALL", for_router(merge_path(each, "*")), True)
+        self.depth = sum(map(bool, split_pattern(pattern)))
+        self._router: TrieRouter[bool] = TrieRouter()
+        for _, form in forms("/", pattern, None):
+            for each in expand_optional(form):
+                self._router.add("ALL", for_router(merge_path(each, "*")), True)
 
     def covers(self, path: str) -> bool:
         """Tells whether a routing path is the prefix or lies below it."""
-        return self._router is None or bool(self._router.match("ALL", path)[0])
+        return bool(self._router.match("ALL", path)[0])
