@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import date
 from enum import Enum
@@ -160,6 +160,43 @@ async def on_error(error: Exception, c: Context) -> Response:
 async def not_found(c: Context) -> Response:
     return c.text("nothing", 404)
 
+
+class SoldOutError(Exception):
+    left = 0
+
+
+@bare.on_error(SoldOutError)
+async def on_sold_out(error: SoldOutError, c: Context) -> Response:
+    return c.json({"left": error.left}, 409)
+
+
+def on_any_error(error: Exception, c: AnyContext) -> AnyResponse:
+    return c.text("error", 500)
+
+
+typed.on_error(SoldOutError, on_sold_out).on_error(KeyError, on_any_error)
+typed.on_error(HTTPException, lambda error, c: c.text(error.message or "", error.status))
+typed.on_error(KeyError)(on_any_error)
+assert_type(on_sold_out, Callable[[SoldOutError, Context], Coroutine[Any, Any, Response]])
+
+
+@bare.post("/used", use=[third_party(header="x"), typed_on_interface, timed])
+async def used(c: Context) -> Response:
+    return c.text("used")
+
+
+@typed.on(["GET", "PUT"], "/used", use=plain)
+async def used_once(c: Context[Bindings, Variables]) -> Response:
+    return c.text(c.env["db"])
+
+
+@typed.use("/used/*", use=(third_party(header="x"),))
+async def used_around(c: Context[Bindings, Variables], next: Next) -> None:
+    await next()
+
+
+bare.all("/used", answer, use=timed).delete(use=[])(answer)
+bare.post("/validated", use=validator("json", Bindings))(answer)
 
 bare.get("/lambda", lambda c: c.text("lambda"))
 bare.get("/chained", timed, lambda c: c.text("lambda"))

@@ -4,9 +4,11 @@
 Each ignore below stands for an error: where there is none, the checker reports it as unused.
 """
 
+import asyncio
 from typing import Any
 
 from kit import Context, Kit, Response
+from kit.interface import Next
 from kit.validator import validator
 
 app = Kit()
@@ -20,12 +22,32 @@ async def returns_text(c: Context) -> str:
     return "x"
 
 
+def answer(c: Context) -> Response:
+    return c.text("x")
+
+
+async def middleware(c: Context, next: Next) -> None:
+    await next()
+
+
+def on_os_error(error: OSError, c: Context) -> Response:
+    return c.text(str(error.errno))
+
+
 app.get("/", no_context)  # type: ignore  # refused
 app.get("/", returns_text)  # type: ignore  # refused
 app.use(returns_text)  # type: ignore  # refused
 app.get("/x")(no_context)  # type: ignore  # refused
 app.get("/x")(returns_text)  # type: ignore  # refused
 app.on_error(no_context)  # type: ignore  # refused
+app.get("/x", use=answer)  # type: ignore  # refused
+app.get("/x", answer, use=[middleware, answer])  # type: ignore  # refused
+app.on("GET", "/x", use="csrf")  # type: ignore  # refused
+app.get("/x", middleware)(answer)  # type: ignore  # refused
+app.on_error(KeyError, on_os_error)  # type: ignore  # refused
+app.on_error(KeyError)(on_os_error)  # type: ignore  # refused
+app.on_error(OSError, returns_text)  # type: ignore  # refused
+app.on_error(asyncio.CancelledError)  # type: ignore  # refused
 app.get(5, no_context)  # type: ignore  # refused
 
 

@@ -41,6 +41,7 @@ def shown(c: Context) -> Response:
         ("/:n{[0-9]+}/x", "/12/x/b", ["/:n{[0-9]+}/x/b", "/:n{[0-9]+}/x", "/12/x", 1]),
         ("/:p{a/b}", "/a/b/b", ["/:p{a/b}/b", "/:p{a/b}", "/a/b", 1]),
         ("/*/v1", "/any/v1/b", ["/*/v1/b", "/*/v1", "/any/v1", 1]),
+        ("/%7Bx%7D/:t", "/{x}/acme/b", ["/%7Bx%7D/:t/b", "/%7Bx%7D/:t", "/{x}/acme", 1]),
     ],
 )
 async def test_running_route(prefix: str, path: str, found: list[Any]) -> None:

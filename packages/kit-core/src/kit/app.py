@@ -20,6 +20,7 @@ from kit._app.registration import (
     strings,
 )
 from kit._app.requesting import build_request
+from kit._app.routers import router_of
 from kit._app.types import (
     AnyHandler,
     ApplicationHandler,
@@ -29,18 +30,18 @@ from kit._app.types import (
     OptionHandler,
     ReplaceRequest,
 )
-from kit._serving.http import serve
+from kit._serving.entry import Opening, Served
 from kit._state.app_state import AppState
+from kit._state.table import RouteTable
 from kit._support.limits import Limits
 from kit._support.typevars import B, V
 from kit.compose import respond
 from kit.context import Context
-from kit.interface import METHOD_NAME_ALL, ExecutionContext, Router, RouterRoute
+from kit.interface import METHOD_NAME_ALL, ExecutionContext, HandlerResult, Router, RouterRoute
 from kit.interface.callers import place_of_call
 from kit.interface.paths import merge_path, path_of_url
 from kit.lifespan import Lifespan
 from kit.request import KitRequest
-from kit.router import default_router
 from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
 from kit.web._body import peek, put
 from kit.web._streams import close_stream
@@ -49,12 +50,12 @@ __all__ = ("Kit",)
 
 _ErrorT = TypeVar("_ErrorT", bound=Exception)
 _ErrorHandlerT = TypeVar("_ErrorHandlerT", bound=ErrorHandler[Any, Any])
-_FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
+_ResultT = TypeVar("_ResultT", bound=HandlerResult)
 
 OpenLifespan: TypeAlias = "Callable[[Kit[B, V]], AbstractAsyncContextManager[B | None]]"
 
 
-class Kit(Generic[B, V]):
+class Kit(Served, Generic[B, V]):
     """A web application.
 
     Handlers are registered with `get`, `post`, `put`, `delete`, `patch`, `options`, `all`, `on`
@@ -95,14 +96,14 @@ class Kit(Generic[B, V]):
                 raise TypeError(f"Kit({name}=...) takes a function, not {value!r:.100}")
         open_lifespan = None if lifespan is None else partial(lifespan, self)
         self._state = AppState(
-            router=_router_of(router),
+            table=RouteTable(*router_of(router), strict=strict),
             lifespan=Lifespan(open_lifespan, lifespan),
             limits=limits,
             strict=strict,
             get_path=get_path,
             method_not_allowed=method_not_allowed,
         )
-        self._registrations = Registrations(self._state)
+        self._begin()
 
     @property
     def routes(self) -> list[RouterRoute]:
@@ -198,10 +199,11 @@ class Kit(Generic[B, V]):
             RouterClosedError: If the app has answered a request before.
         """
         paths, handlers = split_arguments("use", arguments)
-        paths = paths or ["*"]
-        call = f"use({paths[0]!r})"
-        register = self._registrations.register
-        return register(call, [METHOD_NAME_ALL], paths, handlers, use) or self
+        call = f"use({paths[0]!r})" if paths else "use()"
+        decorator = self._registrations.register(
+            call, [METHOD_NAME_ALL], paths or ["*"], handlers, use, has_path=paths is not None
+        )
+        return decorator or self
 
     @overload
     def on(
@@ -240,30 +242,47 @@ class Kit(Generic[B, V]):
 
         Raises:
             TypeError: As for `get`, or if a method or path is not a str.
+            ValueError: If a method is HEAD, which the routes for GET answer.
             UnsupportedPathError: If the router can't take a pattern.
             RouterClosedError: If the app has answered a request before.
         """
         call = f"on({method!r}, {path!r})"
         methods = strings(f"The method of {call}", method)
         paths = strings(f"The path of {call}", path)
+        if any(each.upper() == "HEAD" for each in methods):
+            raise ValueError(
+                f"{call} would never run for HEAD: a HEAD request is answered by the GET route, "
+                "without the body. Register GET, and leave HEAD out"
+            )
         return self._registrations.register(call, methods, paths, handlers, use) or self
 
     @overload
     def on_error(self, /) -> Callable[[_ErrorHandlerT], _ErrorHandlerT]: ...
     @overload
-    def on_error(self, error: type[_ErrorT], /) -> Callable[[_FunctionT], _FunctionT]: ...
+    def on_error(
+        self, error: type[_ErrorT], /
+    ) -> Callable[
+        [Callable[[_ErrorT, Context[B, V]], _ResultT]],
+        Callable[[_ErrorT, Context[B, V]], _ResultT],
+    ]: ...
     @overload
     def on_error(
-        self, error: type[_ErrorT], handler: Callable[[_ErrorT, Context[B, V]], Any], /
+        self, error: type[_ErrorT], handler: Callable[[_ErrorT, Context[B, V]], HandlerResult], /
     ) -> Self: ...
     @overload
     def on_error(self, handler: ErrorHandler[B, V], /) -> Self: ...
     def on_error(self, *arguments: Any) -> Any:
         """Sets what answers an exception: `handler(error, c)`, plain or async.
 
+        On an app that `base_path` returned, it answers the exceptions of the routes that are
+        registered with that app. An exception that a handler raises goes to the app around it.
+
         Args:
             *arguments: The handler; before it, if it is for some exceptions alone, their class. An
                 exception is answered by the handler for its nearest class.
+
+        Returns:
+            This app; without a handler a decorator, which returns its function unchanged.
 
         Raises:
             TypeError: If the handler can't be called, or the class is not one of exceptions.
@@ -277,14 +296,19 @@ class Kit(Generic[B, V]):
                     f"on_error() takes a class derived from Exception, not {kind.__qualname__}: "
                     "what else is raised, such as a cancellation, passes through"
                 )
-        name = "on_error" if kind is Exception else f"on_error({kind.__qualname__})"
+        elif len(arguments) > 1:
+            raise TypeError(
+                "on_error() takes a class of exceptions and a handler, or a handler alone: "
+                f"expected a class first, not {arguments[0]!r:.100}"
+            )
+        call = "on_error()" if kind is Exception else f"on_error({kind.__qualname__})"
 
         def check_and_set(function: Any) -> None:
             check_function("on_error", function, ("error", "c"))
             self._registrations.check_open("on_error")
             self._state.on_error.set(kind, function)
 
-        return self._set(name, check_and_set, arguments)
+        return self._set(call, check_and_set, arguments)
 
     @overload
     def not_found(self, /) -> Callable[[HandlerT], HandlerT]: ...
@@ -293,8 +317,16 @@ class Kit(Generic[B, V]):
     def not_found(self, *arguments: Any) -> Any:
         """Sets what answers a request that matches no route: `handler(c)`, plain or async.
 
+        On an app that `base_path` returned, it answers the requests below its prefix.
+
+        Args:
+            *arguments: The handler.
+
+        Returns:
+            This app; without a handler a decorator, which returns its function unchanged.
+
         Raises:
-            TypeError: If it can't be called.
+            TypeError: If the handler can't be called.
             RuntimeError: If it comes too late, as the app is part of another one.
         """
 
@@ -303,7 +335,7 @@ class Kit(Generic[B, V]):
             self._registrations.check_open("not_found")
             self._state.set_not_found(function)
 
-        return self._set("not_found", check_and_set, arguments)
+        return self._set("not_found()", check_and_set, arguments)
 
     def route(self, path: str, app: Kit[Any, Any], /) -> Self:
         """Adds all routes of another app below a path.
@@ -335,8 +367,10 @@ class Kit(Generic[B, V]):
             raise ValueError(f"route({path!r}, ...) was given the app itself")
         other.check_pending()
         prefix = merge_path(state.base_path, path)
-        for route in other.table.routes:
-            state.table.add(route.below(prefix, other.on_error))
+        routes = [route.below(prefix) for route in other.table.routes]
+        for route in routes:
+            route.add_error_handlers(other.error_handlers)
+        self._registrations.add_routes(routes)
         other.table.routed = f"route({path!r}) at {place_of_call()}"
         state.lifespan.children.append(other.lifespan)
         return self
@@ -344,7 +378,9 @@ class Kit(Generic[B, V]):
     def base_path(self, path: str, /) -> Self:
         """Returns an app that puts a prefix before every path it registers.
 
-        It shares routes, router and lifespan with this one, and answers for both.
+        It shares routes, router and lifespan with this one, and either of them answers for both. A
+        handler that is given to its `on_error` or `not_found` is for its own routes and the paths
+        below its prefix; what it doesn't answer is left to those of this app.
 
         Args:
             path: The prefix, e.g. `/api/v1`; it goes after the prefix there is.
@@ -359,7 +395,7 @@ class Kit(Generic[B, V]):
         app = object.__new__(type(self))
         app.__dict__.update(self.__dict__)
         app._state = self._state.below(merge_path(self._state.base_path, path))
-        app._registrations = Registrations(app._state)
+        app._begin()
         return app
 
     def mount(
@@ -486,15 +522,6 @@ class Kit(Generic[B, V]):
         request = build_request(input, init, keywords, json)
         return await self.fetch(request, env, execution_ctx)
 
-    if TYPE_CHECKING:
-        # Any: servers and frameworks type the same ASGI in ways of their own.
-        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-            """Serves one ASGI 3 scope: http and lifespan; a websocket is closed."""
-
-    else:
-        # PERF: a function of another module as method, in place of one that awaits it.
-        __call__ = serve
-
     def running(self) -> AbstractAsyncContextManager[None]:
         """Runs the lifespan in process: in a test, or in a host that runs no lifespans.
 
@@ -509,30 +536,17 @@ class Kit(Generic[B, V]):
         """
         return self._state.lifespan.running()
 
+    def _begin(self) -> None:
+        """Opens the app for registration, and for servers."""
+        self._registrations = Registrations(self._state)
+        refuse = self._registrations.refuse_decorating
+        self._enter_by(Opening(self._state, refuse, self._enter_by))
+
     def _set(self, call: str, add: Callable[[Any], None], arguments: Sequence[Any]) -> Any:
         """Sets a handler, or returns the decorator that does."""
         if not arguments:
-            return self._registrations.decorator(call if call.endswith(")") else f"{call}()", add)
-        for function in arguments:
-            add(function)
+            return self._registrations.decorator(call, add)
+        if len(arguments) > 1:
+            raise TypeError(f"{call} takes one handler, not {len(arguments)}")
+        add(arguments[0])
         return self
-
-
-def _router_of(router: Any) -> Router[Any]:
-    """Returns the router that was asked for by an object or a name."""
-    if router is None:
-        return default_router()
-    if isinstance(router, str):
-        from kit.interface import plugins
-
-        named: Router[Any] = plugins.load("kit.routers", router)()
-        return named
-    if isinstance(router, type):
-        raise TypeError(
-            f"Kit(router=...) takes a Router or a name, not the class {router.__name__}: "
-            f"make an instance, {router.__name__}()"
-        )
-    if not (hasattr(router, "add") and hasattr(router, "match")):
-        raise TypeError(f"Kit(router=...) takes a Router or a name, not {router!r:.100}")
-    found: Router[Any] = router
-    return found

@@ -380,7 +380,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         Raises:
             HandlerError: If the app's `not_found` returns nothing.
         """
-        not_found = self._state.not_found
+        not_found = self._state.not_found_at(self._path)
         if not_found is None:
             return self.text("404 Not Found", 404)
         response = await settle(not_found(self), not_found)

@@ -340,8 +340,8 @@ async def test_head_is_get_without_body(handler: Any) -> None:
     assert head.body is None
 
 
-async def test_head_sees_its_own_method_and_head_routes_are_never_asked() -> None:
-    app = Kit().on("HEAD", "/x", echo).get("/y", lambda c: c.text("", headers={"m": c.req.method}))
+async def test_head_sees_its_own_method() -> None:
+    app = Kit().post("/x", echo).get("/y", lambda c: c.text("", headers={"m": c.req.method}))
     assert (await app.request("/x", {"method": "HEAD"})).status == 404
     assert (await app.request("/y", {"method": "HEAD"})).headers["m"] == "HEAD"
     assert (await app.request("/none", {"method": "HEAD"})).status == 404
@@ -412,7 +412,7 @@ async def test_parameters_are_decoded_once_more() -> None:
         (False, "/about", "/about/", 200),
         (False, "/about", "/about//", 404),
         (False, "/", "/", 200),
-        (False, "/about/", "/about/", 404),
+        (False, "/about/", "/about/", 200),
     ],
 )
 async def test_strict(strict: bool, registered: str, path: str, status: int) -> None:

@@ -19,7 +19,11 @@ _logger = logging.getLogger("kit")
 
 
 async def handle_error(
-    error: Exception, c: Context[Any, Any], route: Route | None = None
+    error: Exception,
+    c: Context[Any, Any],
+    route: Route | None = None,
+    *,
+    is_of_path: bool = False,
 ) -> Response:
     """Returns the response for an exception.
 
@@ -31,6 +35,8 @@ async def handle_error(
         c: The context.
         route: The route whose handler raised it. Default: the only one that matched, if there is
             only one.
+        is_of_path: Whether it is about the path of the request, whatever routes matched: it then
+            goes to the apps that the path lies below.
 
     Returns:
         The response. An HTTPException that the app's own `on_error` raises again is answered as if
@@ -43,7 +49,8 @@ async def handle_error(
         _logger.debug("%s", error)
         return Response(None, status=400)
     c._discard_representation()
-    for handlers in _handlers_of(route, c):
+    *inner, outermost = _handlers_for(c.req.path if is_of_path else route, c)
+    for handlers in inner:
         on_error = handlers.find(error)
         if on_error is None:
             continue
@@ -52,7 +59,7 @@ async def handle_error(
         except Exception as second:
             error = _unwrapped(second)
     try:
-        on_error = c._state.on_error.find(error)
+        on_error = outermost.find(error)
         if on_error is not None:
             try:
                 return await _ask(on_error, error, c)
@@ -68,13 +75,16 @@ async def handle_error(
     return answer_fault(error, c)
 
 
-def _handlers_of(route: Route | None, c: Context[Any, Any]) -> Sequence[ErrorHandlers]:
-    if route is None:
-        handlers = c._handlers
-        if len(handlers) != 1:
-            return ()
-        route = handlers[0][0]
-    return route.error_handlers
+def _handlers_for(place: Route | str | None, c: Context[Any, Any]) -> Sequence[ErrorHandlers]:
+    """Returns the error handlers for a route or a path, innermost first; none is asked twice."""
+    state = c._state
+    if place is None:
+        matched = c._handlers
+        place = matched[0][0] if len(matched) == 1 else c.req.path
+    if isinstance(place, str):
+        return state.error_handlers_at(place)
+    inner = place.error_handlers
+    return (*inner, *(each for each in state.error_handlers if each not in inner))
 
 
 async def _ask(on_error: ErrorHandler, error: Exception, c: Context[Any, Any]) -> Response:

@@ -29,7 +29,7 @@ async def answer_no_route(c: Context[Any, Any]) -> Response:
             if c.req.method == "OPTIONS":
                 return c.body(None, 204, headers)
             refusal = HTTPException(405, "405 Method Not Allowed", headers=headers)
-            return await handle_error(refusal, c)
+            return await handle_error(refusal, c, is_of_path=True)
     return await c.not_found()
 
 

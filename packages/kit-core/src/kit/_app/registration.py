@@ -4,37 +4,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar, overload
+from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, overload
 
 from kit._state.app_state import AppState
+from kit._state.patterns import check_syntax
 from kit._state.route import Route
 from kit._support.typevars import B, V
 from kit.interface.callers import place_of_call
 from kit.interface.paths import merge_path
-from kit.interface.signatures import accepts, describe_signature
+from kit.interface.signatures import accepts, describe, describe_signature, takes_next
 
-from .types import AnyHandler
+from .decorated import Call
+from .types import AnyHandler, Middleware
 
 AppT = TypeVar("AppT")
 HandlerT = TypeVar("HandlerT", bound=AnyHandler[Any, Any])
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
 
 # What `use=` takes: middleware that runs before the handler of the decorator.
-Use: TypeAlias = AnyHandler[B, V] | Sequence[AnyHandler[B, V]]
+Use: TypeAlias = Middleware[B, V] | Sequence[Middleware[B, V]]
 
 
 class Registrations:
-    """Adds the routes of an app, and remembers what its calls depend on.
+    """Adds the routes of an app, and remembers the calls that later ones depend on.
 
     Args:
         state: The state of the app.
     """
 
-    __slots__ = ("_last_path", "_state")
+    __slots__ = ("_last_call", "_last_path", "_state")
 
     def __init__(self, state: AppState) -> None:
         self._state = state
-        self._last_path = "/"
+        # None after a call to use() that was not given a path.
+        self._last_path: str | None = "/"
+        self._last_call: Call | None = None
 
     def register(
         self,
@@ -43,6 +47,8 @@ class Registrations:
         paths: list[str] | None,
         handlers: Sequence[Any],
         use: Any = (),
+        *,
+        has_path: bool = True,
     ) -> Callable[[_FunctionT], _FunctionT] | None:
         """Registers handlers, or returns the decorator that does.
 
@@ -51,28 +57,37 @@ class Registrations:
             methods: Methods.
             paths: Patterns; None for that of the call before.
             handlers: Handlers and middleware; none for a decorator.
-            use: Middleware before the function of the decorator, one or a sequence.
+            use: Middleware before the handlers, one or a sequence.
+            has_path: Whether the call was given `paths`; False for the default of `use`.
 
         Returns:
             The decorator, if there are no handlers.
 
         Raises:
-            TypeError: If a handler can't be called with `(c)` or `(c, next)`.
+            TypeError: If a handler can't be called with `(c)` or `(c, next)`, or what is in `use`
+                with `(c, next)`; or if there is no path, and the call before had none.
             UnsupportedPathError: If the router can't take a pattern.
             RouterClosedError: If the app has answered a request before.
         """
-        if paths is None:
-            paths = [self._last_path]
-        else:
-            self._last_path = paths[-1]
+        patterns = [self._path_before(call)] if paths is None else paths
+        for path in patterns:
+            check_syntax(path, methods[0].upper())
         before = _middleware(call, use)
+        decorator = None
         if handlers:
-            self.add(methods, paths, [*before, *handlers])
-            return None
-        return self.decorator(call, lambda function: self.add(methods, paths, [*before, function]))
+            routes = self.add(methods, patterns, [*before, *handlers])
+            self._last_call = Call(call, routes)
+        else:
 
-    def add(self, methods: list[str], paths: list[str], handlers: Sequence[Any]) -> None:
-        """Adds routes; all are checked before the first is added."""
+            def add(function: Any) -> None:
+                self.add(methods, patterns, [*before, function])
+
+            decorator = self.decorator(call, add)
+        self._last_path = patterns[-1] if has_path else None
+        return decorator
+
+    def add(self, methods: list[str], paths: list[str], handlers: Sequence[Any]) -> list[Route]:
+        """Adds routes, all of them or none, and returns them."""
         base = self._state.base_path
         routes = [
             Route(base, merge_path(base, path), method.upper(), handler)
@@ -80,8 +95,48 @@ class Registrations:
             for method in methods
             for handler in handlers
         ]
+        return self.add_routes(routes)
+
+    def add_routes(self, routes: Sequence[Route]) -> list[Route]:
+        """Adds routes whose paths are whole, all of them or none, and returns them."""
+        # The app's own handlers are asked for every route, those in between for these alone.
+        *inner, _ = self._state.error_handlers
         for route in routes:
-            self._state.table.add(route)
+            route.add_error_handlers(inner)
+        return self._state.table.add(routes)
+
+    def refuse_decorating(self, function: Any) -> NoReturn:
+        """Refuses an app as the decorator of a function, and removes what it was mistaken with.
+
+        Args:
+            function: The function.
+
+        Raises:
+            TypeError: Always.
+        """
+        named = describe(function)
+        call = self._last_call
+        if call is None or not call.decorates():
+            raise TypeError(
+                f"A Kit app was called with one argument, {named}: expected the scope, receive and "
+                "send of an ASGI server. An app is no decorator: write @app.get(path), and "
+                "@app.get(path, use=[...]) for middleware before the decorated function"
+            )
+        self._last_call = None
+        self._state.table.remove(call.routes)
+        raise TypeError(
+            f"@app.{call.text} can't decorate {named}, since it was given handlers: "
+            f"write @app.{call.with_use}, with middleware alone in the list"
+        )
+
+    def _path_before(self, call: str) -> str:
+        """Returns the path of the call before, which is that of a call without one."""
+        if self._last_path is None:
+            raise TypeError(
+                f"{call} has no path, and use() before it had none either: "
+                f"write the path, e.g. {call[:-1]}'/')"
+            )
+        return self._last_path
 
     def check_open(self, name: str) -> None:
         """Refuses a handler that comes too late to have any effect.
@@ -186,12 +241,33 @@ def split_arguments(
 
 
 def _middleware(call: str, use: Any) -> list[Any]:
-    """Reads the argument `use`."""
+    """Reads the argument `use`.
+
+    Raises:
+        TypeError: If it holds anything else than middleware.
+    """
     if callable(use):
-        return [use]
-    if isinstance(use, (list, tuple)):
-        return [*use]
-    raise TypeError(f"{call}: use takes a middleware or a list of them, not {use!r:.100}")
+        middleware = [use]
+    elif isinstance(use, Sequence) and not isinstance(use, (str, bytes)):
+        middleware = [*use]
+    else:
+        raise TypeError(f"{call}: use takes a middleware or a list of them, not {use!r:.100}")
+    for each in middleware:
+        if not callable(each):
+            raise TypeError(f"{call}: use takes middleware (c, next), not {each!r:.100}")
+        if not _is_middleware(each):
+            raise TypeError(
+                f"{call}: use takes middleware (c, next): "
+                f"the signature of what it was given is {describe_signature(each)}"
+            )
+    return middleware
+
+
+def _is_middleware(function: Any) -> bool:
+    try:
+        return takes_next(function, "use")
+    except TypeError:
+        return False
 
 
 def check_function(name: str, function: Any, parameters: tuple[str, ...]) -> None:
@@ -226,10 +302,12 @@ def strings(what: str, value: Any) -> list[str]:
 
 
 def check_path(name: str, path: Any) -> None:
-    """Refuses a path that isn't a str.
+    """Refuses a path that isn't a str, or has the syntax of another framework.
 
     Raises:
-        TypeError: Naming the method that it was given to.
+        TypeError: If it isn't a str; the text names the method that it was given to.
+        UnsupportedPathError: If its parameters are written as in another framework.
     """
     if not isinstance(path, str):
         raise TypeError(f"{name}() takes a path first, not {path!r:.100}")
+    check_syntax(path)

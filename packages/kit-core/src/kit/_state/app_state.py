@@ -4,24 +4,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit._support.limits import Limits
-from kit.interface import HandlerResult, Router
+from kit.interface import HandlerResult
 from kit.lifespan import Lifespan
 from kit.web import Request
 
 from .error_handlers import ErrorHandlers
 from .table import RouteTable
 
+if TYPE_CHECKING:
+    from .prefix import Prefix
+
+NotFoundHandler: TypeAlias = Callable[[Any], HandlerResult]
+
 
 class AppState:
     """The routes, settings and handlers of an app.
 
-    An app and those that `base_path` makes of it share the table and the lifespan.
+    An app and those that `base_path` makes of it are a family: they share the table, the lifespan
+    and the settings.
 
     Args:
-        router: The router.
+        table: An empty table of routes.
         lifespan: The lifespan; started and stopped with the app.
         limits: Bounds for request bodies.
         strict: Whether `/about` and `/about/` are different paths.
@@ -31,7 +37,8 @@ class AppState:
     Attributes:
         base_path: What goes before the path of every route that is registered.
         on_error: The handlers for exceptions.
-        not_found: Answers requests that match no route; None for the plain 404.
+        error_handlers: Those, and then those of the apps that `base_path` was called on, innermost
+            first.
         find: Matches a method and a path, as `Router.match` does.
         looks_at_requests: Whether the routing path or the answer depends on more than the method
             and path of the scope.
@@ -40,7 +47,11 @@ class AppState:
     """
 
     __slots__ = (
+        "_family",
+        "_not_found",
+        "_prefix",
         "base_path",
+        "error_handlers",
         "find",
         "get_path",
         "has_plain_not_found",
@@ -48,7 +59,6 @@ class AppState:
         "limits",
         "looks_at_requests",
         "method_not_allowed",
-        "not_found",
         "on_error",
         "pending",
         "strict",
@@ -58,14 +68,14 @@ class AppState:
     def __init__(
         self,
         *,
-        router: Router[Any],
+        table: RouteTable,
         lifespan: Lifespan,
         limits: Limits,
         strict: bool,
         get_path: Callable[[Request], str] | None,
         method_not_allowed: bool,
     ) -> None:
-        self.table = RouteTable(router)
+        self.table = table
         self.lifespan = lifespan
         self.limits = limits
         self.strict = strict
@@ -73,30 +83,94 @@ class AppState:
         self.method_not_allowed = method_not_allowed
         self.base_path = "/"
         self.on_error = ErrorHandlers()
-        self.not_found: Callable[[Any], HandlerResult] | None = None
+        self.error_handlers: tuple[ErrorHandlers, ...] = (self.on_error,)
         self.looks_at_requests = (
             get_path is not None or not strict or limits.max_body_size_bytes is not None
         )
         self.has_plain_not_found = not method_not_allowed
         self.pending: dict[object, str] = {}
         lifespan.checks.append(self.check_pending)
+        self._family = [self]
+        self._not_found: NotFoundHandler | None = None
+        self._prefix: Prefix | None = None
         # PERF: replaced by the router's own method after the first match.
         self.find: Callable[[str, str], Any] = self._first_match
 
     def below(self, base_path: str) -> AppState:
-        """Returns the state of an app that registers its routes below a path of this one."""
+        """Returns the state of an app that registers its routes below a path of this one.
+
+        Args:
+            base_path: The whole prefix.
+
+        Raises:
+            UnsupportedPathError: If it is no pattern.
+        """
+        from .prefix import Prefix
+
         state = object.__new__(AppState)
         for name in AppState.__slots__:
             setattr(state, name, getattr(self, name))
         state.base_path = base_path
-        state.on_error = self.on_error.copy()
+        state.on_error = ErrorHandlers()
+        state.error_handlers = (state.on_error, *self.error_handlers)
         state.find = state._first_match
+        state._not_found = None
+        state._prefix = Prefix(base_path)
+        state._family.append(state)
         return state
 
-    def set_not_found(self, handler: Callable[[Any], HandlerResult]) -> None:
+    def set_not_found(self, handler: NotFoundHandler) -> None:
         """Sets what answers requests that match no route."""
-        self.not_found = handler
-        self.has_plain_not_found = False
+        self._not_found = handler
+        for state in self._family:
+            state.has_plain_not_found = False
+
+    def not_found_at(self, path: str) -> NotFoundHandler | None:
+        """Returns what answers a path that matches no route; None for the plain 404.
+
+        Args:
+            path: The routing path.
+
+        Returns:
+            The handler of the innermost app that the path lies below and that has one.
+        """
+        handlers = (state._not_found for state in self._concerned_by(path))
+        return next((handler for handler in handlers if handler is not None), None)
+
+    def error_handlers_at(self, path: str) -> tuple[ErrorHandlers, ...]:
+        """Returns the error handlers for a path that matches no route, innermost first.
+
+        Args:
+            path: The routing path.
+        """
+        return tuple(state.on_error for state in self._concerned_by(path))
+
+    def _concerned_by(self, path: str) -> list[AppState]:
+        """The members of the family that a path concerns, innermost first.
+
+        This one and those around it always are, those below it where their prefix is that of the
+        path. Where two prefixes have as many segments, that of the earlier one counts.
+        """
+        members = [
+            state
+            for state in self._family
+            if state._is_around(self) or state._is_within(self, path)
+        ]
+        return sorted(members, key=AppState._outwards)
+
+    def _outwards(self) -> tuple[int, int]:
+        """A sort key: the longest prefix first, then who is further in."""
+        depth = 0 if self._prefix is None else self._prefix.depth
+        return -depth, -len(self.error_handlers)
+
+    def _is_around(self, other: AppState) -> bool:
+        """Whether this is the other one, or `base_path` made the other one of it."""
+        return self.on_error in other.error_handlers
+
+    def _is_within(self, other: AppState, path: str) -> bool:
+        """Whether `base_path` made this one of the other, with the prefix of a path."""
+        prefix = self._prefix
+        return prefix is not None and other._is_around(self) and prefix.covers(path)
 
     def check_pending(self) -> None:
         """Refuses to go on while a decorator has not got its function.

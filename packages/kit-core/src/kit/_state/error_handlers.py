@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from kit.interface import HandlerResult
@@ -13,16 +13,12 @@ ErrorHandler: TypeAlias = Callable[[Exception, Any], HandlerResult]
 
 
 class ErrorHandlers:
-    """Finds the handler for an exception: the one for its nearest class.
-
-    Args:
-        by_class: Handlers to begin with.
-    """
+    """Finds the handler for an exception: the one for its nearest class."""
 
     __slots__ = ("_by_class",)
 
-    def __init__(self, by_class: Mapping[type[Exception], ErrorHandler] | None = None) -> None:
-        self._by_class = dict(by_class or {})
+    def __init__(self) -> None:
+        self._by_class: dict[type[Exception], ErrorHandler] = {}
 
     def set(self, kind: type[Exception], handler: ErrorHandler) -> None:
         """Sets the handler for a class of exceptions and those derived from it."""
@@ -38,10 +34,3 @@ class ErrorHandlers:
             if handler is not None:
                 return handler
         return None
-
-    def copy(self) -> ErrorHandlers:
-        """Returns handlers that change independently of these."""
-        return ErrorHandlers(self._by_class)
-
-    def __bool__(self) -> bool:
-        return bool(self._by_class)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from kit.interface import RouterRoute
@@ -23,7 +23,8 @@ class Route(RouterRoute):
         handler: A handler or middleware.
 
     Attributes:
-        error_handlers: Those of the apps it came through by `route`, innermost first.
+        error_handlers: Those of the apps it came through by `route` and `base_path`, innermost
+            first; those of the app that it is part of are not among them.
 
     Raises:
         TypeError: If the handler can't be called with `(c)` or `(c, next)`.
@@ -36,19 +37,31 @@ class Route(RouterRoute):
         super().__init__(base_path, path, method, handler, takes_next=wants_next)
         self.error_handlers: tuple[ErrorHandlers, ...] = ()
 
-    def below(self, prefix: str, on_error: ErrorHandlers) -> Route:
+    def at(self, base_path: str, path: str) -> Route:
+        """Returns the same route at another place.
+
+        Args:
+            base_path: The prefix of the pattern.
+            path: The whole pattern.
+        """
+        route = Route.__new__(Route)
+        route.base_path = base_path
+        route.path = path
+        route.method = self.method
+        route.handler = self.handler
+        route.takes_next = self.takes_next
+        route.error_handlers = self.error_handlers
+        return route
+
+    def below(self, prefix: str) -> Route:
         """Returns the same route as part of another app.
 
         Args:
             prefix: Where in the other app.
-            on_error: The error handlers of the app it comes from.
         """
-        route = Route.__new__(Route)
-        route.base_path = merge_path(prefix, self.base_path)
-        route.path = merge_path(prefix, self.path)
-        route.method = self.method
-        route.handler = self.handler
-        route.takes_next = self.takes_next
-        own = (on_error.copy(),) if on_error else ()
-        route.error_handlers = (*self.error_handlers, *own)
-        return route
+        return self.at(merge_path(prefix, self.base_path), merge_path(prefix, self.path))
+
+    def add_error_handlers(self, handlers: Iterable[ErrorHandlers]) -> None:
+        """Adds the error handlers of apps further out; none is asked twice."""
+        known = self.error_handlers
+        self.error_handlers = (*known, *(each for each in handlers if each not in known))

@@ -3,15 +3,24 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from kit.interface import Router, RouterClosedError
 
+from .patterns import for_router, forms, without_slash
 from .route import Route
 
 
 class RouteTable:
     """The routes of an app; an app and those that `base_path` makes of it share one.
+
+    Args:
+        router: An empty router.
+        make_router: Returns another empty one, since routers can't remove routes. None if there is
+            no way to make one: then nothing that was added can be removed.
+        strict: Whether a pattern with a slash at its end differs from the one without.
 
     Attributes:
         router: Finds the routes of a request.
@@ -20,28 +29,79 @@ class RouteTable:
         routed: Where the app was added to another one, None if it was not.
     """
 
-    __slots__ = ("closed", "routed", "router", "routes")
+    __slots__ = ("_make_router", "_strict", "closed", "routed", "router", "routes")
 
-    def __init__(self, router: Router[Any]) -> None:
+    def __init__(
+        self,
+        router: Router[Any],
+        make_router: Callable[[], Router[Any]] | None,
+        *,
+        strict: bool,
+    ) -> None:
         self.router = router
         self.routes: list[Route] = []
         self.closed = False
         self.routed: str | None = None
+        self._make_router = make_router
+        self._strict = strict
 
-    def add(self, route: Route) -> None:
-        """Adds a route.
+    def add(self, routes: Iterable[Route]) -> list[Route]:
+        """Adds routes: all of them, or none if one of them is refused.
+
+        Args:
+            routes: The routes as they were given.
+
+        Returns:
+            The routes that were added: two for one with an optional parameter before its end.
 
         Raises:
-            RouterClosedError: If it comes too late to have any effect.
-            UnsupportedPathError: If the router can't take it.
+            RouterClosedError: If they come too late to have any effect.
+            UnsupportedPathError: If the router can't take one of them.
         """
-        if self.closed:
-            raise RouterClosedError(route.method, route.path)
-        if self.routed is not None:
-            raise RouterClosedError(route.method, route.path, self.too_late())
-        self.router.add(route.method, route.path, route)
-        self.routes.append(route)
+        added = [form for route in routes for form in self._forms(route)]
+        if added and (self.closed or self.routed is not None):
+            first = added[0]
+            if self.closed:
+                raise RouterClosedError(first.method, first.path)
+            raise RouterClosedError(first.method, first.path, self.too_late())
+        taken = []
+        try:
+            for route in added:
+                _hand_over(route, self.router)
+                taken.append(route)
+        except Exception:
+            self.routes += taken
+            self.remove(taken)
+            raise
+        self.routes += added
+        return added
+
+    def remove(self, routes: Sequence[Route]) -> None:
+        """Removes routes, if there is a way to make another router."""
+        if self._make_router is None:
+            return
+        router = self._make_router()
+        removed = {id(route) for route in routes}
+        kept = [route for route in self.routes if id(route) not in removed]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # shown when they were added
+            for route in kept:
+                _hand_over(route, router)
+        self.router = router
+        self.routes = kept
 
     def too_late(self) -> str:
         """Returns why nothing can be added to an app that is part of another one."""
         return f"the app was copied into another one by {self.routed}; add everything before"
+
+    def _forms(self, route: Route) -> Iterator[Route]:
+        """Yields the routes that stand for one as it was given."""
+        base_path, path = route.base_path, route.path
+        if not self._strict:
+            base_path, path = without_slash(base_path), without_slash(path)
+        for form in forms(base_path, path, route.method):
+            yield route if form == (route.base_path, route.path) else route.at(*form)
+
+
+def _hand_over(route: Route, router: Router[Any]) -> None:
+    router.add(route.method, for_router(route.path), route)

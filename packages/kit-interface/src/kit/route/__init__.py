@@ -84,14 +84,16 @@ def base_path(c: Context[Any, Any], index: int | None = None) -> str:
         E.g. `/acme` where the prefix is `/:tenant`.
     """
     pattern = base_route_path(c, index)
-    if ":" not in pattern and "*" not in pattern:
+    if not {":", "*", "%"} & {*pattern}:
         return pattern
     path = c.req.path
     length = 0
     for segment in split_pattern(pattern):
         parameter = parse_parameter(segment)
         if parameter is None and segment != "*":
-            length += len(segment)
+            # Not its own length: the path has escapes of the pattern decoded.
+            end = path.find("/", length + 1)
+            length = (len(path) if end < 0 else end) - 1
         else:
             expression = parameter.expression if parameter else None
             compiled = (

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Finds the router of an app, and how to make another one like it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from kit.interface import Router
+from kit.router import default_router
+
+MakeRouter: TypeAlias = Callable[[], Router[Any]]
+
+
+def router_of(router: Any) -> tuple[Router[Any], MakeRouter | None]:
+    """Returns the router that `Kit(router=...)` names, and a function that makes another one.
+
+    Args:
+        router: A router, the name of an installed one, or None for the default.
+
+    Returns:
+        The router, and the function; None in its place for a router that can't be copied.
+
+    Raises:
+        PluginError: If no router of this name is installed, or it can't be loaded.
+        TypeError: If it is neither a router nor a name.
+    """
+    if router is None:
+        return default_router(), default_router
+    if isinstance(router, str):
+        from kit.interface import plugins
+
+        make: MakeRouter = plugins.load("kit.routers", router)
+        return make(), make
+    if isinstance(router, type):
+        raise TypeError(
+            f"Kit(router=...) takes a Router or a name, not the class {router.__name__}: "
+            f"make an instance, {router.__name__}()"
+        )
+    if not (hasattr(router, "add") and hasattr(router, "match")):
+        raise TypeError(f"Kit(router=...) takes a Router or a name, not {router!r:.100}")
+    return router, _copies_of(router)
+
+
+def _copies_of(router: Router[Any]) -> MakeRouter | None:
+    from copy import deepcopy
+
+    try:
+        pristine = deepcopy(router)
+    except Exception:  # whatever its parts raise: it holds a lock, a socket, ...
+        return None
+    return lambda: deepcopy(pristine)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""The prefix that an app made by `base_path` answers below."""
+
+from __future__ import annotations
+
+from kit.interface.paths import merge_path
+from kit.interface.patterns import expand_optional, split_pattern
+from kit.router import TrieRouter
+
+from .patterns import for_router, forms
+
+
+class Prefix:
+    """Tells which paths lie below a prefix.
+
+    Args:
+        pattern: The prefix, e.g. `/api/:tenant`.
+
+    Attributes:
+        depth: How many segments it has; `/` has none.
+
+    Raises:
+        UnsupportedPathError: If it is no pattern that routes can be registered below.
+    """
+
+    __slots__ = ("_router", "depth")
+
+    def __init__(self, pattern: str) -> None:
+        self.depth = sum(map(bool, split_pattern(pattern)))
+        self._router: TrieRouter[bool] = TrieRouter()
+        for _, form in forms("/", pattern, None):
+            for each in expand_optional(form):
+                self._router.add("ALL", for_router(merge_path(each, "*")), True)
+
+    def covers(self, path: str) -> bool:
+        """Tells whether a routing path is the prefix or lies below it."""
+        return bool(self._router.match("ALL", path)[0])
