@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import date
 from enum import Enum
@@ -177,7 +177,7 @@ def on_any_error(error: Exception, c: AnyContext) -> AnyResponse:
 typed.on_error(SoldOutError, on_sold_out).on_error(KeyError, on_any_error)
 typed.on_error(HTTPException, lambda error, c: c.text(error.message or "", error.status))
 typed.on_error(KeyError)(on_any_error)
-assert_type(on_sold_out, Callable[[SoldOutError, Context], Coroutine[Any, Any, Response]])
+kept: Callable[[SoldOutError, Context], Awaitable[Response]] = on_sold_out
 
 
 @bare.post("/used", use=[third_party(header="x"), typed_on_interface, timed])

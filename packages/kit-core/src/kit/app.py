@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
+from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
 
 from kit._app.matching import match_request
 from kit._app.registration import (
