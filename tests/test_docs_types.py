@@ -14,7 +14,7 @@ from commands import run
 from documents import ROOT, Block
 from environments import install_pinned, new_environment
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 PAGES = (
     "README.md",

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Literal, Protocol, TypedDict
+
 import kit
 from kit import interface
 
@@ -57,3 +60,39 @@ def handler(c: interface.Context) -> interface.Response:
 app = kit.Kit()
 app.use(middleware)
 app.get("/", handler)
+
+
+# An app is an ASGI application, however a server or framework types one.
+
+Message = MutableMapping[str, Any]
+
+
+class HTTPScope(TypedDict):
+    type: Literal["http"]
+    path: str
+
+
+class HTTPEvent(TypedDict):
+    type: str
+
+
+def by_mappings(
+    app: Callable[
+        [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
+        Awaitable[None],
+    ],
+) -> None:
+    print(app)
+
+
+class ByTypedDicts(Protocol):
+    async def __call__(
+        self,
+        scope: HTTPScope,
+        receive: Callable[[], Awaitable[HTTPEvent]],
+        send: Callable[[HTTPEvent], Awaitable[None]],
+    ) -> None: ...
+
+
+by_mappings(app)
+asgi: ByTypedDicts = app

@@ -31,14 +31,15 @@ class Served:
     the first request has come, and the check for mistakes in it costs later requests nothing.
     """
 
-    __slots__ = ("__call__",)
-
     __signature__ = _SignatureOfCall()
 
     if TYPE_CHECKING:
         # Any: servers and frameworks type the same ASGI in ways of their own.
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             """Serves one ASGI 3 scope: http and lifespan; a websocket is closed."""
+
+    else:
+        __slots__ = ("__call__",)  # pyright would bind no method of this name
 
     def _enter_by(self, call: Callable[..., Coroutine[Any, Any, None]]) -> None:
         """Sets what servers call, also where a subclass has a `__call__` of its own around it."""
