@@ -62,7 +62,7 @@ def test_readme_shows_enough() -> None:
 
 def test_readme_s_code_prints_what_is_shown() -> None:
     code, shown = re.findall(
-        r"```python\n(from kit import Kit\nfrom kit.dev.*?)```\n\n```text\n(.*?)```",
+        r"```python\n(from kit import [^\n]*\nfrom kit.dev.*?)```\n\n```text\n(.*?)```",
         README,
         re.DOTALL,
     )[0]
