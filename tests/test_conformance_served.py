@@ -59,18 +59,21 @@ def expected(programs: Any) -> list[tuple[Any, Any, Any]]:
     """Each request that can be sent, with its program and the answer in process."""
     compare = served_programs.load("compare")
     found = []
-    count = sendable = 0
+    count = sendable = built = 0
     for program in compare.read_lines(served_programs.HERE / "app_cases.jsonl.gz"):
         got = asyncio.run(programs.runner.run(program))
         count += len(program["requests"])
         sendable += sum(map(can_be_sent, program["requests"]))
-        # There are no answers where the app could not be built.
-        for request, answer in zip(program["requests"], got.get("observed", ()), strict=False):
+        # There are no answers where the app could not be built, as Kit refuses to register more.
+        answers = got.get("observed", ())
+        built += len(answers)
+        for request, answer in zip(program["requests"], answers, strict=False):
             if can_be_sent(request) and answers_alike(program):
                 found.append((program["id"], request, answer))
     assert count == 3633
     assert sendable > 0.85 * count
-    assert len(found) > 0.8 * count
+    assert built > 0.95 * count
+    assert len(found) > 0.8 * built
     return found
 
 
