@@ -247,6 +247,12 @@ def test_types_of_messages_as_the_validator_words_them() -> None:
     assert error_type("Expected `int`") == "int_type"
 
 
+def test_what_a_client_sent_does_not_count() -> None:
+    for sent in ("issing required field", "Invalid value 1", "JSON is malformed", "out of range"):
+        assert error_type(f"Invalid enum value {sent!r}") == "enum"
+        assert error_type(f"Invalid value {sent!r} - at `$.type`") == "union_tag_invalid"
+
+
 def test_neither_library_is_imported() -> None:
     code = """
 import sys

@@ -30,6 +30,11 @@ _MARKS_OF_FIELDS = (
 # How many the summary tells of; a client decides how many there are.
 _MOST_ERRORS = 10
 
+# Beginnings of the messages of msgspec that quote what a client sent, which may be any text.
+_TYPES_BY_START = (
+    ("Invalid enum value ", "enum"),
+    ("Invalid value ", "union_tag_invalid"),
+)
 # Parts of msgspec's messages with pydantic's names for what is wrong. The first that is found
 # counts, so the longer ones stand first.
 _TYPES_BY_TEXT = (
@@ -37,8 +42,6 @@ _TYPES_BY_TEXT = (
     ("data was truncated", "json_invalid"),
     ("issing required field", "missing"),
     ("nknown field", "extra_forbidden"),
-    ("Invalid enum value", "enum"),
-    ("Invalid value ", "union_tag_invalid"),
     ("Invalid UUID", "uuid_parsing"),
     ("encoded datetime", "datetime_parsing"),
     ("epoch timestamp", "datetime_parsing"),
@@ -163,6 +166,9 @@ def error_type(message: str) -> str:
         The name, e.g. `int_type`; `type_error` where one of several types was expected, and
         `value_error` for messages that are not msgspec's own.
     """
+    for text, name in _TYPES_BY_START:
+        if message.startswith(text):
+            return name
     for text, name in _TYPES_BY_TEXT:
         if text in message:
             return name
