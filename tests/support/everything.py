@@ -62,7 +62,8 @@ def on_error(error: Exception, c: Context) -> Response:
     if isinstance(error, HTTPException):
         if error.res is not None:
             return error.res  # type: ignore[return-value]  # made by this app
-        return c.body(error.message, error.status, dict(error.headers or {}))
+        body = error.message if error.body is None else error.body
+        return c.body(body, error.status, dict(error.headers or {}))
     if str(error) == "on_error":
         raise PlannedError("of the error handler")
     if not is_planned(error, c.req.path):
