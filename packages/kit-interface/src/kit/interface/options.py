@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Checks the options of a middleware factory, with errors that read alike in every package.
+
+    check = OptionChecks("session")
+    check.flag("encrypted", encrypted)
+    check.number("max_age", max_age, least=0, unit="seconds")
+
+raises `TypeError: session(encrypted=...) takes a bool, not 'yes'` and
+`ValueError: session(max_age=-1) can't be used: expected at least 0 seconds`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NoReturn
+
+from .fields import is_field_value, is_token
+
+__all__ = ("OptionChecks",)
+
+
+class OptionChecks:
+    """The checks of one factory's options.
+
+    Every method takes the option's name and its value, returns the value, and raises TypeError for
+    a value of the wrong type, ValueError for one that can't be used.
+
+    Args:
+        factory: Name of the factory, which each error begins with.
+    """
+
+    __slots__ = ("factory",)
+
+    def __init__(self, factory: str) -> None:
+        self.factory = factory
+
+    def flag(self, name: str, value: Any) -> bool:
+        """Checks a bool."""
+        if not isinstance(value, bool):
+            self.wrong_type(name, value, "a bool")
+        return value
+
+    def text(
+        self, name: str, value: Any, pattern: str | None = None, expected: str | None = None
+    ) -> str:
+        """Checks a str.
+
+        Args:
+            name: The option.
+            value: Its value.
+            pattern: Regular expression that the whole text has to match.
+            expected: What the text should be, for the error; e.g. `a name such as 'lang'`.
+        """
+        if not isinstance(value, str):
+            self.wrong_type(name, value, "a str")
+        if pattern is not None and not re.fullmatch(pattern, value):
+            self.unusable(name, value, expected or f"a text that matches {pattern}")
+        return value
+
+    def texts(self, name: str, value: Any) -> tuple[str, ...]:
+        """Checks one str or several, and returns a tuple of them."""
+        if isinstance(value, str):
+            return (value,)
+        if not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray, Mapping)):
+            self.wrong_type(name, value, "a str or a list of them")
+        texts = tuple(value)
+        for each in texts:
+            if not isinstance(each, str):
+                raise TypeError(
+                    f"{self.factory}({name}=...) takes a str or a list of them, "
+                    f"which has {each!r:.100}"
+                )
+        return texts
+
+    def function(self, name: str, value: Any, signature: str) -> Any:
+        """Checks a function, plain or async.
+
+        Args:
+            name: The option.
+            value: Its value.
+            signature: The arguments that the function is called with, e.g. `(origin, c)`.
+        """
+        if not callable(value):
+            self.wrong_type(name, value, f"a function {signature}")
+        return value
+
+    def number(
+        self,
+        name: str,
+        value: Any,
+        *,
+        least: float | None = None,
+        most: float | None = None,
+        unit: str = "",
+        whole: bool = True,
+    ) -> Any:
+        """Checks a number.
+
+        Args:
+            name: The option.
+            value: Its value.
+            least: The smallest number that can be used.
+            most: The largest number that can be used.
+            unit: What the number counts, for the error, e.g. `seconds`.
+            whole: Whether it has to be an int. A float has to be finite.
+        """
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+            self.wrong_type(name, value, "an int" if whole else "a number")
+        unit = unit and f" {unit}"
+        if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
+            self.unusable(name, value, "a finite number")
+        if least is not None and value < least:
+            self.unusable(name, value, f"at least {least:g}{unit}")
+        if most is not None and value > most:
+            self.unusable(name, value, f"at most {most:g}{unit}")
+        return value
+
+    def choice(self, name: str, value: Any, choices: Collection[Any]) -> Any:
+        """Checks that a value is one of a few."""
+        if value not in choices:
+            self.unusable(name, value, _listed(choices))
+        return value
+
+    def header_name(self, name: str, value: Any, example: str) -> str:
+        """Checks the name of a header (RFC 9110, section 5.1)."""
+        text = self.text(name, value)
+        if not is_token(text):
+            self.unusable(name, value, f"a header name such as {example!r}")
+        return text
+
+    def header_value(self, name: str, value: Any) -> str:
+        """Checks the value of a header (RFC 9110, section 5.5)."""
+        text = self.text(name, value)
+        if not text or not is_field_value(text):
+            self.unusable(
+                name, value, "latin-1 text without control characters and blanks at its ends"
+            )
+        return text
+
+    def keys(self, name: str, value: Any, known: Collection[str]) -> Mapping[str, Any]:
+        """Checks that a mapping has no keys but those that are known."""
+        if not isinstance(value, Mapping):
+            self.wrong_type(name, value, f"a mapping with {_listed(known)}")
+        for key in value:
+            if key not in known:
+                raise ValueError(
+                    f"{self.factory}({name}=...) has the unknown key {key!r:.100}: "
+                    f"expected {_listed(known)}"
+                )
+        return value
+
+    def wrong_type(self, name: str, value: Any, expected: str) -> NoReturn:
+        """Raises the TypeError of an option.
+
+        Args:
+            name: The option.
+            value: Its value, which is shown.
+            expected: What it takes, e.g. `an int`.
+        """
+        raise TypeError(f"{self.factory}({name}=...) takes {expected}, not {value!r:.100}")
+
+    def unusable(self, name: str, value: Any, expected: str) -> NoReturn:
+        """Raises the ValueError of an option.
+
+        Args:
+            name: The option.
+            value: Its value, which is shown.
+            expected: What it should be, e.g. `at least 0`.
+        """
+        raise ValueError(
+            f"{self.factory}({name}={value!r:.100}) can't be used: expected {expected}"
+        )
+
+
+def _listed(names: Collection[Any]) -> str:
+    shown = [repr(each) for each in names]
+    return " or ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""The checks of the options of middleware factories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kit.interface.calls import call
+from kit.interface.options import OptionChecks
+
+check = OptionChecks("session")
+
+
+def test_what_is_right_is_returned() -> None:
+    function = len
+    assert check.flag("encrypted", True) is True
+    assert check.text("name", "id", "[a-z]+", "a name") == "id"
+    assert check.texts("hosts", "a") == ("a",)
+    assert check.texts("hosts", iter(["a", "b"])) == ("a", "b")
+    assert check.function("load", function, "(c)") is function
+    assert check.number("age", 0, least=0, most=0) == 0
+    assert check.number("age", 0.5, whole=False) == 0.5
+    assert check.choice("same_site", "Lax", ("Lax", "Strict")) == "Lax"
+    assert check.header_name("header", "X-Id", "X-Id") == "X-Id"
+    assert check.header_value("value", "a b") == "a b"
+    assert check.keys("rules", {"deny": []}, ("deny",)) == {"deny": []}
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "error", "text"),
+    [
+        ("flag", (1,), TypeError, "session(x=...) takes a bool, not 1"),
+        ("text", (b"a",), TypeError, "session(x=...) takes a str, not b'a'"),
+        (
+            "text",
+            ("A", "[a-z]+", "a name such as 'lang'"),
+            ValueError,
+            "session(x='A') can't be used: expected a name such as 'lang'",
+        ),
+        (
+            "text",
+            ("A", "[a-z]+"),
+            ValueError,
+            "session(x='A') can't be used: expected a text that matches [a-z]+",
+        ),
+        ("texts", (1,), TypeError, "session(x=...) takes a str or a list of them, not 1"),
+        ("texts", (b"a",), TypeError, "session(x=...) takes a str or a list of them, not b'a'"),
+        (
+            "texts",
+            (["a", 1],),
+            TypeError,
+            "session(x=...) takes a str or a list of them, which has 1",
+        ),
+        ("function", (1, "(c)"), TypeError, "session(x=...) takes a function (c), not 1"),
+        ("header_name", (1, "X-Id"), TypeError, "session(x=...) takes a str, not 1"),
+        (
+            "header_name",
+            ("X Id", "X-Id"),
+            ValueError,
+            "session(x='X Id') can't be used: expected a header name such as 'X-Id'",
+        ),
+        (
+            "header_value",
+            ("a\r\nb: c",),
+            ValueError,
+            r"session(x='a\r\nb: c') can't be used: expected latin-1 text without control "
+            "characters and blanks at its ends",
+        ),
+        (
+            "choice",
+            ("no", ("a", "b", "c")),
+            ValueError,
+            "session(x='no') can't be used: expected 'a', 'b' or 'c'",
+        ),
+        ("choice", ("no", ("a",)), ValueError, "session(x='no') can't be used: expected 'a'"),
+        (
+            "keys",
+            ("no", ("a", "b")),
+            TypeError,
+            "session(x=...) takes a mapping with 'a' or 'b', not 'no'",
+        ),
+        (
+            "keys",
+            ({"c": 1}, ("a", "b")),
+            ValueError,
+            "session(x=...) has the unknown key 'c': expected 'a' or 'b'",
+        ),
+    ],
+)
+def test_what_is_wrong_is_refused(
+    method: str, arguments: tuple[Any, ...], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error) as raised:
+        getattr(check, method)("x", *arguments)
+    assert str(raised.value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "error", "text"),
+    [
+        ("1", {}, TypeError, "session(x=...) takes an int, not '1'"),
+        (True, {}, TypeError, "session(x=...) takes an int, not True"),
+        (0.5, {}, TypeError, "session(x=...) takes an int, not 0.5"),
+        ("1", {"whole": False}, TypeError, "session(x=...) takes a number, not '1'"),
+        (
+            -1,
+            {"least": 0, "unit": "seconds"},
+            ValueError,
+            "session(x=-1) can't be used: expected at least 0 seconds",
+        ),
+        (9, {"most": 8}, ValueError, "session(x=9) can't be used: expected at most 8"),
+        (
+            float("nan"),
+            {"whole": False},
+            ValueError,
+            "session(x=nan) can't be used: expected a finite number",
+        ),
+        (
+            float("inf"),
+            {"whole": False},
+            ValueError,
+            "session(x=inf) can't be used: expected a finite number",
+        ),
+    ],
+)
+def test_numbers(value: Any, options: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error) as raised:
+        check.number("x", value, **options)
+    assert str(raised.value) == text
+
+
+async def test_functions_are_plain_or_async() -> None:
+    async def later(a: int, b: int) -> int:
+        return a + b
+
+    def now(a: int, b: int) -> int:
+        return a - b
+
+    assert await call(later, 3, 1) == 4
+    assert await call(now, 3, 1) == 2
