@@ -125,6 +125,20 @@ def test_no_page_is_an_island() -> None:
     assert {*PAGES} - linked - {"docs/index.md"} == set()
 
 
+def test_every_middleware_is_listed() -> None:
+    """In the table of the docs, by a line that names its distribution and its factory."""
+    rows = re.findall(
+        r"^\| \[(kit-[\w-]+)\].*", documents.read("docs/packages/index.md").prose, re.M
+    )
+    made = {
+        name
+        for name, package in PACKAGES.items()
+        if "kit.middleware" in package.project.get("entry-points", {})
+    }
+    assert sorted(rows) == rows
+    assert {*rows} == made
+
+
 class Site(HTMLParser):
     """What there is on a page of the built site: places that can be linked to, and links."""
 
