@@ -4,7 +4,8 @@
     python middleware_over_sockets.py PORT < tasks.jsonl > observed.jsonl
 
 A task is a line `{"id": ..., "name": ..., "requests": [...]}`; `name` tells the server, that of
-`served_middleware`, which program is meant. Time stands still in this process, as in that of the runner.
+`served_middleware`, which program is meant. Time stands still in this process, as in that of the
+runner.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import copy
 import json
-import pickle
 import os
+import pickle
 import subprocess
 import sys
 from typing import Any
