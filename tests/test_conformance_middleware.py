@@ -20,10 +20,9 @@ import servers
 SUPPORT = Path(__file__).parent / "support"
 HERE = Path(__file__).parent / "conformance"
 # The modules of the programs: those that Kit has, and those that it doesn't have yet.
-MODULES: tuple[str, ...] = ()
+MODULES: tuple[str, ...] = ("basic_auth", "ip_restriction")
 ABSENT = {
     "kit.accepts",
-    "kit.basic_auth",
     "kit.body_limit",
     "kit.combine",
     "kit.compress",
@@ -32,7 +31,6 @@ ABSENT = {
     "kit.csrf",
     "kit.etag",
     "kit.factory",
-    "kit.ip_restriction",
     "kit.jwk",
     "kit.jwt",
     "kit.language",
