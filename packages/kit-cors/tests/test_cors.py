@@ -276,6 +276,29 @@ def test_who_is_refused_is_not_told_of_credentials(
         assert "allow-credentials" not in shared(run(preflight, app, "/", origin))
 
 
+@pytest.mark.parametrize(
+    ("options", "credentials"),
+    [
+        ({}, None),
+        ({"origin": APP}, None),
+        ({"origin": lambda origin, c: "*", "credentials": True}, None),
+        ({"origin": APP, "credentials": True}, "true"),
+    ],
+)
+def test_credentials_of_a_mounted_app_are_not_those_of_another_origin(
+    run: Callable[..., Any], options: Any, credentials: str | None
+) -> None:
+    # As other frameworks do: credentials for whoever asks, an origin for who is allowed.
+    headers = {"Access-Control-Allow-Credentials": "true"}
+    app: Kit[Any, Any] = Kit()
+    app.use(cors(**options))
+    app.get("/text", lambda c: c.text("Hello", headers=headers))
+    app.get("/raw", lambda c: Response("Hello", headers=headers))
+    for path in ("/text", "/raw"):
+        response = run(asked, app, path, APP)
+        assert response.headers.get("access-control-allow-credentials") == credentials
+
+
 # --- preflights ---------------------------------------------------------------------------------
 
 

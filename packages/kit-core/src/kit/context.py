@@ -201,7 +201,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             lines = self._lines
             if lines is None:
                 lines = self._lines = []
-        elif line is not None and self._finalized and self._add_line(res, line, append):
+        elif self._finalized and self._change_line(res, key, line, append):
             return
         else:
             lines = self._own_lines(res)
@@ -215,28 +215,32 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                     return
         lines.append(line)
 
-    def _add_line(self, res: Response, line: HeaderLine, append: bool) -> bool:
-        """Adds a line to the response, if it can be done without a list of lines.
+    def _change_line(
+        self, res: Response, key: bytes, line: HeaderLine | None, append: bool
+    ) -> bool:
+        """Adds or removes a line of the response, if that needs no list of its lines.
 
         PERF: what most middleware does with a response. Its lines stay a tuple, as those of a
         response that nothing was added to, and it is sent by the shortest way.
 
         Args:
             res: The response.
-            line: The line.
-            append: Whether it may have lines of this name.
+            key: The name of the line.
+            line: The line; None removes those of the name.
+            append: Whether the response may have lines of this name.
 
         Returns:
             Whether it was done.
         """
         lines = res._lines
-        key = line[0]
         if lines.__class__ is not tuple or key == b"content-length":
             return False
         if not append:
             for each in lines:
                 if each[0] == key:
                     return False
+        if line is None:
+            return not append
         body = res._body
         if body is None or isinstance(body, bytes):
             # The handler may keep the response and return it again.

@@ -356,11 +356,18 @@ async def test_header_after_finalization_is_that_of_one_request() -> None:
         c.header("X-Mark", "again", append=True)
         c.header("X-Mark-Too", "1")
         c.header("X-Mark-Too", "2")
+        c.header("X-Absent")
+        c.header("X-Absent", append=True)
+        c.header("X-Gone", "1")
+        c.header("X-Gone")
+        c.header("X-Gone-Too", "1")
+        c.header("X-Gone-Too", append=True)
 
     app = Kit().use(mark).get("/", keep).get("/stream", stream)
     for mark_sent in ("1", "2"):
         response = await app.request(f"/?mark={mark_sent}")
         assert response.headers.get_all("x-mark") == [mark_sent, "again"]
+        assert [*response.headers] == ["content-type", "x-mark", "x-mark-too"]
         assert response.headers.get_all("x-mark-too") == ["2"]
         assert await response.text() == "kept"
     assert [*made[0].headers] == ["content-type"]

@@ -138,6 +138,8 @@ def _for_any(answer: _Answer, exposed: str | None) -> AsyncMiddleware:
         if not inner:
             c.set(_ALLOWED, "*")
             c.header(_ORIGIN, "*")
+            # A mounted app may have allowed them to the origin that it had named.
+            c.header(_CREDENTIALS)
         if exposed is not None and (inner is None or not c.res.headers.has(_EXPOSE)):
             c.header(_EXPOSE, exposed)
         return None
@@ -171,6 +173,9 @@ def _for_some(
             c.header(_ORIGIN, allowed)
             if credentials and allowed == origin != "*":
                 c.header(_CREDENTIALS, "true")
+            elif not inner:
+                # A mounted app may have allowed them, but not to this origin.
+                c.header(_CREDENTIALS)
         if exposed is not None and (inner is None or not c.res.headers.has(_EXPOSE)):
             c.header(_EXPOSE, exposed)
         # PERF: added without a look at what is there, which costs more than a line too many.
