@@ -159,7 +159,16 @@ except ImportError as error:
 }
 # What the extras of kit-core bring, beside kit-core and what it needs.
 EXTRAS = {
-    "standard": {"kit-dev", "kit-logger", "kit-testing", "kit-validator", "uvicorn", "watchfiles"},
+    "html": {"markupsafe"},
+    "standard": {
+        "kit-dev",
+        "kit-logger",
+        "kit-testing",
+        "kit-validator",
+        "markupsafe",
+        "uvicorn",
+        "watchfiles",
+    },
     "wsgi": {"kit-asgi", "a2wsgi"},
 }
 DISTRIBUTIONS = "from importlib import metadata; print(*[d.name for d in metadata.distributions()])"
