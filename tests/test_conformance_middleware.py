@@ -18,7 +18,7 @@ import pytest
 
 HERE = Path(__file__).parent / "conformance"
 # The modules of the programs: those that Kit has, and those that it doesn't have yet.
-MODULES: tuple[str, ...] = ("accepts",)
+MODULES: tuple[str, ...] = ("accepts", "timing")
 ABSENT = {
     "kit.basic_auth",
     "kit.body_limit",
@@ -41,7 +41,6 @@ ABSENT = {
     "kit.secure_headers",
     "kit.serve_static",
     "kit.timeout",
-    "kit.timing",
 }
 
 
