@@ -18,7 +18,7 @@ import pytest
 
 HERE = Path(__file__).parent / "conformance"
 # The modules of the programs: those that Kit has, and those that it doesn't have yet.
-MODULES: tuple[str, ...] = ("accepts", "timing")
+MODULES: tuple[str, ...] = ("accepts", "language", "timing")
 ABSENT = {
     "kit.basic_auth",
     "kit.body_limit",
@@ -32,7 +32,6 @@ ABSENT = {
     "kit.ip_restriction",
     "kit.jwk",
     "kit.jwt",
-    "kit.language",
     "kit.method_not_allowed",
     "kit.method_override",
     "kit.powered_by",
