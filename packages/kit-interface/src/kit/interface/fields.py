@@ -142,6 +142,10 @@ def add_vary(headers: Headers, *names: str) -> None:
             stands for all of them.
     """
     value = headers.get("vary")
+    if value is None:  # PERF: nothing to compare with
+        if names:
+            headers.append("Vary", ", ".join(dict.fromkeys(names)))
+        return
     present = {member.lower() for member in list_members(value)}
     if "*" in present:
         return

@@ -268,4 +268,4 @@ def _describe(response: Response, vary: tuple[str, ...], tag: str | None) -> Non
         add_vary(headers, *vary)
     if tag is None or response.status in _WITHOUT_CONTENT or headers.has("content-language"):
         return
-    headers.set("content-language", tag)
+    headers.append("content-language", tag)
