@@ -21,13 +21,15 @@ SUPPORT = Path(__file__).parent / "support"
 HERE = Path(__file__).parent / "conformance"
 # The modules of the programs: those that Kit has, and those that it doesn't have yet.
 MODULES: tuple[str, ...] = (
+    "accepts",
     "basic_auth",
     "cors",
     "csrf",
     "ip_restriction",
+    "language",
+    "timing",
 )
 ABSENT = {
-    "kit.accepts",
     "kit.body_limit",
     "kit.combine",
     "kit.compress",
@@ -36,7 +38,6 @@ ABSENT = {
     "kit.factory",
     "kit.jwk",
     "kit.jwt",
-    "kit.language",
     "kit.method_not_allowed",
     "kit.method_override",
     "kit.powered_by",
@@ -45,7 +46,6 @@ ABSENT = {
     "kit.secure_headers",
     "kit.serve_static",
     "kit.timeout",
-    "kit.timing",
 }
 
 
