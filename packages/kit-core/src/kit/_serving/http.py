@@ -33,7 +33,7 @@ _known_length_line = length_lines.get
 async def serve(  # noqa: C901
     state: AppState, scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """Serves one ASGI 3 scope: http and lifespan; a websocket is closed.
+    """Serves one ASGI 3 scope: http, websocket or lifespan.
 
     Args:
         state: The state of the app.
@@ -125,15 +125,12 @@ async def serve(  # noqa: C901
 
 
 async def _serve_other(state: AppState, scope: Scope, receive: Receive, send: Send) -> None:
-    """Serves a scope that isn't http.
-
-    SPEC: ASGI WebSocket, "Close - send event": closing before the connection is accepted makes the
-    server respond with 403.
-    """
+    """Serves a scope that isn't http."""
     if scope["type"] == "lifespan":
         await serve_lifespan(state.lifespan, receive, send)
     elif scope["type"] == "websocket":
-        await receive()
-        await send({"type": "websocket.close", "code": 1000})
+        from .websocket import serve_websocket
+
+        await serve_websocket(state, scope, receive, send)
     else:
         raise RuntimeError(f"Kit can't serve the ASGI scope type {scope['type']!r}")
