@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable
+from types import BuiltinMethodType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from kit._support.json import decode, decode_as, encode, is_malformed
@@ -113,6 +114,11 @@ class WebSocket:
         self._is_wanted = False
         self._always_watches = False
         self._on_left: Callable[[], object] | None = None
+        if receive.__class__ is BuiltinMethodType:
+            # The server is not written in Python, as granian: it loses messages if its `receive` is
+            # cancelled, e.g. by a timeout, and doesn't wake it when the connection is closed here.
+            self._always_watches = True
+            self._watch()
 
     @property
     def url(self) -> str:
@@ -261,6 +267,9 @@ class WebSocket:
             await self._take_turn()
         self._is_sending = True
         try:
+            if self._watcher is not None:
+                # granian sends no close frame while a task receives.
+                await self._watcher.cancel_and_wait()
             await self._send({"type": "websocket.close", "code": code, "reason": reason})
         except OSError:  # the client has left, too
             _logger.debug("The client had left before the connection was closed")
@@ -421,8 +430,9 @@ class WebSocket:
     def _watch_always(self, on_left: Callable[[], object]) -> None:
         """Receives all along, and calls a function when the client leaves."""
         self._on_left = on_left
-        self._always_watches = True
-        self._watch()
+        if not self._always_watches:
+            self._always_watches = True
+            self._watch()
 
     def _abandon(self) -> None:
         """Ends the task that receives; the connection is over."""
