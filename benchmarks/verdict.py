@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import growth, in_process, memory, overhead, served, start
+from . import growth, in_process, memory, overhead, served, start, websocket
 from .in_process import median_ratio
 from .peers import KIT, RAW
 from .tables import Table
@@ -165,4 +165,19 @@ def of_overhead(figures: overhead.Figures) -> Iterator[Criterion]:
                     f"<= {cost * 1e6:.2f} µs, {name}",
                     f"{own * 1e6:.2f} µs",
                     own <= cost,
+                )
+
+
+def of_websocket(figures: websocket.Figures) -> Iterator[Criterion]:
+    """Ahead of every peer in each kind of work."""
+    for row in websocket.ROWS:
+        own = figures.median(row.name, KIT)
+        for name in websocket.APPS:
+            rate = None if name == KIT else figures.median(row.name, name)
+            if own is not None and rate is not None:
+                yield Criterion(
+                    f"WebSocket, {row.name}: Kit's rate",
+                    f"> {rate / 1000:.1f} thousand/s, {name}",
+                    f"{own / 1000:.1f} thousand/s",
+                    own > rate,
                 )

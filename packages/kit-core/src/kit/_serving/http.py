@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
@@ -129,8 +130,14 @@ async def _serve_other(state: AppState, scope: Scope, receive: Receive, send: Se
     if scope["type"] == "lifespan":
         await serve_lifespan(state.lifespan, receive, send)
     elif scope["type"] == "websocket":
-        from .websocket import serve_websocket
-
-        await serve_websocket(state, scope, receive, send)
+        await _websocket_server()(state, scope, receive, send)
     else:
         raise RuntimeError(f"Kit can't serve the ASGI scope type {scope['type']!r}")
+
+
+@cache
+def _websocket_server() -> Any:
+    """Imports `serve_websocket` with the first connection."""
+    from .websocket import serve_websocket
+
+    return serve_websocket

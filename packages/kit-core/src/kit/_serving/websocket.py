@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
-from kit._app.errors import answer_fault
+from kit._app.errors import answer_fault, handle_error
 from kit._app.matching import context_of
+from kit._response.results import settle
 from kit._state.app_state import AppState
 from kit.compose import respond
 from kit.context import Context
@@ -18,6 +20,8 @@ from kit.websocket._handshake import Handshake
 
 from .paths import path_of_scope
 from .response import send_response
+
+_PERCENT = ord("%")
 
 if TYPE_CHECKING:
     from .types import Message, Receive, Scope, Send
@@ -35,10 +39,24 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
     if (await receive())["type"] != "websocket.connect":
         return  # the client has left already
     handshake = Handshake(scope, receive, send)
-    path = path_of_scope(handshake.scope)
-    c = context_of(state, handshake.scope, handshake.receive_http, path)
+    c = _context_of(state, handshake)
     try:
-        response = await respond(c)
+        handlers = c._handlers
+        response: Any = None
+        if len(handlers) == 1 and not handlers[0][0].takes_next:
+            # PERF: a single handler has nothing around it, so it is called directly.
+            handler = handlers[0][0].handler
+            c._index = 0
+            try:
+                response = handler(c)
+                if response.__class__ is CoroutineType:
+                    response = await response
+                if response.__class__ is not Response:
+                    response = await settle(response, handler)
+            except Exception as error:
+                response = await handle_error(error, c)
+        if response is None:
+            response = await respond(c)
         if handshake.is_accepted(response):
             await handshake.converse(response)
         else:
@@ -51,6 +69,21 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
             c._close()
         raise
     await c._end()
+
+
+def _context_of(state: AppState, handshake: Handshake) -> Context[Any, Any]:
+    """Returns the context of the GET request that a handshake is."""
+    scope = handshake.scope
+    receive = handshake.receive_http
+    if state.looks_at_requests:
+        return context_of(state, scope, receive, path_of_scope(scope))
+    path = scope["path"]
+    raw = scope.get("raw_path")
+    # PERF: as in `serve`.
+    if scope["root_path"] or raw is None or _PERCENT in raw or not path:
+        path = path_of_scope(scope)
+    match = state.find("GET", path)
+    return Context(state, scope, receive, path, match, match[0])
 
 
 async def _refuse(

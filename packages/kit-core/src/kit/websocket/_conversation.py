@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
+from types import CoroutineType
+from typing import Any
 
-from kit.interface import HTTPException
-from kit.interface.websocket import WebSocketDisconnectedError
+from kit.interface import HandlerError, HTTPException
+from kit.interface.signatures import describe
+from kit.interface.websocket import ReadyState, WebSocketDisconnectedError
 
 from ._socket import InvalidMessageError, WebSocket
 
@@ -21,12 +24,14 @@ _FAULT = 1011
 _MOST_REASON_BYTES = 123
 _FIRST_FAULT_STATUS = 500
 
+_OPEN = ReadyState.OPEN
+
 
 async def converse(
-    work: Callable[[WebSocket], Awaitable[None]],
+    work: Callable[[WebSocket], Any],
     ws: WebSocket,
+    function: object,
     path: str,
-    *,
     cancel_on_disconnect: bool,
 ) -> None:
     """Runs a handler and closes the connection when it ends, in whatever way.
@@ -34,6 +39,7 @@ async def converse(
     Args:
         work: The handler.
         ws: The connection.
+        function: The function of the user, for errors.
         path: The path of the handshake, for the log.
         cancel_on_disconnect: Whether the handler is cancelled when the client leaves.
     """
@@ -44,15 +50,31 @@ async def converse(
 
             with CancelScope() as scope:
                 ws._watch_always(scope.cancel)
-                await work(ws)
+                await _checked(work(ws), function)
         else:
-            await work(ws)
+            result = work(ws)
+            if result.__class__ is not CoroutineType:
+                result = _checked(result, function)
+            await result
     except Exception as error:
         code, reason = _closing_for(error, ws, path)
     except BaseException:
         ws._abandon()
         raise
-    await ws._end(code, reason)
+    if ws._state is _OPEN or ws._watcher is not None:
+        await ws._end(code, reason)
+
+
+def _checked(result: Any, function: object) -> Any:
+    """Returns what a handler returned.
+
+    Raises:
+        HandlerError: If it can't be awaited.
+    """
+    if not hasattr(result, "__await__"):
+        problem = f"returned {type(result).__name__}: write `async def` for a handler (c, ws)"
+        raise HandlerError(describe(function), problem)
+    return result
 
 
 async def close_after(error: Exception, ws: WebSocket) -> None:

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
+from kit._support.struct import with_plain_stores
 from kit.interface import Request as AnyRequest
 from kit.web import Response
 from kit.web._response import lines_of, response_of
@@ -18,7 +21,9 @@ Conversation: TypeAlias = Callable[[Receive, Send], Awaitable[None]]
 
 _logger = logging.getLogger("kit")
 
-_KEY = "kit.websocket"
+KEY = "kit.websocket"
+# SPEC: ASGI WebSocket, "WebSocket Connection Scope": servers may leave these out.
+_OPTIONAL = {"headers": (), "query_string": b"", "root_path": "", "scheme": "ws"}
 _SCHEMES = {"ws": "http", "wss": "https"}
 # SPEC: RFC 6455 section 4.2.2: the server writes these itself. The others describe a body.
 _NOT_SENT = frozenset(
@@ -35,7 +40,8 @@ _NOT_SENT = frozenset(
 )
 
 
-class Handshake:
+@with_plain_stores
+class Handshake(Struct, eq=False):
     """A handshake that waits for its answer. For packages that hand connections on, and for hosts.
 
     A host, such as a server or a test client, makes one, has the request with its `scope` answered,
@@ -51,33 +57,20 @@ class Handshake:
         scope: The scope with the method GET and the scheme `http` or `https`, for the request.
     """
 
-    __slots__ = (
-        "_body_given",
-        "_conversation",
-        "_on_refusal",
-        "_protocol",
-        "_receive",
-        "_send",
-        "scope",
-    )
+    scope: dict[str, Any]
+    _receive: Receive
+    _send: Send
+    _conversation: Conversation | None = None
+    _protocol: str = ""
+    _on_refusal: Callable[[], object] | None = None
+    _body_given: bool = False
 
-    def __init__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
-        scheme = scope.get("scheme", "ws")
-        self.scope: dict[str, Any] = {
-            "headers": (),
-            "query_string": b"",
-            "root_path": "",
-            **scope,
-            "method": "GET",
-            "scheme": _SCHEMES.get(scheme, scheme),
-            _KEY: self,
-        }
-        self._receive = receive
-        self._send = send
-        self._body_given = False
-        self._conversation: Conversation | None = None
-        self._on_refusal: Callable[[], object] | None = None
-        self._protocol = ""
+    def __post_init__(self) -> None:
+        scope = self.scope = {**_OPTIONAL, **self.scope}
+        scheme = scope["scheme"]
+        scope["method"] = "GET"
+        scope["scheme"] = _SCHEMES.get(scheme, scheme)
+        scope[KEY] = self
 
     def accept(
         self,
@@ -99,12 +92,15 @@ class Handshake:
         Returns:
             A response with the status 101.
         """
-        if self._on_refusal is not None:  # another handler had accepted it before
-            self._on_refusal()
-        self._conversation = conversation
-        self._protocol = protocol
+        self._begin(conversation, protocol)
         self._on_refusal = on_refusal
         return response_of(None, 101, list(headers))
+
+    def _begin(self, conversation: Conversation, protocol: str) -> None:
+        if self._on_refusal is not None:  # another handler had accepted it before
+            self.close()
+        self._conversation = conversation
+        self._protocol = protocol
 
     def is_accepted(self, response: Response) -> bool:
         """Returns whether the final response accepts the connection.
@@ -176,4 +172,4 @@ def handshake_of(request: AnyRequest) -> Handshake | None:
         request: The request, e.g. `c.req.raw`.
     """
     scope = request.scope
-    return None if scope is None else scope.get(_KEY)
+    return None if scope is None else scope.get(KEY)
