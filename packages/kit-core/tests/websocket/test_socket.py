@@ -670,6 +670,10 @@ def test_a_handler_that_does_nothing_reads_nothing(run: Any, peer: Any) -> None:
 # --- functions for events, as in Hono ------------------------------------------------------------
 
 
+def told(events: list[CloseEvent]) -> list[Any]:
+    return [(event.code, event.reason, event.was_clean) for event in events]
+
+
 def test_events(run: Any, peer: Any) -> None:
     trace: list[Any] = []
 
@@ -691,8 +695,9 @@ def test_events(run: Any, peer: Any) -> None:
             one.leave(4000, "bye")
 
     run(main)
-    assert trace == ["open", ("message", "a"), ("message", b"b"), CloseEvent(4000, "bye", True)]
+    assert trace[:-1] == ["open", ("message", "a"), ("message", b"b")]
     assert trace[-1].type == "close"
+    assert told(trace[-1:]) == [(4000, "bye", True)]
 
 
 def test_event_that_raises(run: Any, peer: Any, caplog: pytest.LogCaptureFixture) -> None:
@@ -712,7 +717,7 @@ def test_event_that_raises(run: Any, peer: Any, caplog: pytest.LogCaptureFixture
         return one
 
     assert run(main).closing == (1011, "Internal Server Error")
-    assert closed == [CloseEvent(1011, "Internal Server Error", True)]
+    assert told(closed) == [(1011, "Internal Server Error", True)]
     assert len(caplog.records) == 1
 
 
@@ -757,4 +762,4 @@ def test_on_close_of_a_client_that_left_while_a_message_was_answered(run: Any, p
             one.leave(4000, "bye", fails=True)
 
     run(main)
-    assert closed == [CloseEvent(4000, "bye", True)]
+    assert told(closed) == [(4000, "bye", True)]

@@ -39,51 +39,57 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
     if (await receive())["type"] != "websocket.connect":
         return  # the client has left already
     handshake = Handshake(scope, receive, send)
-    c = _context_of(state, handshake)
+    c, only = _context_of(state, handshake)
+    is_cancelled = True
     try:
-        handlers = c._handlers
-        response: Any = None
-        if len(handlers) == 1 and not handlers[0][0].takes_next:
-            # PERF: a single handler has nothing around it, so it is called directly.
-            handler = handlers[0][0].handler
-            c._index = 0
-            try:
-                response = handler(c)
-                if response.__class__ is CoroutineType:
-                    response = await response
-                if response.__class__ is not Response:
-                    response = await settle(response, handler)
-            except Exception as error:
-                response = await handle_error(error, c)
-        if response is None:
-            response = await respond(c)
+        response = await (respond(c) if only is None else _answer_alone(c, only))
         if handshake.is_accepted(response):
             await handshake.converse(response)
         else:
             await _refuse(response, handshake, send, c)
-    except BaseException as error:
-        if isinstance(error, Exception):
-            await c._end()  # tasks were promised, whatever became of the connection
-        else:
+        is_cancelled = False
+    except Exception:
+        is_cancelled = False
+        raise
+    finally:
+        if is_cancelled:
             handshake.close()
             c._close()
-        raise
-    await c._end()
+        else:
+            await c._end()  # tasks were promised, whatever became of the connection
 
 
-def _context_of(state: AppState, handshake: Handshake) -> Context[Any, Any]:
-    """Returns the context of the GET request that a handshake is."""
+def _context_of(state: AppState, handshake: Handshake) -> tuple[Context[Any, Any], Any]:
+    """Returns the context of a handshake as a GET request, and its handler if it has only one."""
     scope = handshake.scope
     receive = handshake.receive_http
     if state.looks_at_requests:
-        return context_of(state, scope, receive, path_of_scope(scope))
+        return context_of(state, scope, receive, path_of_scope(scope)), None
     path = scope["path"]
     raw = scope.get("raw_path")
     # PERF: as in `serve`.
     if scope["root_path"] or raw is None or _PERCENT in raw or not path:
         path = path_of_scope(scope)
     match = state.find("GET", path)
-    return Context(state, scope, receive, path, match, match[0])
+    handlers = match[0]
+    if len(handlers) == 1 and not handlers[0][0].takes_next:
+        # Its index tells `respond` that the handler has run.
+        c: Context[Any, Any] = Context(state, scope, receive, path, match, handlers, None, 0)
+        return c, handlers[0][0].handler
+    return Context(state, scope, receive, path, match, handlers), None
+
+
+async def _answer_alone(c: Context[Any, Any], handler: Any) -> Response:
+    """Calls the only handler that matches. PERF: nothing is around it, so it is called directly."""
+    try:
+        response = handler(c)
+        if response.__class__ is CoroutineType:
+            response = await response
+        if response.__class__ is not Response:
+            response = await settle(response, handler)
+    except Exception as error:
+        return await handle_error(error, c)
+    return await respond(c) if response is None else response
 
 
 async def _refuse(
@@ -111,4 +117,4 @@ async def _refuse(
     async def send_denial(message: Message) -> None:
         await send({**message, "type": f"websocket.{message['type']}"})
 
-    await send_response(response, send_denial, c._wait_for_disconnect, "GET")
+    await send_response(response, send_denial, c.req.raw.wait_for_disconnect, "GET")

@@ -10,9 +10,9 @@ from typing import Any
 
 from kit.interface import HandlerError, HTTPException
 from kit.interface.signatures import describe
-from kit.interface.websocket import ReadyState, WebSocketDisconnectedError
+from kit.interface.websocket import WebSocketDisconnectedError
 
-from ._socket import InvalidMessageError, WebSocket
+from ._socket import InvalidMessageError, WebSocket, abandon, end, watch_always
 
 _logger = logging.getLogger("kit")
 
@@ -23,8 +23,6 @@ _POLICY = 1008
 _FAULT = 1011
 _MOST_REASON_BYTES = 123
 _FIRST_FAULT_STATUS = 500
-
-_OPEN = ReadyState.OPEN
 
 
 async def converse(
@@ -49,7 +47,7 @@ async def converse(
             from anyio import CancelScope
 
             with CancelScope() as scope:
-                ws._watch_always(scope.cancel)
+                watch_always(ws, scope.cancel)
                 await _checked(work(ws), function)
         else:
             result = work(ws)
@@ -59,10 +57,11 @@ async def converse(
     except Exception as error:
         code, reason = _closing_for(error, ws, path)
     except BaseException:
-        ws._abandon()
+        abandon(ws)
         raise
-    if ws._state is _OPEN or ws._watcher is not None:
-        await ws._end(code, reason)
+    ending = end(ws, code, reason)
+    if ending is not None:
+        await ending
 
 
 def _checked(result: Any, function: object) -> Any:

@@ -92,15 +92,9 @@ class Handshake(Struct, eq=False):
         Returns:
             A response with the status 101.
         """
-        self._begin(conversation, protocol)
+        begin(self, conversation, protocol)
         self._on_refusal = on_refusal
         return response_of(None, 101, list(headers))
-
-    def _begin(self, conversation: Conversation, protocol: str) -> None:
-        if self._on_refusal is not None:  # another handler had accepted it before
-            self.close()
-        self._conversation = conversation
-        self._protocol = protocol
 
     def is_accepted(self, response: Response) -> bool:
         """Returns whether the final response accepts the connection.
@@ -163,6 +157,14 @@ class Handshake(Struct, eq=False):
     async def refuse(self) -> None:
         """Closes the connection, which a server answers with 403 (ASGI, "Close - send event")."""
         await self._send({"type": "websocket.close", "code": 1000})
+
+
+def begin(handshake: Handshake, conversation: Conversation, protocol: str) -> None:
+    """Accepts a connection as `Handshake.accept` does, for a handler that makes the response."""
+    if handshake._on_refusal is not None:  # another handler had accepted it before
+        handshake.close()
+    handshake._conversation = conversation
+    handshake._protocol = protocol
 
 
 def handshake_of(request: AnyRequest) -> Handshake | None:

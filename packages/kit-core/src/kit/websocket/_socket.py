@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from types import BuiltinMethodType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
@@ -395,27 +395,6 @@ class WebSocket(Struct, eq=False, weakref=True):
         self._changed.tell()
         return message
 
-    def _watch_always(self, on_left: Callable[[], object]) -> None:
-        """Receives all along, and calls a function when the client leaves."""
-        self._on_left = on_left
-        if not self._always_watches:
-            self._always_watches = True
-            self._watch()
-
-    def _abandon(self) -> None:
-        """Ends the task that receives; the connection is over."""
-        if self._watcher is not None:
-            self._watcher.cancel()
-
-    async def _end(self, code: int, reason: str) -> None:
-        """Ends the connection, unless that was done."""
-        watcher = self._watcher
-        try:
-            await self.close(code, reason)
-        finally:
-            if watcher is not None:
-                await watcher.cancel_and_wait()
-
 
 def websocket_of(
     receive: Receive, send: Send, request: KitRequest, protocol: str, max_size: int
@@ -429,6 +408,33 @@ def websocket_of(
         ws._always_watches = True
         ws._watch()
     return ws
+
+
+def watch_always(ws: WebSocket, on_left: Callable[[], object]) -> None:
+    """Has a task receive all along, and calls a function when the client leaves."""
+    ws._on_left = on_left
+    if not ws._always_watches:
+        ws._always_watches = True
+        ws._watch()
+
+
+def abandon(ws: WebSocket) -> None:
+    """Ends the task that receives, without waiting for it; the connection is over."""
+    if ws._watcher is not None:
+        ws._watcher.cancel()
+
+
+def end(ws: WebSocket, code: int, reason: str) -> Awaitable[None] | None:
+    """Returns what ends the connection; None if nothing is left to do.
+
+    Args:
+        ws: The connection.
+        code: The close code, unless it is closed.
+        reason: The reason, at most 123 bytes of UTF-8.
+    """
+    if ws._state is _OPEN:
+        return ws.close(code, reason)
+    return None if ws._watcher is None else ws._watcher.cancel_and_wait()
 
 
 def _size_of(message: Message) -> int:

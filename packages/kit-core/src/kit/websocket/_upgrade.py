@@ -11,7 +11,7 @@ from types import CoroutineType
 from typing import Any, NamedTuple, Protocol, TypeAlias, overload
 
 from kit._support.typevars import B, V
-from kit.context import Context
+from kit.context import Context, scope_of, switching_protocols
 from kit.interface import HTTPException
 from kit.interface.fields import is_token
 from kit.interface.metadata import attach
@@ -20,11 +20,11 @@ from kit.interface.origins import check_origins, is_own_origin
 from kit.interface.signatures import accepts, describe_signature
 from kit.interface.websocket import WSEvents
 from kit.web import Response
-from kit.web._response import response_of
 
 from ._conversation import converse
 from ._events import check_events, run_events
 from ._handshake import KEY, Handshake, Receive, Send
+from ._handshake import begin as accept
 from ._socket import WebSocket, websocket_of
 
 _logger = logging.getLogger("kit")
@@ -156,8 +156,7 @@ def _handler_of(function: Any, terms: _Terms) -> Upgrade[Any, Any]:
     may_connect, protocols, most, cancels = terms
 
     async def upgrade(c: Context[Any, Any]) -> Response:
-        # PERF: the scope of a served request is at hand; that of one made in process is not.
-        scope = c._scope or c.req.raw.scope
+        scope = scope_of(c)
         handshake: Handshake | None = None if scope is None else scope.get(KEY)
         if scope is None or handshake is None:
             raise _upgrade_required(scope)
@@ -176,11 +175,8 @@ def _handler_of(function: Any, terms: _Terms) -> Upgrade[Any, Any]:
             ws = websocket_of(receive, send, req, protocol, most)
             return converse(work, ws, function, req.path, cancels)
 
-        handshake._begin(run, protocol)
-        if c._lines is None and c._res is None:
-            return response_of(None, 101, ())
-        # Made by `c`, so that it has the headers that were set before.
-        return c.body(None, 101)
+        accept(handshake, run, protocol)
+        return switching_protocols(c)
 
     upgrade.__name__ = getattr(function, "__name__", "upgrade")
     upgrade.__qualname__ = getattr(function, "__qualname__", upgrade.__qualname__)
