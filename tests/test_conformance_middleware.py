@@ -18,7 +18,7 @@ import pytest
 
 HERE = Path(__file__).parent / "conformance"
 # The modules of the programs: those that Kit has, and those that it doesn't have yet.
-MODULES: tuple[str, ...] = ("powered_by", "pretty_json")
+MODULES: tuple[str, ...] = ("powered_by", "pretty_json", "secure_headers")
 ABSENT = {
     "kit.accepts",
     "kit.basic_auth",
@@ -37,7 +37,6 @@ ABSENT = {
     "kit.method_not_allowed",
     "kit.method_override",
     "kit.request_id",
-    "kit.secure_headers",
     "kit.serve_static",
     "kit.timeout",
     "kit.timing",
