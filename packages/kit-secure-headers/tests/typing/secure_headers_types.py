@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, assert_type
 
-from kit.interface import Context, Middleware
+from kit.interface import AsyncMiddleware, Context
 from kit.secure_headers import NONCE, ContentSecurityPolicy, PermissionsPolicy, secure_headers
 
 
@@ -25,7 +25,7 @@ policy: ContentSecurityPolicy = {
 }
 features: PermissionsPolicy = {"camera": False, "geolocation": ["self", "https://example.com"]}
 
-assert_type(secure_headers(), Middleware)
+assert_type(secure_headers(), AsyncMiddleware)
 assert_type(
     secure_headers(
         content_security_policy=policy,
@@ -37,5 +37,5 @@ assert_type(
         report_to=[{"group": "csp", "max_age": 60, "endpoints": [{"url": "/reports"}]}],
         overwrite=False,
     ),
-    Middleware,
+    AsyncMiddleware,
 )

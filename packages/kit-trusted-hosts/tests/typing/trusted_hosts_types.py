@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import assert_type
 
-from kit.interface import Middleware
+from kit.interface import AsyncMiddleware
 from kit.trusted_hosts import trusted_hosts
 
-assert_type(trusted_hosts("example.com"), Middleware)
-assert_type(trusted_hosts("www.example.com", "[::1]", redirect_www=True), Middleware)
+assert_type(trusted_hosts("example.com"), AsyncMiddleware)
+assert_type(trusted_hosts("www.example.com", "[::1]", redirect_www=True), AsyncMiddleware)

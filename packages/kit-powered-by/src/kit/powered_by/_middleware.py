@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from kit.interface import Context, Middleware, Next
+from kit.interface import AsyncMiddleware, Context, Next
 from kit.interface.fields import is_field_value
 from kit.interface.options import OptionChecks
 
 _HEADER = "X-Powered-By"
 
 
-def powered_by(*, server_name: str = "Kit") -> Middleware:
+def powered_by(*, server_name: str = "Kit") -> AsyncMiddleware:
     """Returns middleware that sets the header `X-Powered-By` of every response.
 
     Errors and 404 responses get it too. A value that a handler set is replaced.

@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from kit.interface import Context, Middleware, Next, Response
+from kit.interface import AsyncMiddleware, Context, Next, Response
 from kit.interface.options import OptionChecks
 
 from ._indenting import indenter
@@ -20,7 +20,7 @@ _MOST_SPACE = 10
 _DIGESTS = ("Content-Digest", "Repr-Digest")
 
 
-def pretty_json(*, space: int = 2, query: str = "pretty", force: bool = False) -> Middleware:
+def pretty_json(*, space: int = 2, query: str = "pretty", force: bool = False) -> AsyncMiddleware:
     """Returns middleware that indents JSON answers where the query asks for it, as in `?pretty`.
 
     The text of the answer is indented, not decoded: numbers, escapes, repeated names and the order

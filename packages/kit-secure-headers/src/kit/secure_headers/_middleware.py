@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kit.interface import Context, Middleware, Next
+from kit.interface import AsyncMiddleware, Context, Next
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 
@@ -39,7 +39,7 @@ def secure_headers(
     report_to: Sequence[ReportTo] | None = None,
     remove_powered_by: bool = True,
     overwrite: bool = True,
-) -> Middleware:
+) -> AsyncMiddleware:
     """Returns middleware that sets headers which make browsers more careful.
 
     Every response has them, errors and 404 too. Of an option for one header, True sends the value
@@ -141,7 +141,7 @@ def _setting(
     policies: list[tuple[str, Policy]],
     remove_powered_by: bool,
     overwrite: bool,
-) -> Middleware:
+) -> AsyncMiddleware:
     async def secure_headers(c: Context[Any, Any], next: Next) -> None:
         headers = fixed
         if policies:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Any
 
-from kit.interface import Context, HTTPException, Middleware, Next, Response
+from kit.interface import AsyncMiddleware, Context, HTTPException, Next, Response
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 
@@ -15,7 +15,7 @@ from ._names import Requested, check_host, parse_host
 _MOST_REMEMBERED = 100
 
 
-def trusted_hosts(*hosts: str, redirect_www: bool = False) -> Middleware:
+def trusted_hosts(*hosts: str, redirect_www: bool = False) -> AsyncMiddleware:
     """Returns middleware that answers requests for known hosts alone.
 
     Links in mails, redirects and cache keys are built from the host that a request names, and
@@ -56,7 +56,7 @@ def trusted_hosts(*hosts: str, redirect_www: bool = False) -> Middleware:
     remembered = set(literals)
 
     # PERF: a plain function, since there is nothing to do after the handlers.
-    def trusted_hosts(c: Context[Any, Any], next: Next) -> Response | Awaitable[None]:
+    def trusted_hosts(c: Context[Any, Any], next: Next) -> Awaitable[Response | None]:
         header = c.req.header("host")
         if header in remembered:
             return next()
@@ -90,7 +90,7 @@ def _redirected(literals: frozenset[str], suffixes: tuple[str, ...]) -> frozense
     return redirected
 
 
-def _to_www(c: Context[Any, Any], requested: Requested) -> Response:
+async def _to_www(c: Context[Any, Any], requested: Requested) -> Response:
     url = c.req.url
     target = url[url.index("/", url.index("://") + 3) :]
     # SPEC: RFC 3986 section 4.2. Without a scheme, so that a client that came by https stays there

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+"""Serves the recorded programs of middleware. Time stands still in this process."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from recorded_programs import HERE, Programs, bindings
+
+sys.path.insert(0, str(HERE))  # the runner imports that of the core
+application = Programs("middleware_kit_runner", "middleware_cases.jsonl.gz")
+_keywords = application.runner.app_keywords
+
+
+def _with_bindings(options: Any) -> Any:
+    return {**_keywords(options), "lifespan": bindings}
+
+
+application.runner.app_keywords = _with_bindings
