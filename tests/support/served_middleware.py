@@ -6,10 +6,15 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from recorded_programs import HERE, Programs, bindings
+from recorded_programs import HERE, Programs, bindings, load
 
 sys.path.insert(0, str(HERE))  # the runner imports that of the core
-application = Programs("middleware_kit_runner", "middleware_cases.jsonl.gz")
+compare = load("middleware_compare")
+application = Programs(
+    "middleware_kit_runner",
+    "middleware_cases.jsonl.gz",
+    lambda programs: compare.tasks(programs, compare.known_rules(None)),
+)
 _keywords = application.runner.app_keywords
 
 
