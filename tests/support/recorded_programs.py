@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -40,16 +40,12 @@ class Programs:
     Args:
         runner: The runner of the programs, whose `build` makes an app.
         cases: The file of the programs.
-        prepare: Returns the programs as they are given to Kit.
     """
 
-    def __init__(
-        self, runner: str, cases: str, prepare: Callable[[list[Any]], list[Any]] = list
-    ) -> None:
+    def __init__(self, runner: str, cases: str) -> None:
         self.runner = load(runner)
-        programs = [*load("compare").read_lines(HERE / cases)]
-        tasks = prepare(programs)
-        self.programs = {p["id"]: t["app"] for p, t in zip(programs, tasks, strict=True)}
+        programs = load("compare").read_lines(HERE / cases)
+        self.programs = {program["id"]: program["app"] for program in programs}
         self.apps: dict[str, Any] = {}
         self.running: list[Any] = []
 

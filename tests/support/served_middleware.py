@@ -9,12 +9,11 @@ from typing import Any
 from recorded_programs import HERE, Programs, bindings, load
 
 sys.path.insert(0, str(HERE))  # the runner imports that of the core
+application = Programs("middleware_kit_runner", "middleware_cases.jsonl.gz")
 compare = load("middleware_compare")
-application = Programs(
-    "middleware_kit_runner",
-    "middleware_cases.jsonl.gz",
-    lambda programs: compare.tasks(programs, compare.known_rules(None)),
-)
+_rules = compare.known_rules(None)
+for _name, _app in application.programs.items():
+    application.programs[_name] = compare.app_for_kit(_app, _rules)
 _keywords = application.runner.app_keywords
 
 
@@ -22,4 +21,8 @@ def _with_bindings(options: Any) -> Any:
     return {**_keywords(options), "lifespan": bindings}
 
 
-application.runner.app_keywords = _with_bindings
+application.runner.appcompare = load("middleware_compare")
+_rules = compare.known_rules(None)
+for _name, _app in application.programs.items():
+    application.programs[_name] = compare.app_for_kit(_app, _rules)
+_keywords = _with_bindings
