@@ -130,7 +130,12 @@ def secure_headers(
                 policies.append((name, compiled))
             else:
                 headers.append((name, compiled))
-    middleware = _setting(headers, policies, remove_powered_by, overwrite)
+    middleware = _setting(
+        [(name.lower(), value) for name, value in headers],
+        [(name.lower(), policy) for name, policy in policies],
+        remove_powered_by,
+        overwrite,
+    )
     if any(policy.uses_nonce for _, policy in policies):
         attach(middleware, provides={VARIABLE: str})
     return middleware
@@ -154,8 +159,8 @@ def _setting(
                 headers.append((name, value))
         await next()
         if not overwrite:
-            present = c.res.headers
-            headers = [each for each in headers if not present.has(each[0])]
+            present = {*c.res.headers}  # PERF: looking for them one by one takes twice as long
+            headers = [each for each in headers if each[0] not in present]
         # The first call makes the response one that is this request's own: the handler may return
         # the same one for others. PERF: its headers can then be set without going through `c`.
         if remove_powered_by:
