@@ -21,16 +21,18 @@ SUPPORT = Path(__file__).parent / "support"
 HERE = Path(__file__).parent / "conformance"
 # The modules of the programs: those that Kit has, and those that it doesn't have yet.
 MODULES: tuple[str, ...] = (
+    "accepts",
     "basic_auth",
     "cors",
     "csrf",
     "ip_restriction",
+    "language",
     "powered_by",
     "pretty_json",
     "secure_headers",
+    "timing",
 )
 ABSENT = {
-    "kit.accepts",
     "kit.body_limit",
     "kit.combine",
     "kit.compress",
@@ -39,13 +41,11 @@ ABSENT = {
     "kit.factory",
     "kit.jwk",
     "kit.jwt",
-    "kit.language",
     "kit.method_not_allowed",
     "kit.method_override",
     "kit.request_id",
     "kit.serve_static",
     "kit.timeout",
-    "kit.timing",
 }
 
 
