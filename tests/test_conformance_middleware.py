@@ -27,6 +27,9 @@ MODULES: tuple[str, ...] = (
     "csrf",
     "ip_restriction",
     "language",
+    "powered_by",
+    "pretty_json",
+    "secure_headers",
     "timing",
 )
 ABSENT = {
@@ -40,10 +43,7 @@ ABSENT = {
     "kit.jwt",
     "kit.method_not_allowed",
     "kit.method_override",
-    "kit.powered_by",
-    "kit.pretty_json",
     "kit.request_id",
-    "kit.secure_headers",
     "kit.serve_static",
     "kit.timeout",
 }
