@@ -24,8 +24,8 @@ from kit import (
     in_thread,
 )
 from kit.asgi import from_asgi
+from kit.interface import AsyncMiddleware, Handler, Middleware, Next, Router
 from kit.interface import Context as AnyContext
-from kit.interface import Handler, Middleware, Next, Router
 from kit.interface import Response as AnyResponse
 from kit.router import LinearRouter, PatternRouter, RegExpRouter, SmartRouter, TrieRouter
 from kit.validator import RequestValidationError, validator
@@ -42,7 +42,7 @@ class Variables(TypedDict, total=False):
 # Middleware as third parties write it: on the interface alone.
 
 
-def third_party(*, header: str) -> Middleware:
+def third_party(*, header: str) -> AsyncMiddleware:
     async def third_party(c: AnyContext, next: Next) -> None:
         c.header("x-request", c.req.header(header) or c.req.path)
         await next()
@@ -256,6 +256,24 @@ routers: list[Router[Any]] = [
 chosen = [Kit(router=each) for each in routers]
 handler: Handler = answer
 as_middleware: Middleware = typed_on_interface
+
+# Middleware that wraps another one, typed on the interface and on the core.
+
+key_required = third_party(header="x-key")
+
+
+async def wrapping(c: AnyContext, next: Next) -> AnyResponse | None:
+    return await key_required(c, next)
+
+
+async def wrapping_on_core(c: Context[Bindings, Variables], next: Next) -> AnyResponse | None:
+    if c.var.get("user") is None:
+        return c.text("no user", 401)
+    return await key_required(c, next)
+
+
+bare.use(wrapping).get("/f", key_required, wrapping, answer)
+typed.use(wrapping, wrapping_on_core)
 
 
 async def in_process() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypedDict
 from uuid import uuid4
 
-from kit.interface import Context, Middleware, Next
+from kit.interface import AsyncMiddleware, Context, Next
 
 __all__ = ("RequestIdVariables", "request_id")
 
@@ -35,7 +35,7 @@ def request_id(
     max_length: int = 255,
     trust_client: bool = True,
     generator: Callable[[], str] | None = None,
-) -> Middleware:
+) -> AsyncMiddleware:
     """Makes middleware that gives each request an id.
 
     The id is the one that the client sent, if it is well-formed, else a new one. Handlers find it

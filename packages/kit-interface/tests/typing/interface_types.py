@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict, assert_type
 
 from kit import interface
 from kit.interface import (
+    AsyncMiddleware,
     Context,
     FieldError,
     Handler,
@@ -82,13 +83,27 @@ def streaming(c: Context) -> Response:
 
 
 middleware: Middleware = shouting
+async_middleware: AsyncMiddleware = shouting
+middleware = async_middleware
+
+
+# Async middleware can be wrapped.
+
+
+async def wrapping(c: Context, next: Next) -> Response | None:
+    if c.req.path == "/open":
+        await next()
+        return None
+    return await async_middleware(c, next)
+
+
 handler: Handler = streaming
 
 
 # Facts: what is attached keeps its type.
 
 
-def guard(*, realm: str) -> Middleware:
+def guard(*, realm: str) -> AsyncMiddleware:
     async def guard(c: Context, next: Next) -> None:
         await next()
 

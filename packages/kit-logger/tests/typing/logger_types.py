@@ -6,9 +6,9 @@ from __future__ import annotations
 import logging
 from typing import assert_type
 
-from kit.interface import Middleware
+from kit.interface import AsyncMiddleware
 from kit.logger import logger
 
-assert_type(logger(), Middleware)
-assert_type(logger(print, query=False), Middleware)
-assert_type(logger(logging.getLogger("access").info), Middleware)
+assert_type(logger(), AsyncMiddleware)
+assert_type(logger(print, query=False), AsyncMiddleware)
+assert_type(logger(logging.getLogger("access").info), AsyncMiddleware)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, TypedDict, assert_type
 
-from kit.interface import Context, Middleware, Response
+from kit.interface import AsyncMiddleware, Context, Response
 from kit.validator import RequestValidationError, ValidationProblem, validator
 
 
@@ -13,10 +13,10 @@ class Book(TypedDict):
     title: str
 
 
-assert_type(validator("json", Book), Middleware)
-assert_type(validator("query", lambda value, c: value), Middleware)
-assert_type(validator("json", Book | None), Middleware)
-assert_type(validator("json", Annotated[list[Book], "described"]), Middleware)
+assert_type(validator("json", Book), AsyncMiddleware)
+assert_type(validator("query", lambda value, c: value), AsyncMiddleware)
+assert_type(validator("json", Book | None), AsyncMiddleware)
+assert_type(validator("json", Annotated[list[Book], "described"]), AsyncMiddleware)
 
 
 def paths(error: RequestValidationError) -> list[Any]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeAlias
 
-from kit.interface import Context, Middleware, Next
+from kit.interface import AsyncMiddleware, Context, Next
 from kit.interface.metadata import attach
 
 from ._failures import FailureOptions, prepare, quoted
@@ -36,7 +36,7 @@ def bearer_auth(
     no_authentication_header: FailureOptions | None = None,
     invalid_authentication_header: FailureOptions | None = None,
     invalid_token: FailureOptions | None = None,
-) -> Middleware:
+) -> AsyncMiddleware:
     """Returns middleware that only lets requests with a valid bearer token through.
 
     Any other request raises an `HTTPException` that carries the response (`res`), so `on_error`

@@ -15,7 +15,7 @@ from ._errors import (
     UnsupportedPathError,
     ValidationTarget,
 )
-from ._handlers import ErrorHandler, Handler, HandlerResult, Middleware, Next
+from ._handlers import AsyncMiddleware, ErrorHandler, Handler, HandlerResult, Middleware, Next
 from ._router import (
     METHOD_NAME_ALL,
     ParamIndexMap,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = (
     "METHOD_NAME_ALL",
     "App",
+    "AsyncMiddleware",
     "Blob",
     "Context",
     "ErrorHandler",

@@ -21,5 +21,11 @@ Handler: TypeAlias = Callable[[Context[Any, Any]], HandlerResult]
 Middleware: TypeAlias = Callable[[Context[Any, Any], Next], HandlerResult]
 """Runs around others: `async def middleware(c, next)`."""
 
+AsyncMiddleware: TypeAlias = Callable[[Context[Any, Any], Next], Awaitable[Response | None]]
+"""Async middleware, which other middleware can wrap: `return await login_required(c, next)`.
+
+What factories return, since `Middleware` may be a plain function, whose result can't be awaited.
+"""
+
 ErrorHandler: TypeAlias = Callable[[Exception, Context[Any, Any]], HandlerResult]
 """Answers an exception: `def on_error(error, c)`, plain or async."""

@@ -5,7 +5,7 @@ Facts are attached when a function is made or registered, and read from the rout
 stay with the function through `app.route`, `functools.wraps` and `functools.partial`, and cost
 nothing per request.
 
-    def current_user(*, realm: str) -> Middleware:
+    def current_user(*, realm: str) -> AsyncMiddleware:
         async def current_user(c: Context, next: Next) -> None: ...
 
         return attach(current_user, provides={"user": User}, responses={401: "Unauthorized"})

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
-from kit.interface import Context, Middleware, Next, Request, supports_color
+from kit.interface import AsyncMiddleware, Context, Next, Request, supports_color
 
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 # APPSEC: anything but visible ASCII is percent-encoded, so that a request can't move the cursor
@@ -19,7 +19,7 @@ _INVISIBLE = re.compile(r"[^!-~]")
 _COLORS = {2: 32, 3: 36, 4: 33, 5: 31}
 
 
-def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> Middleware:
+def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> AsyncMiddleware:
     """Returns middleware that logs each request in two lines.
 
     `--> GET /path?q` before the handlers, `<-- GET /path?q 200 3ms` after them. The path is the

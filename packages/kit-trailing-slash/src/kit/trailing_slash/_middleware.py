@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kit.interface import Context, Middleware, Next
+from kit.interface import AsyncMiddleware, Context, Next
 
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 
 
-def trim_trailing_slash(*, always_redirect: bool = False) -> Middleware:
+def trim_trailing_slash(*, always_redirect: bool = False) -> AsyncMiddleware:
     """Returns middleware that redirects `/about/` to `/about`.
 
     Only GET and HEAD requests are redirected, with a 301 (RFC 9110 section 15.4.2) and an absolute
@@ -41,7 +41,7 @@ def trim_trailing_slash(*, always_redirect: bool = False) -> Middleware:
 
 def append_trailing_slash(
     *, always_redirect: bool = False, skip: Callable[[str], bool] | None = None
-) -> Middleware:
+) -> AsyncMiddleware:
     """Returns middleware that redirects `/about` to `/about/`.
 
     Only GET and HEAD requests are redirected, with a 301 (RFC 9110 section 15.4.2) and an absolute
@@ -80,7 +80,7 @@ def append_trailing_slash(
 
 def _redirecting(
     name: str, location_of: Callable[[Context[Any, Any]], str | None], always_redirect: bool
-) -> Middleware:
+) -> AsyncMiddleware:
     """Returns the middleware, named after its factory for route listings."""
 
     async def redirecting(c: Context[Any, Any], next: Next) -> Any:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NewType, TypeAlias, TypedDict, get_args, 
 
 from kit.cookie import get_cookie
 from kit.interface import (
+    AsyncMiddleware,
     Context,
     FieldError,
-    Middleware,
     Next,
     RequestValidationError,
     Response,
@@ -66,10 +66,12 @@ class ValidationProblem(TypedDict):
 
 
 @overload
-def validator(target: ValidationTarget, fn_or_type: Callable[[Any, Any], Any]) -> Middleware: ...
+def validator(
+    target: ValidationTarget, fn_or_type: Callable[[Any, Any], Any]
+) -> AsyncMiddleware: ...
 @overload
-def validator(target: ValidationTarget, fn_or_type: TypeForm[Any]) -> Middleware: ...
-def validator(target: ValidationTarget, fn_or_type: Any) -> Middleware:
+def validator(target: ValidationTarget, fn_or_type: TypeForm[Any]) -> AsyncMiddleware: ...
+def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
     """Returns middleware that validates a part of the request, for `c.req.valid(target)`.
 
     A type defines the fields. Values sent as text (all but JSON) are converted to the types of the
