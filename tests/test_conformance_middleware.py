@@ -18,27 +18,28 @@ import pytest
 
 HERE = Path(__file__).parent / "conformance"
 # The modules of the programs: those that Kit has, and those that it doesn't have yet.
-MODULES: tuple[str, ...] = ()
+MODULES: tuple[str, ...] = (
+    "context_storage",
+    "factory",
+    "method_not_allowed",
+    "method_override",
+    "request_id",
+)
 ABSENT = {
     "kit.accepts",
     "kit.basic_auth",
     "kit.body_limit",
     "kit.combine",
     "kit.compress",
-    "kit.context_storage",
     "kit.cors",
     "kit.csrf",
     "kit.etag",
-    "kit.factory",
     "kit.ip_restriction",
     "kit.jwk",
     "kit.jwt",
     "kit.language",
-    "kit.method_not_allowed",
-    "kit.method_override",
     "kit.powered_by",
     "kit.pretty_json",
-    "kit.request_id",
     "kit.secure_headers",
     "kit.serve_static",
     "kit.timeout",
@@ -94,8 +95,8 @@ def test_answers_agree(module: str, programs: list[tuple[Any, Any]], compare: An
     rules = compare.known_rules(None)
     ran = 0
     for program, got in programs:
-        if module in program["uses"] and "skipped" not in got:
+        if module in program["uses"] and not (program["kind"] == "stack" and "skipped" in got):
             ran += 1
             bad = compare.compare_program(program, got, rules)
             assert not bad, (json.dumps(program["app"]), bad)
-    assert ran >= 20
+    assert ran >= 8
