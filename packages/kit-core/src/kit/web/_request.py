@@ -9,6 +9,7 @@ from types import EllipsisType
 from typing import Any, TypedDict
 
 from kit._support.paths import encode_delimiters
+from kit.interface import FormData as AnyFormData
 
 from ._body import Body, BodyInit, extract, take
 from ._forms.form_data import FormData
@@ -160,7 +161,7 @@ class Request(Body):
         method: str | None = None,
         url: str | None = None,
         headers: HeadersInit | None = None,
-        body: BodyInit | EllipsisType | None = ...,
+        body: BodyInit | AnyFormData | EllipsisType | None = ...,
         root_path: str | None = None,
     ) -> Request:
         """Returns a copy of this request with some parts changed.

@@ -22,6 +22,8 @@ Generator: TypeAlias = Callable[[Any], str | Awaitable[str]]
 # quotation or hold a terminal's escape sequence.
 _is_safe = re.compile(r"[A-Za-z0-9_\-=]+").fullmatch
 
+_VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+
 _current: Current[str] = Current("kit.request_id")
 
 
@@ -124,8 +126,8 @@ def _checked(value: Any) -> str:
 
 
 def _random_uuid() -> str:
-    """Returns a random UUID as text. PERF: in half the time of `uuid.uuid4()`."""
-    # SPEC: RFC 9562 section 5.4: the version is 4, the variant 0b10.
-    bits = int.from_bytes(urandom(16), "big") & ~(0xF000 << 64) & ~(0xC000 << 48)
-    digits = f"{bits | 4 << 76 | 2 << 62:032x}"
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    """Returns a random UUID as text. PERF: in a third of the time of `str(uuid.uuid4())`."""
+    # SPEC: RFC 9562 section 5.4: the version is 4, and the first two bits of the variant 0b10.
+    digits = urandom(16).hex()
+    variant = _VARIANTS[digits[16]]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
