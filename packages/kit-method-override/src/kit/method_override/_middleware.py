@@ -190,9 +190,9 @@ def _override(
     if header is not None:
         return _HeaderOverride(check.header_name("header", header, "X-HTTP-Method-Override"))
     if query is not None:
-        return _QueryOverride(check.text("query", query, r".+", "a name such as '_method'"))
+        return _QueryOverride(check.text("query", query, r"(?s).+", "a name such as '_method'"))
     field = _DEFAULT_FIELD if form is None else form
-    return _FormOverride(check.text("form", field, r".+", "a name such as '_method'"))
+    return _FormOverride(check.text("form", field, r"(?s).+", "a name such as '_method'"))
 
 
 def _checked_methods(check: OptionChecks, methods: Iterable[str]) -> frozenset[str]:
