@@ -23,7 +23,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import compare, growth, in_process, memory, peers, rows, served, sides, start, verdict
+from . import (
+    compare,
+    growth,
+    in_process,
+    memory,
+    overhead,
+    peers,
+    rows,
+    served,
+    sides,
+    start,
+    verdict,
+)
 from .tables import Table
 
 
@@ -41,8 +53,12 @@ class Effort(NamedTuple):
     requests: int
 
 
-FULL = Effort({"in-process": 15, "served": 21, "start": 15, "growth": 7}, 0.05, memory.REQUESTS)
-QUICK = Effort({"in-process": 5, "served": 1, "start": 3, "growth": 3}, 0.01, 2000)
+FULL = Effort(
+    {"in-process": 15, "served": 21, "start": 15, "growth": 7, "overhead": 15},
+    0.05,
+    memory.REQUESTS,
+)
+QUICK = Effort({"in-process": 5, "served": 1, "start": 3, "growth": 3, "overhead": 5}, 0.01, 2000)
 COMPARE = FULL._replace(rounds=dict.fromkeys(compare.SECTIONS, 15), slot_s=0.005)
 COMPARE_QUICK = QUICK._replace(slot_s=0.002)
 
@@ -89,6 +105,12 @@ SECTIONS: dict[str, Section] = {
         lambda run: memory.measure(run.names, run.rows, run.effort.requests),
         memory.tables,
         verdict.of_memory,
+        has_all_peers=False,
+    ),
+    "overhead": Section(
+        lambda run: overhead.measure(run.rounds, run.effort.slot_s),
+        overhead.tables,
+        verdict.of_overhead,
         has_all_peers=False,
     ),
 }

@@ -1,111 +1,119 @@
 # SPDX-License-Identifier: MIT
-"""What Kit's own middleware costs, beside the text route that it is put in front of.
+"""What each middleware costs on a text route, beside the same one of Starlette and Litestar.
 
-    uv run python benchmarks/overhead.py [--rounds 15] [--requests 5000] [--json FILE]
-
-The figure is (time with it - time without) / time without, in interleaved rounds of one process.
+The cost is the time of a request behind the middleware, less that behind a middleware that does
+nothing, both of the same framework, in interleaved turns of one process.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import gc
-import json
 import statistics
 import time
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
-from kit import Context, Kit
-from kit.bearer_auth import bearer_auth
-from kit.logger import logger
-from kit.trailing_slash import append_trailing_slash, trim_trailing_slash
+from .middleware import Asked, rows
+from .tables import Table
 
-HEADERS = [(b"host", b"localhost"), (b"authorization", b"Bearer s3cret")]
-
-
-def apps() -> dict[str, Kit[Any, Any]]:
-    """The same text route behind each middleware."""
-
-    async def text(c: Context) -> Any:
-        return c.text("Hello, World!")
-
-    async def pass_through(c: Context, next: Any) -> None:
-        await next()
-
-    return {
-        "text": Kit().get("/", text),
-        "pass-through": Kit().use(pass_through).get("/", text),
-        "logger": Kit().use(logger(lambda line: None)).get("/", text),
-        "bearer-auth": Kit().use(bearer_auth(token="s3cret")).get("/", text),
-        "trim-trailing-slash": Kit().use(trim_trailing_slash()).get("/", text),
-        "append-trailing-slash": Kit().use(append_trailing_slash()).get("/", text),
-    }
+WARM_UP_REQUESTS = 50
+ROWS = rows()
 
 
-async def answer(app: Kit[Any, Any], count: int) -> list[Any]:
-    """Sends so many requests; the messages of the last one."""
+@dataclass
+class Figures:
+    """What was measured.
+
+    Attributes:
+        rounds: How many.
+        cost_s: By row and framework: seconds that the middleware adds to a request, by round.
+        left_out: What was left out, and why.
+    """
+
+    rounds: int
+    cost_s: dict[str, dict[str, list[float]]]
+    left_out: list[str] = field(default_factory=list)
+
+    def median_s(self, row: str, framework: str) -> float | None:
+        """The median cost of a middleware, in seconds; None if it was not measured."""
+        costs = self.cost_s[row].get(framework)
+        return statistics.median(costs) if costs else None
+
+
+def measure(rounds: int, slot_s: float) -> Figures:
+    """Verifies every answer, then times round by round.
+
+    Args:
+        rounds: How many times each app has its turn.
+        slot_s: About how long a turn is, in seconds.
+    """
+    loop = asyncio.new_event_loop()
+    figures = Figures(rounds, {row.name: {} for row in ROWS})
+    turns = []
+    for row in ROWS:
+        asked = (row.asked, row.beside or row.asked)
+        for framework, make in row.frameworks.items():
+            try:
+                pair = [*zip(make(), asked, strict=True)]
+                each_s = max(loop.run_until_complete(_verified(*each)) for each in pair)
+            except Exception as error:
+                figures.left_out.append(f"{row.name}, {framework}: {error!r}")
+                continue
+            costs = figures.cost_s[row.name].setdefault(framework, [])
+            turns.append((costs, pair, max(1, round(slot_s / each_s))))
+    gc.collect()
+    gc.freeze()
+    for number in range(rounds):
+        for costs, pair, count in turns:
+            # The order changes, so that neither is always the one that finds warm caches.
+            order = (0, 1) if number % 2 else (1, 0)
+            taken = [0.0, 0.0]
+            for each in order:
+                taken[each] = loop.run_until_complete(_timed(*pair[each], count))
+            costs.append(taken[0] - taken[1])
+    loop.close()
+    return figures
+
+
+async def _verified(app: Any, asked: Asked) -> float:
+    """Checks the answer, and tells about how many seconds a request takes."""
+    status, body = await _ask(app, asked)
+    if asked.status not in (None, status) or asked.body not in (None, body):
+        raise AssertionError(f"answered {status} {body[:60]!r}")
+    await _timed(app, asked, WARM_UP_REQUESTS)
+    return await _timed(app, asked, WARM_UP_REQUESTS)
+
+
+async def _timed(app: Any, asked: Asked, count: int) -> float:
+    began = time.perf_counter()
+    for _ in range(count):
+        await _ask(app, asked)
+    return (time.perf_counter() - began) / count
+
+
+async def _ask(app: Any, asked: Asked) -> tuple[int, bytes]:
     sent: list[Any] = []
-    scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": "GET",
-        "path": "/",
-        "raw_path": b"/",
-        "root_path": "",
-        "query_string": b"",
-        "headers": HEADERS,
-    }
 
     async def receive() -> Any:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": asked.sent, "more_body": False}
 
     async def send(message: Any) -> None:
         sent.append(message)
 
-    for _ in range(count):
-        sent.clear()
-        await app(dict(scope), receive, send)
-    return sent
+    await app(dict(asked.scope), receive, send)
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
 
 
-def main() -> None:
-    """Measures and prints."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--requests", type=int, default=5000)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    contestants = apps()
-    loop = asyncio.new_event_loop()
-    for name, app in contestants.items():
-        start, body = loop.run_until_complete(answer(app, 1))
-        if start["status"] != 200 or body["body"] != b"Hello, World!":
-            raise SystemExit(f"{name} answered {start['status']} {body['body']!r}")
-    gc.collect()
-    gc.freeze()
-    times: dict[str, list[float]] = {name: [] for name in contestants}
-    for _ in range(options.rounds):
-        for name, app in contestants.items():
-            began = time.perf_counter()
-            loop.run_until_complete(answer(app, options.requests))
-            times[name].append((time.perf_counter() - began) / options.requests)
-    loop.close()
-    overhead = {
-        name: statistics.median(
-            (own - text) / text for own, text in zip(taken, times["text"], strict=True)
-        )
-        for name, taken in times.items()
-        if name != "text"
-    }
-    print(f"text route alone: {min(times['text']) * 1e6:.2f} µs (min)\n")
-    print(f"{'middleware':24}{'overhead':>10}")
-    for name, ratio in overhead.items():
-        print(f"{name:24}{ratio:10.2f}")
-    if options.json:
-        options.json.write_text(json.dumps({"seconds": times, "overhead": overhead}, indent=1))
+def tables(figures: Figures) -> list[Table]:
+    """Microseconds by row and framework."""
+    names = list(dict.fromkeys(name for row in ROWS for name in row.frameworks))
+    title = "what a middleware adds to a request, beside one that does nothing, µs"
+    table = Table(title, names)
+    for row in ROWS:
+        table.add(row.name, *(_microseconds(figures.median_s(row.name, name)) for name in names))
+    return [table]
 
 
-if __name__ == "__main__":
-    main()
+def _microseconds(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds * 1e6:.2f}"

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import growth, in_process, memory, served, start
+from . import growth, in_process, memory, overhead, served, start
 from .in_process import median_ratio
 from .peers import KIT, RAW
 from .tables import Table
@@ -151,3 +151,18 @@ def of_memory(figures: memory.Figures) -> Iterator[Criterion]:
         needed = f"< {MOST_GROWN_BYTES / 1e6:.2f} MB"
         name = f"{figures.requests:,} requests of each kind"
         yield Criterion(name, needed, f"{grown / 1e6:.2f} MB", grown < MOST_GROWN_BYTES)
+
+
+def of_overhead(figures: overhead.Figures) -> Iterator[Criterion]:
+    """No middleware costs more than that of a peer."""
+    for row in overhead.ROWS:
+        own = figures.median_s(row.name, KIT)
+        for name in row.frameworks:
+            cost = None if name == KIT else figures.median_s(row.name, name)
+            if own is not None and cost is not None:
+                yield Criterion(
+                    f"{row.name}: what Kit's adds",
+                    f"<= {cost * 1e6:.2f} µs, {name}",
+                    f"{own * 1e6:.2f} µs",
+                    own <= cost,
+                )

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import recorded_programs
 import served_programs
 import servers
 
@@ -57,10 +58,10 @@ def programs() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def expected(programs: Any) -> list[tuple[Any, Any, Any]]:
     """Each request that can be sent, with its program and the answer in process."""
-    compare = served_programs.load("compare")
+    compare = recorded_programs.load("compare")
     found = []
     count = sendable = built = 0
-    for program in compare.read_lines(served_programs.HERE / "app_cases.jsonl.gz"):
+    for program in compare.read_lines(recorded_programs.HERE / "app_cases.jsonl.gz"):
         got = asyncio.run(programs.runner.run(program))
         count += len(program["requests"])
         sendable += sum(map(can_be_sent, program["requests"]))

@@ -145,6 +145,11 @@ def test_what_takes_no_attributes() -> None:
         )
 
 
+def test_an_empty_security_scheme_stands_for_no_credentials() -> None:
+    function = attach(new_handler(), security=[BEARER, {}])
+    assert facts_of(function).security == (BEARER, {})
+
+
 @pytest.mark.parametrize(
     ("facts", "text"),
     [

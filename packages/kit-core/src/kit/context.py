@@ -195,22 +195,59 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             key = known_names[name]
         except KeyError:
             key = encode_name(name)
-        if self._res is None:
+        line = None if value is None else (key, encode_value(name, value))
+        res = self._res
+        if res is None:
             lines = self._lines
             if lines is None:
                 lines = self._lines = []
+        elif self._finalized and self._change_line(res, key, line, append):
+            return
         else:
-            lines = self._own_lines(self._res)
-        if value is None:
+            lines = self._own_lines(res)
+        if line is None:
             lines[:] = [line for line in lines if line[0] != key]
             return
-        line = (key, encode_value(name, value))
         if not append:
             for each in lines:
                 if each[0] == key:
                     set_line(lines, line)
                     return
         lines.append(line)
+
+    def _change_line(
+        self, res: Response, key: bytes, line: HeaderLine | None, append: bool
+    ) -> bool:
+        """Adds or removes a line of the response, if that needs no list of its lines.
+
+        PERF: what most middleware does with a response. Its lines stay a tuple, as those of a
+        response that nothing was added to, and it is sent by the shortest way.
+
+        Args:
+            res: The response.
+            key: The name of the line.
+            line: The line; None removes those of the name.
+            append: Whether the response may have lines of this name.
+
+        Returns:
+            Whether it was done.
+        """
+        lines = res._lines
+        if lines.__class__ is not tuple or key == b"content-length":
+            return False
+        if not append:
+            for each in lines:
+                if each[0] == key:
+                    return False
+        if line is None:
+            return not append
+        body = res._body
+        if body is None or isinstance(body, bytes):
+            # The handler may keep the response and return it again.
+            self._res = response_of(body, res._status, (*lines, line))
+        else:
+            res._lines = (*lines, line)
+        return True
 
     def _own_lines(self, res: Response) -> list[HeaderLine]:
         """Returns header lines of the existing response that may be changed for this request."""

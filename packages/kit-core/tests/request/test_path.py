@@ -337,11 +337,11 @@ async def test_path_of_a_served_request_that_is_handed_on(
 
 async def test_path_of_a_request_that_is_handed_on_with_another_one(client: Any) -> None:
     inner = Kit()
-    inner.all("/*", lambda c: c.text(c.req.path))
+    inner.all("/*", lambda c: c.text(f"{c.req.path} {c.req.query()}"))
     app = Kit()
-    app.get("/*", lambda c: inner.fetch(c.req.raw.replace(url="http://localhost/api/other")))
-    asked = await client().ask(app, "/api/x", root_path="/api")
-    assert asked.body == b"/api/other"
+    app.get("/*", lambda c: inner.fetch(c.req.raw.replace(url="http://localhost/api/other?b=2")))
+    asked = await client().ask(app, "/api/x?a=1", root_path="/api")
+    assert asked.body == b"/api/other {'b': '2'}"
 
 
 async def test_path_of_a_request_with_a_scope_that_is_not_whole() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from ._context import ExecutionContext
 from ._router import Router, RouterRoute
-from ._web import Response
+from ._web import HeadersInit, Response
 
 
 class App(Protocol):
@@ -56,6 +56,11 @@ class App(Protocol):
         init: Any = None,
         env: Mapping[str, Any] | None = None,
         execution_ctx: ExecutionContext | None = None,
+        *,
+        method: str | None = None,
+        headers: HeadersInit | None = None,
+        body: Any = None,
+        json: Any = None,
     ) -> Response:
         """Builds a request and answers it; meant for tests.
 
@@ -64,6 +69,10 @@ class App(Protocol):
             init: A mapping with `method`, `headers` and `body`.
             env: As for `fetch`.
             execution_ctx: As for `fetch`.
+            method: The HTTP method; default `GET`.
+            headers: The headers.
+            body: The body.
+            json: The body, to be sent as JSON.
         """
 
     def running(self) -> AbstractAsyncContextManager[None]:

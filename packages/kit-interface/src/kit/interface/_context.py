@@ -221,8 +221,17 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         data: Any,
         status: int | None = None,
         headers: Mapping[str, str | Iterable[str]] | None = None,
+        by_alias: bool | None = None,
     ) -> Response:
-        """Makes an application/json response."""
+        """Makes an application/json response.
+
+        Args:
+            data: What to encode.
+            status: HTTP status code; default what `status` set, or 200.
+            headers: As for `body`.
+            by_alias: Whether fields of pydantic models are named by their aliases; default what the
+                configuration of each model says.
+        """
 
     def html(
         self,

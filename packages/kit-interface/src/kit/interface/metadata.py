@@ -36,7 +36,8 @@ class Facts(NamedTuple):
         responses: The answers that a function makes besides the usual one, such as the 401 of a
             guard: status to the type of the body, or to a description, or to None.
         security: Security Scheme Objects of OpenAPI (section 4.8.27 of version 3.1.1), one of which
-            a request has to satisfy.
+            a request has to satisfy. An empty one among them stands for a request without
+            credentials, which is let through too.
         validates: The parts of a request that are validated: `json`, `form`, `query`, `param`,
             `header` or `cookie`, each to its type.
         describes: What the documentation of the API says of the route, by the names of the
@@ -104,7 +105,7 @@ def attach(
     if security is not None:
         schemes = (security,) if isinstance(security, Mapping) else tuple(security)
         for scheme in schemes:
-            if not isinstance(scheme, Mapping) or "type" not in scheme:
+            if not isinstance(scheme, Mapping) or (scheme and "type" not in scheme):
                 raise TypeError(
                     "attach(security=...) takes Security Scheme Objects such as "
                     f"{{'type': 'http', 'scheme': 'bearer'}}, not {scheme!r:.100}"

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: MIT
+"""The apps that `overhead` times: a text route behind each middleware, in Kit and in its peers.
+
+A framework is imported when its apps are made. Each function returns two ASGI apps: the one behind
+the middleware, and the one behind a middleware that does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .peers import KIT
+
+Pair = tuple[Any, Any]
+TEXT = b"Hello, World!"
+SENT = b"x" * 200
+BASIC = "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="  # RFC 7617: Aladdin, open sesame
+ORIGIN = "https://example.com"
+SECRET = "s3cret"
+STARLETTE, LITESTAR = "starlette", "litestar"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The request of a row, and its answer.
+
+    Attributes:
+        method: HTTP method.
+        headers: Besides Host and Content-Length.
+        sent: The body.
+        status: Status of the answer; None for any.
+        body: Body of the answer; None for any.
+    """
+
+    method: str = "GET"
+    headers: dict[str, str] = field(default_factory=dict)
+    sent: bytes = b""
+    status: int | None = 200
+    body: bytes | None = TEXT
+
+    @property
+    def scope(self) -> dict[str, Any]:
+        """The ASGI scope of the request."""
+        headers = {"host": "localhost", **self.headers}
+        if self.sent:
+            headers["content-length"] = str(len(self.sent))
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "http_version": "1.1",
+            "method": self.method,
+            "scheme": "http",
+            "path": "/",
+            "raw_path": b"/",
+            "root_path": "",
+            "query_string": b"",
+            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+            "client": ("127.0.0.1", 50000),
+            "server": ("127.0.0.1", 8000),
+            "extensions": {},
+        }
+
+
+@dataclass(frozen=True)
+class Row:
+    """One middleware.
+
+    Attributes:
+        name: What it is called in the table.
+        asked: The request.
+        frameworks: By name of the framework, what makes its apps.
+        beside: The request to the app without the middleware; default: the same.
+    """
+
+    name: str
+    asked: Asked
+    frameworks: dict[str, Callable[[], Pair]]
+    beside: Asked | None = None
+
+
+def kit(make: Callable[[Any], Any], *, method: str = "GET") -> Callable[[], Pair]:
+    """A route of Kit.
+
+    Args:
+        make: Makes the middleware; it is given the app.
+        method: Its method. Where there is a body, the handler reads it.
+    """
+
+    def pair() -> Pair:
+        from kit import Context, Kit
+
+        async def text(c: Context) -> Any:
+            if method == "POST":
+                await c.req.bytes()
+            return c.text("Hello, World!")
+
+        async def nothing(c: Context, next: Any) -> None:
+            await next()
+
+        def app(middleware: Any) -> Any:
+            made: Any = Kit()
+            return made.use(middleware(made)).on([method], "/", text)
+
+        return app(make), app(lambda app: nothing)
+
+    return pair
+
+
+def starlette(name: str, *, method: str = "GET", **options: Any) -> Callable[[], Pair]:
+    """A route of Starlette.
+
+    Args:
+        name: Module and class of the middleware, below `starlette.middleware`.
+        method: Its method.
+        **options: Arguments of the class.
+    """
+
+    def pair() -> Pair:
+        from importlib import import_module
+
+        from starlette.applications import Starlette
+        from starlette.middleware import Middleware
+        from starlette.responses import PlainTextResponse
+        from starlette.routing import Route
+
+        async def text(request: Any) -> Any:
+            if method == "POST":
+                await request.body()
+            return PlainTextResponse("Hello, World!")
+
+        class Nothing:
+            def __init__(self, app: Any) -> None:
+                self.app = app
+
+            async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+                await self.app(scope, receive, send)
+
+        module, _, kind = name.rpartition(".")
+        found = getattr(import_module(f"starlette.middleware.{module}"), kind)
+        route = Route("/", text, methods=[method])
+        return (
+            Starlette(routes=[route], middleware=[Middleware(found, **options)]),
+            Starlette(routes=[route], middleware=[Middleware(Nothing)]),
+        )
+
+    return pair
+
+
+def litestar(*, method: str = "GET", **options: Callable[[], Any]) -> Callable[[], Pair]:
+    """A route of Litestar.
+
+    Args:
+        method: Its method.
+        **options: Arguments of the app, each made by a function.
+    """
+
+    def pair() -> Pair:
+        from litestar import Litestar, MediaType, Request, route
+
+        @route("/", http_method=[method], media_type=MediaType.TEXT, status_code=200)
+        async def text(request: Request[Any, Any, Any]) -> str:
+            if method == "POST":
+                await request.body()
+            return "Hello, World!"
+
+        made = {name: value() for name, value in options.items()}
+        plain = {"openapi_config": None, "logging_config": None}
+        return Litestar([text], **made, **plain), Litestar([text], **plain)
+
+    return pair
+
+
+class BasicBackend:
+    """Starlette's way to basic authentication: a backend of one's own, after its documentation."""
+
+    async def authenticate(self, conn: Any) -> Any:
+        """Looks at the credentials of a request."""
+        import base64
+        import hmac
+
+        from starlette.authentication import AuthCredentials, SimpleUser
+
+        _, _, credentials = conn.headers["authorization"].partition(" ")
+        username, _, password = base64.b64decode(credentials).decode().partition(":")
+        known = hmac.compare_digest(username, "Aladdin")
+        if known & hmac.compare_digest(password, "open sesame"):
+            return AuthCredentials(["authenticated"]), SimpleUser(username)
+        return None
+
+
+def made_by(module: str, name: str, /, *arguments: Any, **options: Any) -> Callable[[Any], Any]:
+    """Calls a factory of a package of Kit."""
+
+    def make(app: Any) -> Any:
+        from importlib import import_module
+
+        return getattr(import_module(f"kit.{module}"), name)(*arguments, **options)
+
+    return make
+
+
+def with_app(module: str, name: str) -> Callable[[Any], Any]:
+    """Calls a factory that takes the app."""
+    return lambda app: made_by(module, name, app=app)(app)
+
+
+def some_of_two(app: Any) -> Any:
+    """Bearer or basic authentication, of which the second succeeds."""
+    from kit.basic_auth import basic_auth
+    from kit.bearer_auth import bearer_auth
+    from kit.combine import some
+
+    return some(bearer_auth(token="s3cret"), basic_auth(username="Aladdin", password="open sesame"))
+
+
+def secure_headers_with_nonce(app: Any) -> Any:
+    """A policy with a nonce, which is new with each answer."""
+    from kit.secure_headers import NONCE, secure_headers
+
+    return secure_headers(content_security_policy={"script_src": ["'self'", NONCE]})
+
+
+def litestar_cors() -> Any:
+    """CORS for one origin."""
+    from litestar.config.cors import CORSConfig
+
+    return CORSConfig(allow_origins=[ORIGIN])
+
+
+def litestar_csrf() -> Any:
+    """A guard by tokens, which are compared."""
+    from litestar.config.csrf import CSRFConfig
+
+    return CSRFConfig(secret=SECRET)
+
+
+def litestar_hosts() -> Any:
+    """The hosts of the row."""
+    from litestar.config.allowed_hosts import AllowedHostsConfig
+
+    return AllowedHostsConfig(allowed_hosts=["localhost", "*.example.com"], www_redirect=False)
+
+
+def csrf_token() -> str:
+    """The token that Litestar wants, as cookie and header; Kit looks at neither."""
+    try:
+        from litestar.middleware.csrf import generate_csrf_token
+    except ImportError:
+        return ""
+    return generate_csrf_token(SECRET)
+
+
+def rows() -> tuple[Row, ...]:
+    """All rows."""
+    plain = Asked()
+    cross = Asked(headers={"origin": ORIGIN})
+    preflight = Asked(
+        "OPTIONS",
+        {"origin": ORIGIN, "access-control-request-method": "PUT"},
+        status=None,
+        body=None,
+    )
+    signed_in = Asked(headers={"authorization": BASIC})
+    token = csrf_token()
+    form = Asked(
+        "POST",
+        {
+            "origin": "http://localhost",
+            "sec-fetch-site": "same-origin",
+            "content-type": "text/plain",
+            "cookie": f"csrftoken={token}",
+            "x-csrftoken": token,
+        },
+        SENT,
+    )
+    upload = Asked("POST", {}, SENT)
+    cors = {"allow_origins": [ORIGIN]}
+    of_all_origins = {
+        KIT: kit(made_by("cors", "cors")),
+        STARLETTE: starlette("cors.CORSMiddleware", allow_origins=["*"]),
+    }
+    of_some_origins = {
+        KIT: kit(made_by("cors", "cors", origin=[ORIGIN])),
+        STARLETTE: starlette("cors.CORSMiddleware", **cors),
+        LITESTAR: litestar(cors_config=litestar_cors),
+    }
+    hosts = ["localhost", "*.example.com"]
+    return (
+        Row("logger", plain, {KIT: kit(made_by("logger", "logger", lambda line: None))}),
+        Row("cors, any origin", cross, of_all_origins),
+        Row("cors, an origin", cross, of_some_origins),
+        Row("cors, no origin", plain, of_some_origins),
+        Row("cors, preflight", preflight, of_some_origins, beside=plain),
+        Row(
+            "csrf, POST",
+            form,
+            {
+                KIT: kit(made_by("csrf", "csrf"), method="POST"),
+                LITESTAR: litestar(method="POST", csrf_config=litestar_csrf),
+            },
+        ),
+        Row("csrf, GET", plain, {KIT: kit(made_by("csrf", "csrf"))}),
+        Row("secure-headers", plain, {KIT: kit(made_by("secure_headers", "secure_headers"))}),
+        Row("secure-headers, nonce", plain, {KIT: kit(secure_headers_with_nonce)}),
+        Row(
+            "trusted-hosts",
+            plain,
+            {
+                KIT: kit(made_by("trusted_hosts", "trusted_hosts", *hosts)),
+                STARLETTE: starlette("trustedhost.TrustedHostMiddleware", allowed_hosts=hosts),
+                LITESTAR: litestar(allowed_hosts=litestar_hosts),
+            },
+        ),
+        Row(
+            "basic-auth",
+            signed_in,
+            {
+                KIT: kit(
+                    made_by("basic_auth", "basic_auth", username="Aladdin", password="open sesame")
+                ),
+                STARLETTE: starlette(
+                    "authentication.AuthenticationMiddleware", backend=BasicBackend()
+                ),
+            },
+        ),
+        Row(
+            "bearer-auth",
+            Asked(headers={"authorization": "Bearer s3cret"}),
+            {KIT: kit(made_by("bearer_auth", "bearer_auth", token="s3cret"))},
+        ),
+        Row(
+            "ip-restriction",
+            plain,
+            {
+                KIT: kit(
+                    made_by(
+                        "ip_restriction",
+                        "ip_restriction",
+                        rules={"allow_list": ["127.0.0.0/8", "::1"]},
+                    )
+                )
+            },
+        ),
+        Row(
+            "body-limit",
+            upload,
+            {
+                KIT: kit(made_by("body_limit", "body_limit", max_size=1000), method="POST"),
+                STARLETTE: starlette(
+                    "body_limit.RequestBodyLimitMiddleware", method="POST", max_body_size=1000
+                ),
+            },
+        ),
+        Row("request-id", plain, {KIT: kit(made_by("request_id", "request_id"))}),
+        Row("timeout", plain, {KIT: kit(made_by("timeout", "timeout", 5.0))}),
+        Row("cancel-on-disconnect", plain, {KIT: kit(made_by("timeout", "cancel_on_disconnect"))}),
+        Row("some of two", signed_in, {KIT: kit(some_of_two)}),
+        Row("method-override", plain, {KIT: kit(with_app("method_override", "method_override"))}),
+        Row(
+            "method-not-allowed",
+            plain,
+            {KIT: kit(with_app("method_not_allowed", "method_not_allowed"))},
+        ),
+        Row("pretty-json", plain, {KIT: kit(made_by("pretty_json", "pretty_json"))}),
+        Row("powered-by", plain, {KIT: kit(made_by("powered_by", "powered_by"))}),
+        Row("timing", plain, {KIT: kit(made_by("timing", "timing"))}),
+        Row("context-storage", plain, {KIT: kit(made_by("context_storage", "context_storage"))}),
+        Row("language", plain, {KIT: kit(made_by("language", "language_detector"))}),
+        Row(
+            "trim-trailing-slash",
+            plain,
+            {KIT: kit(made_by("trailing_slash", "trim_trailing_slash"))},
+        ),
+        Row(
+            "append-trailing-slash",
+            plain,
+            {KIT: kit(made_by("trailing_slash", "append_trailing_slash"))},
+        ),
+    )
