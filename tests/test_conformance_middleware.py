@@ -21,31 +21,31 @@ SUPPORT = Path(__file__).parent / "support"
 HERE = Path(__file__).parent / "conformance"
 # The modules of the programs: those that Kit has, and those that it doesn't have yet.
 MODULES: tuple[str, ...] = (
+    "accepts",
     "basic_auth",
     "context_storage",
     "cors",
     "csrf",
     "factory",
     "ip_restriction",
+    "language",
     "method_not_allowed",
     "method_override",
     "request_id",
+    "timing",
 )
 ABSENT = {
-    "kit.accepts",
     "kit.body_limit",
     "kit.combine",
     "kit.compress",
     "kit.etag",
     "kit.jwk",
     "kit.jwt",
-    "kit.language",
     "kit.powered_by",
     "kit.pretty_json",
     "kit.secure_headers",
     "kit.serve_static",
     "kit.timeout",
-    "kit.timing",
 }
 
 
