@@ -503,7 +503,8 @@ def _new_request(
 ) -> KitRequest:
     if cls is not KitRequest:
         raise TypeError(f"{cls.__qualname__} can't be made: KitRequest has no subclasses")
-    return ServedRequest(path, match_result or _NO_MATCH, request.scope, None, _raw=request)
+    # Without its scope, whose query may be another one than that of the request by now.
+    return ServedRequest(path, match_result or _NO_MATCH, None, None, _raw=request)
 
 
 # After ServedRequest, since msgspec accepts no base that has a constructor.

@@ -126,6 +126,12 @@ class FormData(Protocol):
     def values(self) -> Iterator[str | File]:
         """Yields the value of each entry."""
 
+    def delete(self, name: str) -> None:
+        """Removes all entries of a name."""
+
+    def __copy__(self) -> Self:
+        """Makes a form with the same entries, to be changed apart from this one."""
+
     def __iter__(self) -> Iterator[tuple[str, str | File]]: ...
 
     def __contains__(self, name: object) -> bool: ...
@@ -183,7 +189,7 @@ class Request(Protocol):
         method: str | None = None,
         url: str | None = None,
         headers: HeadersInit | None = None,
-        body: BodyInit | EllipsisType | None = ...,
+        body: BodyInit | FormData | EllipsisType | None = ...,
         root_path: str | None = None,
     ) -> Self:
         """Makes a request like this one with some parts changed.
@@ -192,8 +198,9 @@ class Request(Protocol):
             method: The new HTTP method.
             url: The new absolute URL.
             headers: The new headers, all of them.
-            body: The new body: Content-Length goes, Content-Type stays. Default: the body of this
-                request, which counts as read here from then on.
+            body: The new body: Content-Length goes, Content-Type stays. A form that was read from a
+                request is written as multipart/form-data, with the Content-Type of that. Default:
+                the body of this request, which counts as read here from then on.
             root_path: The new `root_path`.
         """
 
