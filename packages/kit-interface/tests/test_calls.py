@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`call`, and `resume`, which continues coroutines that were started by hand."""
+"""`call`, and `resume`, which continues what was awaited by hand."""
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Generator
 from typing import Any
 
 import anyio
@@ -19,14 +19,15 @@ def test_public_names() -> None:
     assert kit.interface.calls.__all__ == ("call", "resume")
 
 
-def watching(waits: list[Any]) -> Callable[[Coroutine[Any, Any, Any]], Any]:
-    """A function that runs coroutines, and notes when one waits for the first time."""
+def watching(waits: list[Any]) -> Callable[[Awaitable[Any]], Any]:
+    """A function that awaits something, and notes when one waits for the first time."""
 
     @types.coroutine
-    def watched(work: Coroutine[Any, Any, Any]) -> Generator[Any, Any, Any]:
-        for waits_for in work.__await__():
+    def watched(work: Awaitable[Any]) -> Generator[Any, Any, Any]:
+        steps = work.__await__()
+        for waits_for in steps:
             waits.append(waits_for)
-            return (yield from resume(work, waits_for))
+            return (yield from resume(steps, waits_for))
         return "never waited"
 
     return watched
@@ -40,6 +41,13 @@ async def thrice() -> str:
     for _ in range(3):
         await checkpoint()
     return "waited"
+
+
+class Later:
+    """An awaitable that is no coroutine."""
+
+    def __await__(self) -> Generator[Any, Any, str]:
+        return thrice().__await__()
 
 
 async def fails() -> str:
@@ -57,6 +65,7 @@ def test_resume(backend: str) -> None:
         assert waits == []
         assert await run(thrice()) == "waited"
         assert len(waits) == 1
+        assert await run(Later()) == "waited"
         with pytest.raises(LookupError) as raised:
             await run(fails())
         assert raised.value.__context__ is None

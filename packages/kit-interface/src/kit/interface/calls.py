@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls functions that may be plain or async, and runs coroutines step by step."""
+"""Calls functions that may be plain or async, and awaits by hand."""
 
 from __future__ import annotations
 
@@ -27,27 +27,30 @@ async def call(function: Callable[..., Awaitable[T] | T], /, *args: Any) -> T:
     return cast(T, result)
 
 
-def resume(work: Coroutine[Any, Any, T], waits_for: Any, /) -> Generator[Any, Any, T]:
-    """Continues a coroutine that was started by hand, and has waited for the first time.
+def resume(
+    steps: Generator[Any, Any, T] | Coroutine[Any, Any, T], waits_for: Any, /
+) -> Generator[Any, Any, T]:
+    """Continues what was awaited by hand, and has waited for the first time.
 
     So what is needed only for work that waits, such as a task that watches over it, can be left out
     for work that doesn't:
 
         @types.coroutine
-        def watched(work: Coroutine[Any, Any, T]) -> Generator[Any, Any, T | None]:
-            for waits_for in work.__await__():
+        def watched(work: Awaitable[None]) -> Generator[Any, Any, None]:
+            steps = work.__await__()
+            for waits_for in steps:
                 ...  # start what watches over it
-                return (yield from resume(work, waits_for))
+                yield from resume(steps, waits_for)
 
     Args:
-        work: The coroutine.
+        steps: What `__await__` of the awaitable returned, or a coroutine itself.
         waits_for: The value that it yielded to the event loop last.
 
     Yields:
-        What the coroutine yields to the event loop, `waits_for` first.
+        What it yields to the event loop, `waits_for` first.
 
     Returns:
-        What the coroutine returns.
+        What it returns.
 
     Raises:
         BaseException: The exception that it raises.
@@ -61,7 +64,7 @@ def resume(work: Coroutine[Any, Any, T], waits_for: Any, /) -> Generator[Any, An
                 thrown = error
             # Outside `except`, so that what the work raises next doesn't get this as its context.
             try:
-                waits_for = work.send(value) if thrown is None else work.throw(thrown)
+                waits_for = steps.send(value) if thrown is None else steps.throw(thrown)
             finally:
                 del thrown
     except StopIteration as end:

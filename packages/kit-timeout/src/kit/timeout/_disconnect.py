@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from types import coroutine
 from typing import Any
 
@@ -75,12 +75,13 @@ def cancel_on_disconnect() -> Middleware:
 
 
 @coroutine
-def _when_it_waits(begin: Callable[[], object], work: Any) -> Generator[Any, Any, None]:
+def _when_it_waits(begin: Callable[[], object], work: Awaitable[None]) -> Generator[Any, Any, None]:
     """Runs work, and calls a function when it waits for the first time.
 
     PERF: a watcher costs more than most handlers; one that never waits can't be cancelled anyway.
     """
-    for waits_for in work.__await__():
+    steps = work.__await__()
+    for waits_for in steps:
         begin()
-        yield from resume(work, waits_for)
+        yield from resume(steps, waits_for)
         return

@@ -74,13 +74,16 @@ def timeout(
 
 
 @coroutine
-def _bounded(work: Any, scope: CancelScope, seconds: float) -> Generator[Any, Any, None]:
+def _bounded(
+    work: Awaitable[None], scope: CancelScope, seconds: float
+) -> Generator[Any, Any, None]:
     """Runs work within a scope that is cancelled when its time is up."""
     began = monotonic()
-    for waits_for in work.__await__():
+    steps = work.__await__()
+    for waits_for in steps:
         # PERF: only now, since work that never waits can't be cancelled, and needs no timer.
         scope.deadline = current_time() + seconds - (monotonic() - began)
-        yield from resume(work, waits_for)
+        yield from resume(steps, waits_for)
         return
 
 
