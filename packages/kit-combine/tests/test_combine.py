@@ -60,6 +60,14 @@ class Steps:
 
         return answers
 
+    def answers_after(self, name: str) -> Any:
+        async def answers_after(c: Context, next: Next) -> Response:
+            await next()
+            self.taken.append(f"{name}.")
+            return c.text("too late", 202)
+
+        return answers_after
+
     def answers_plainly(self, name: str) -> Any:
         def answers_plainly(c: Context, next: Next) -> Response:
             self.taken.append(f"{name}.")
@@ -128,6 +136,7 @@ FAULT = (500, "Internal Server Error")
         (["answers a", "passes b"], (202, "a"), "a."),
         (["answers_plainly a", "passes b"], (202, "a"), "a."),
         (["raises a", "answers b"], (202, "b"), "a! b."),
+        (["answers_after a", "passes b"], INSIDE, "a."),
         (["condition a yes", "raises b"], INSIDE, "a?"),
         (["condition a no", "passes b"], INSIDE, "a? b> <b"),
         (["condition_later a yes", "raises b"], INSIDE, "a?"),
@@ -168,6 +177,7 @@ def built(steps: Steps, parts: list[str]) -> list[Any]:
         (["passes a", "raises b", "passes d"], (401, "b"), "a> b!"),
         (["passes a", "answers b", "passes d"], (202, "b"), "a> b. <a"),
         (["passes a", "answers_plainly b"], (202, "b"), "a> b. <a"),
+        (["answers_after a", "passes b"], INSIDE, "b> <b a."),
         (["condition a yes", "passes b"], INSIDE, "a? b> <b"),
         (["condition a yes"], INSIDE, "a?"),
         (["condition a no", "passes b"], FORBIDDEN, "a?"),
@@ -337,6 +347,11 @@ def test_except(
         assert ask(run, middleware, path) == INSIDE, path
     for path in guarded:
         assert ask(run, middleware, path) == GUARDED, path
+
+
+def test_conditions_of_a_generator(run: Callable[..., Any]) -> None:
+    middleware = except_((path for path in ("/a", "/b")), guard)
+    assert [ask(run, middleware, path) for path in ("/a", "/b", "/c")] == [INSIDE, INSIDE, GUARDED]
 
 
 def test_an_async_condition_guards(run: Callable[..., Any]) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import warnings
 from pathlib import Path
@@ -44,6 +45,23 @@ def routed(pattern: str, path: str) -> bool:
 @given(pattern=patterns.map("/".__add__), path=paths)
 def test_as_a_router(pattern: str, path: str) -> None:
     assert path_matcher(pattern)(path) == routed(pattern, path)
+
+
+@pytest.mark.parametrize("first", SEGMENTS)
+def test_two_segments_as_a_router(first: str) -> None:
+    texts = ["", "a", "b", "ab", "1"]
+    paths = [
+        "/" + "/".join(chosen)
+        for count in (1, 2, 3)
+        for chosen in itertools.product(texts, repeat=count)
+    ]
+    for second in SEGMENTS:
+        pattern = f"/{first}/{second}"
+        matches = path_matcher(pattern)
+        router: TrieRouter[bool] = TrieRouter()
+        router.add("ALL", pattern, True)
+        for path in paths:
+            assert matches(path) == bool(router.match("GET", path)[0]), (pattern, path)
 
 
 @given(pattern=optional.map("/".__add__), path=paths)

@@ -80,7 +80,7 @@ async def _run_some(parts: tuple[Part, ...], c: Context[Any, Any], next: Next) -
         is_called = True
         return next()
 
-    error: Exception | None = None
+    error: Exception  # set by the last part, and there is one
     for part in parts:
         try:
             result = await _result_of(part, c, called)
@@ -100,9 +100,7 @@ async def _run_some(parts: tuple[Part, ...], c: Context[Any, Any], next: Next) -
         if part.is_condition or result is True:
             await next()
         return None
-    if error is not None:
-        raise error
-    return None
+    raise error
 
 
 async def run_every(
