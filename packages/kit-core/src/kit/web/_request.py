@@ -14,8 +14,8 @@ from kit.interface import FormData as AnyFormData
 from ._body import Body, BodyInit, extract, take
 from ._forms.form_data import FormData
 from ._headers import HeaderLine, Headers, HeadersInit, headers_over
-from ._received import ReceivedBody
-from ._streams import Stream
+from ._received import ReceivedBody, Refuse
+from ._streams import USED, LimitedStream, Stream
 from ._url import URL
 
 _METHOD = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -245,6 +245,35 @@ def close_with(request: Request, close: Callable[[], None]) -> None:
 def with_body(request: Request, body: bytes | Stream | None) -> Request:
     """Returns a copy of a request with a body that `extract` returned."""
     return request._with_body(body)
+
+
+def limit_body(request: Request, most: int, refuse: Refuse) -> None:
+    """Makes whatever reads the body of a request fail beyond a size.
+
+    Args:
+        request: The request.
+        most: Maximum number of bytes.
+        refuse: Returns the exception that the readers get.
+
+    Raises:
+        Exception: That of `refuse`, if there are more bytes already.
+        RuntimeError: If the body was read, and nothing knows how large it was.
+    """
+    body = request._body
+    if body is USED:
+        body = request._received  # which knows how much has come
+        if body is None:
+            raise RuntimeError(
+                "The body can't be limited any more: it was read already, in a way that does not "
+                "tell its size; set the limit before what reads it"
+            )
+    if isinstance(body, ReceivedBody):
+        body.limit(most, refuse)
+    elif isinstance(body, bytes):
+        if len(body) > most:
+            raise refuse()
+    elif body is not None:
+        request._body = LimitedStream(body, most, refuse)
 
 
 def header_lines(request: Request) -> Sequence[HeaderLine]:

@@ -176,6 +176,16 @@ class Request(Protocol):
     def body_used(self) -> bool:
         """Whether the body was read."""
 
+    async def wait_for_disconnect(self) -> bool:
+        """Waits until the client has left; the body can be read meanwhile.
+
+        As long as much of a body is unread, the server may not see that the client leaves.
+
+        Returns:
+            True once it has left. False, without waiting on, where that can't be known: the request
+            was made in process, or the server does not tell.
+        """
+
     def clone(self) -> Self:
         """Makes a second request with the same content, to be read apart from this one.
 
