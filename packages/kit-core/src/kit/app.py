@@ -485,7 +485,7 @@ class Kit(Served, Generic[B, V]):
         if c._exits is not None:
             from kit._app.ending import end_in_process
 
-            await end_in_process(c, response)
+            await end_in_process(response, c._run_exits)
         return response
 
     async def request(

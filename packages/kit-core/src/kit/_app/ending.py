@@ -3,26 +3,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
 
-from kit.context import Context
 from kit.web import Response
 from kit.web._body import peek, put
 from kit.web._streams import close_stream, iterate
 
 
-async def end_in_process(c: Context[Any, Any], response: Response) -> None:
+RunExits: TypeAlias = Callable[[BaseException | None], Awaitable[None]]
+
+
+async def end_in_process(response: Response, run_exits: RunExits) -> None:
     """Runs the exits of a request now, or once the streamed body of its response has ended.
 
     Args:
-        c: The context.
         response: The response; its body is replaced if it is streamed.
+        run_exits: Runs them, given the exception that ended the request.
     """
     body = peek(response)
     if body is None or isinstance(body, bytes) or response.body_used:
-        await c._run_exits()
+        await run_exits(None)
     else:
-        put(response, _EndingBody(body, c))
+        put(response, _EndingBody(body, run_exits))
 
 
 class _EndingBody:
@@ -32,13 +35,13 @@ class _EndingBody:
 
     Args:
         body: The body.
-        c: The context of the request.
+        run_exits: As for `end_in_process`.
     """
 
-    def __init__(self, body: Any, c: Context[Any, Any]) -> None:
+    def __init__(self, body: Any, run_exits: RunExits) -> None:
         self._body = body
         self._chunks = iterate(body)
-        self._c = c
+        self._run_exits = run_exits
         self._over = False
 
     def __aiter__(self) -> _EndingBody:
@@ -66,6 +69,6 @@ class _EndingBody:
             await close_stream(self._chunks)
             await close_stream(self._body)
         except Exception as failure:
-            await self._c._run_exits(error or failure)
+            await self._run_exits(error or failure)
             raise
-        await self._c._run_exits(error)
+        await self._run_exits(error)
