@@ -428,6 +428,18 @@ async def test_models_of_parameters() -> None:
     ) == ("Search(term='a', where=['b', 'c'])")
 
 
+async def test_models_that_may_be_absent() -> None:
+    app = Kit().get("/", returning(Annotated[Search | None, Query()], None))
+    app.get("/header", returning(Annotated[Common, Header()], Common("default")))
+    assert await shown(app, "/?other=1") == "None"
+    assert await shown(app, "/?term=a") == "Search(term='a', where=[])"
+    assert await shown(app, "/?where=a") == [("term", "missing")]
+    assert await shown(app, "/header") == "Common(x_token='default', accept=[])"
+    assert await shown(app, "/header", headers={"x-token": "a"}) == (
+        "Common(x_token='a', accept=[])"
+    )
+
+
 async def test_a_model_beside_other_parameters() -> None:
     app = Kit()
 

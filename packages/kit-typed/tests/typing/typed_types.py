@@ -60,8 +60,7 @@ plain_handler: Handler = create
 
 
 async def unit_test(c: Context[Any, Any], app: App) -> None:
-    waiting = read_book(id=1, pool=Pool())
-    assert_type(waiting, Coroutine[Any, Any, dict[str, int]])
+    waiting: Coroutine[Any, Any, dict[str, int]] = read_book(id=1, pool=Pool())
     await waiting
     assert_type(await read_book(1, Pool(), "q"), dict[str, int])
     assert_type(create(number=3), int)

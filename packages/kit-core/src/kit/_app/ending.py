@@ -10,7 +10,6 @@ from kit.web import Response
 from kit.web._body import peek, put
 from kit.web._streams import close_stream, iterate
 
-
 RunExits: TypeAlias = Callable[[BaseException | None], Awaitable[None]]
 
 

@@ -111,8 +111,9 @@ def describe(handler: object) -> str:
     """
     while isinstance(handler, partial):
         handler = handler.func
-    # What was made of a function, see kit.interface.binding, goes by its name. Static, since a
-    # mock has every attribute.
+    # What was made of a function, see kit.interface.binding, goes by its name.
+    if hasattr(type(handler), "__kit_bind__"):
+        handler = getattr(handler, "__wrapped__", handler)
     handler = getattr(handler, "__dict__", {}).get("__kit_origin__", handler)
     name = getattr(handler, "__qualname__", None) or type(handler).__qualname__
     code = getattr(handler, "__code__", None)

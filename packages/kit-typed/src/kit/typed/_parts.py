@@ -19,7 +19,7 @@ from kit.interface.models import model_of
 from kit.validator.schemas import Schema, schema_of
 
 from ._signature import REQUIRED, Signature
-from ._types import holds, kind_of
+from ._types import holds, kind_of, without_none
 
 # Defaults of these types can be shared by all requests.
 _IMMUTABLE = (
@@ -138,12 +138,37 @@ class Part:
         """Whether a field takes all values of its name."""
         return any(field.takes_list for field in self.fields)
 
+    def load_model(self, values: dict[str, Any]) -> Any:
+        """Builds the model; its default where none of its names was sent.
+
+        Raises:
+            ValueError: If the values don't fit.
+        """
+        default = self.fields[0].default
+        if default is REQUIRED or self._is_given(values):
+            return self.schema.load(values)
+        return copy.deepcopy(default)
+
+    def _is_given(self, values: dict[str, Any]) -> bool:
+        names = {name for field in self.schema.fields for name in (field.key, field.header)}
+        return bool(names & values.keys() if names else values)
+
+    def load(self, values: dict[str, Any]) -> Any:
+        """Builds the whole, to find out what is wrong with it.
+
+        Raises:
+            ValueError: If the values don't fit.
+        """
+        return self.load_model(values) if self.is_model else self.schema.load(values)
+
     def finish(self) -> None:
         """Makes the type, now that all fields are known."""
         if self.is_model:
             (field,) = self.fields
             self.type = field.annotation
-            self.schema = _schema(field, field.annotation, is_json=False)
+            if field.default is not REQUIRED:
+                self.type = without_none(field.annotation)
+            self.schema = _schema(field, self.type, is_json=False)
         else:
             for field in self.fields:
                 _check_decodable(field, field.annotation)
@@ -216,9 +241,7 @@ def _entries(part: Part) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
         for field in part.fields:
             yield field.key, (field.name, field.annotation, field.of_struct())
         return
-    kind = part.type
-    while get_origin(kind) is Annotated:
-        kind = kind.__origin__
+    kind = without_none(part.type)
     if hasattr(kind, "model_fields"):
         for name, each in kind.model_fields.items():
             default = msgspec.field() if each.is_required() else each.get_default()

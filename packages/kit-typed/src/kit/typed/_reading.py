@@ -179,7 +179,7 @@ def _errors(c: Context[Any, Any], part: Part) -> Iterator[FieldError]:
 
 def _errors_in(part: Part, values: dict[str, Any]) -> Iterator[FieldError]:
     try:
-        part.schema.load(values)
+        part.load(values)
     except ValueError as error:
         headers = {}
         if part.target == "header":

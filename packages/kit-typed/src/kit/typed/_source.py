@@ -141,7 +141,8 @@ class Source:
 
     def _read_model(self, part: Part) -> None:
         (field,) = part.fields
-        load = self._constant(f"load_{field.local}", part.schema.load)
+        function = part.schema.load if field.default is REQUIRED else part.load_model
+        load = self._constant(f"load_{field.local}", function)
         of = self._constant(f"part_{field.local}", part)
         if part.target == "form":
             self._is_async = True

@@ -135,6 +135,16 @@ def allows_none(annotation: Any) -> bool:
     return annotation is None or annotation is types.NoneType or annotation is Any
 
 
+def without_none(annotation: Any) -> Any:
+    """Returns a type without None and without the metadata of `Annotated`."""
+    if get_origin(annotation) is Annotated:
+        return without_none(get_args(annotation)[0])
+    if get_origin(annotation) not in (Union, types.UnionType):
+        return annotation
+    members = [each for each in get_args(annotation) if each is not types.NoneType]
+    return Union[tuple(members)]  # noqa: UP007 - of a tuple
+
+
 def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any:
     """Returns a type with its metadata, in the form that msgspec understands.
 
