@@ -182,9 +182,12 @@ async def sets_user(c: Context, next: Next) -> None:
     await next()
 
 
-provides_user = attach(
-    functools.wraps(sets_user)(lambda c, next: sets_user(c, next)), provides={"user": str}
-)
+@functools.wraps(sets_user)
+async def provides_user(c: Context, next: Next) -> None:
+    await sets_user(c, next)
+
+
+attach(provides_user, provides={"user": str})
 
 
 async def test_variables_are_checked_at_startup() -> None:
