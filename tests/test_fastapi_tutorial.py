@@ -7,7 +7,7 @@ Statuses and JSON have to be the same. What differs on purpose:
 |---|---|---|
 | invalid requests | 422, `{"detail": [...]}` | 400, a problem document (RFC 9457) |
 | `HTTPException` | `{"detail": ...}` | the text of the exception |
-| a name that is sent several times, for one value | the last value | the first value, as `c.req.query` |
+| a name that comes several times, for one value | the last value | the first, as `c.req.query` |
 | words for a bool | also `yes`, `on`, `y`, `t` | `true`, `false`, `1`, `0` |
 | texts for an int | also ` 1 ` and `1_000` | numbers as in JSON |
 | `"3"` for an int in JSON | is converted | only if the body is a pydantic model |

@@ -205,6 +205,10 @@ class Dependency(NamedTuple):
     use_cache: bool
     scope: Scope
 
+    def __repr__(self) -> str:
+        name = getattr(self.function, "__qualname__", self.function)
+        return f"Depends({'' if name is None else name})"
+
 
 @overload
 def Depends(
@@ -282,6 +286,10 @@ def Depends(  # noqa: N802 - it reads as the other markers do
     check.flag("use_cache", use_cache)
     check.choice("scope", scope, ("request", "function"))
     return Dependency(dependency, use_cache, scope)
+
+
+PROVIDERS: dict[type, Callable[[Any, Any], Callable[..., Any]]] = {}
+"""Markers of containers: each class with what makes a dependency of a marker and a type."""
 
 
 def _name(call: str, name: Any, alias: Any) -> str | None:

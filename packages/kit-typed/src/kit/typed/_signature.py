@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, get_origin, ge
 
 from kit.interface.signatures import describe
 
-from ._markers import Dependency, Env, Marker, Scope, Var
+from ._markers import PROVIDERS, Dependency, Env, Marker, Scope, Var
 from ._types import constrained, split
 
 REQUIRED: Any = inspect.Parameter.empty
@@ -201,6 +201,8 @@ def _parameter(
         annotation = scope.resolve(signature, f"the annotation of {name!r}", annotation)
     kind, metadata = split(annotation)
     marker = _marker(signature, name, metadata, default)
+    if type(marker) in PROVIDERS:
+        marker = Dependency(PROVIDERS[type(marker)](marker, kind), True, "request")
     if isinstance(marker, Dependency):
         if isinstance(default, Dependency):
             default = REQUIRED
@@ -218,7 +220,7 @@ def _parameter(
 
 
 def _marker(signature: Signature, name: str, metadata: list[Any], default: Any) -> Any:
-    kinds = (Marker, Env, Var, Dependency)
+    kinds = (Marker, Env, Var, Dependency, *PROVIDERS)
     found = [
         each
         for each in metadata
