@@ -108,6 +108,26 @@ async def test_wrappers_above_typed(is_async: bool) -> None:
     assert [*facts_of(app.routes[1].handler).validates] == ["query"]
 
 
+class Shelf:
+    def __init__(self, books: list[str]) -> None:
+        self.books = books
+
+    def read(self, id: int) -> str:
+        return self.books[id]
+
+    async def __call__(self, id: int) -> str:
+        return self.books[id]
+
+
+async def test_methods_and_objects() -> None:
+    shelf = Shelf(["a", "b"])
+    app = Kit().get("/method/:id", typed(shelf.read)).get("/object/:id", typed(shelf))
+    app.get("/partial", typed(functools.partial(shelf.read, 1)))
+    app.get("/twice/:id", typed(typed(shelf.read)))
+    for path in ("/method/1", "/object/1", "/partial", "/twice/1"):
+        assert await (await app.request(path)).json() == "b"
+
+
 async def test_several_handlers_and_use() -> None:
     app = Kit()
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, assert_type
 
@@ -19,7 +19,7 @@ async def get_pool() -> AsyncIterator[Pool]:
 
 
 @asynccontextmanager
-async def open_pool() -> AsyncIterator[Pool]:
+async def open_pool() -> AsyncGenerator[Pool, None]:
     yield Pool()
 
 

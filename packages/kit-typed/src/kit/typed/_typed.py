@@ -19,7 +19,7 @@ from kit.interface.patterns import covers
 from ._parts import merged_type
 from ._plan import Plan, read_overrides
 from ._running import Answers
-from ._signature import REQUIRED, Signature, read_signature
+from ._signature import REQUIRED, Signature, read_signature, unwrapped
 from ._source import Source
 from ._types import allows_none
 
@@ -272,7 +272,8 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
 def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed[Any, Any]:
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"typed() takes a function, not {function!r:.100}")
-    signature = read_signature(getattr(function, "_function", function), names)
+    function = unwrapped(function)
+    signature = read_signature(function, names)
     if signature.mode in ("manager", "async manager"):
         what = "yields" if inspect.isgeneratorfunction(function) else "is no endpoint, as it yields"
         signature.refuse(
