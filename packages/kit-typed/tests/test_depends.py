@@ -467,6 +467,29 @@ async def test_override() -> None:
     assert await ask("/user?q=3") == "user of real 3"
 
 
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_override_by_a_function_of_another_kind(is_async: bool) -> None:
+    async def asynchronous() -> str:
+        return "async"
+
+    def plain_name() -> str:
+        return "plain"
+
+    given, other = (asynchronous, plain_name) if is_async else (plain_name, asynchronous)
+    app = Kit()
+
+    @app.get("/")
+    @typed
+    def endpoint(name: Annotated[str, Depends(given)]) -> str:
+        return name
+
+    expected = ["async", "plain"] if is_async else ["plain", "async"]
+    assert await (await app.request("/")).json() == expected[0]
+    with override(app, {given: other}):
+        assert await (await app.request("/")).json() == expected[1]
+    assert await (await app.request("/")).json() == expected[0]
+
+
 def test_wrong_overrides() -> None:
     app = Kit().get("/", typed(get_user))
     with (

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import iscoroutinefunction, isgeneratorfunction
 from types import UnionType
 from typing import Any, Generic, ParamSpec, TypeVar, Union, cast, get_args, get_origin, overload
 
@@ -117,6 +117,7 @@ class _Route:
         self._answers = Answers(status, empty)
         self.plan, self.source = self._compiled()
         self.handler = self.source.compile()
+        self._code = self.handler.__code__
 
     def _compiled(self) -> tuple[Plan, Source]:
         overrides = {key: value for each in self._overrides for key, value in each.items()}
@@ -138,11 +139,14 @@ class _Route:
         self._replace()
 
     def _replace(self) -> None:
-        # The app has the handler by now, so that gets other code.
+        # The app has the handler by now, so that gets other code, of its own kind.
+        if not self._overrides:
+            self.handler.__code__ = self._code
+            return
         _, source = self._compiled()
-        new = source.compile()
-        self.handler.__globals__.update(new.__globals__)
-        self.handler.__code__ = new.__code__
+        self.handler.__globals__["_overridden"] = source.compile()
+        is_async = iscoroutinefunction(self.handler)
+        self.handler.__code__ = (_await_overridden if is_async else _call_overridden).__code__
 
     def check(self, before: Sequence[RouterRoute]) -> None:
         """Refuses parameters that nothing provides; see `kit.interface.binding`."""
@@ -198,6 +202,18 @@ class _Route:
         responses.update(_responses(self._signature.returns, self._status))
         attach(handler, validates=validates, responses=responses, source=self.source.text)
         return attach(handler, security=security) if security else handler
+
+
+_overridden: Any = None  # the code below runs with the globals of a handler
+
+
+def _call_overridden(c: Any) -> Any:
+    return _overridden(c)
+
+
+async def _await_overridden(c: Any) -> Any:
+    response = _overridden(c)
+    return await response if hasattr(response, "__await__") else response
 
 
 def _responses(returns: Any, status: int | None) -> dict[int, Any]:
@@ -275,7 +291,7 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
     function = unwrapped(function)
     signature = read_signature(function, names)
     if signature.mode in ("manager", "async manager"):
-        what = "yields" if inspect.isgeneratorfunction(function) else "is no endpoint, as it yields"
+        what = "yields" if isgeneratorfunction(function) else "is no endpoint, as it yields"
         signature.refuse(
             f"it {what} or returns a context manager: return c.body(stream()) for a stream, and "
             "use such a function in Depends()"
