@@ -14,7 +14,12 @@ from collections.abc import AsyncIterator, Callable
 from functools import cache
 from typing import Annotated, Any
 
-from dishka import AsyncContainer, FromComponent, FromDishka
+# Found only where it is installed.
+from dishka import (  # type: ignore[import-not-found,unused-ignore]
+    AsyncContainer,
+    FromComponent,
+    FromDishka,
+)
 
 from kit.interface import Context
 

@@ -13,7 +13,8 @@ from collections.abc import AsyncIterator, Callable
 from functools import cache
 from typing import Annotated, Any
 
-from svcs import Container, Registry
+# Found only where it is installed.
+from svcs import Container, Registry  # type: ignore[import-not-found,unused-ignore]
 
 from ._markers import PROVIDERS, Depends, Env
 
