@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Annotated, Any
 
 import anyio
+import attrs
+import msgspec
 import pytest
 
 from kit import Context, HTTPException, Kit, Response
@@ -152,6 +155,38 @@ async def test_the_annotation_is_the_dependency() -> None:
         return [paging.q, paging.limit]
 
     assert await (await app.request("/?limit=4")).json() == [1, 4]
+
+
+class StructPaging(msgspec.Struct):
+    q: int = 1
+    limit: Annotated[int, Query("most", ge=2)] = 10
+
+
+@dataclasses.dataclass
+class DataPaging:
+    q: int = 1
+    limit: Annotated[int, Query("most", ge=2)] = 10
+
+
+@attrs.define
+class AttrsPaging:
+    q: int = 1
+    limit: Annotated[int, Query("most", ge=2)] = 10
+
+
+class OwnPaging(DataPaging):
+    pass
+
+
+@pytest.mark.parametrize("kind", [StructPaging, DataPaging, AttrsPaging, OwnPaging])
+async def test_classes_with_fields(kind: Any) -> None:
+    def endpoint(paging: Annotated[Any, Depends(kind)]) -> list[int]:
+        assert isinstance(paging, kind)
+        return [paging.q, paging.limit]
+
+    app = Kit().get("/", typed(endpoint))
+    assert await (await app.request("/?q=2&most=4&limit=5")).json() == [2, 4]
+    assert (await app.request("/?most=1")).status == 400
 
 
 async def test_called_once_per_request() -> None:

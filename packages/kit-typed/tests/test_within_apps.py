@@ -254,6 +254,15 @@ async def test_variables_that_nothing_provides(endpoint: Any) -> None:
                 pass
 
 
+async def test_variables_and_optional_parameters_of_the_path() -> None:
+    def endpoint(user: Annotated[str, Var()], x: str = "none") -> list[str]:
+        return [user, x]
+
+    app = Kit().use(provides_user).get("/:x?/middle", typed(endpoint))
+    assert await (await app.request("/middle")).json() == ["ada", "none"]
+    assert await (await app.request("/a/middle")).json() == ["ada", "a"]
+
+
 async def test_variables_that_may_be_absent_are_not_checked() -> None:
     def default(user: Annotated[str, Var()] = "none") -> str:
         return user

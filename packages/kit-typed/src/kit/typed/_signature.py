@@ -166,7 +166,7 @@ def _innermost(function: Any) -> Any:
         elif isinstance(function, types.MethodType):
             function = function.__func__
         elif isinstance(function, type):
-            init = vars(function).get("__init__")
+            init: Any = function.__init__  # type: ignore[misc]  # that of a base as well
             return init if isinstance(init, types.FunctionType) else function
         elif hasattr(function, "__wrapped__"):
             function = function.__wrapped__

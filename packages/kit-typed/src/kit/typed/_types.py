@@ -28,6 +28,7 @@ _SINGLE = (
     decimal.Decimal,
     enum.Enum,
     uuid.UUID,
+    msgspec.UnsetType,
 )
 _MANY = (list, tuple, set, frozenset, collections.deque)
 _MANY_ABSTRACT = (abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set)
