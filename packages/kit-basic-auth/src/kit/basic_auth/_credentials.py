@@ -7,12 +7,16 @@ import re
 from binascii import Error, a2b_base64
 from collections.abc import Mapping
 from typing import Any
-from unicodedata import normalize
+from unicodedata import combining, normalize
 
 # SPEC: RFC 9110 section 11.4: scheme, spaces, and a token68, of which Basic uses base64.
 _CREDENTIALS = re.compile(r" *[Bb][Aa][Ss][Ii][Cc] +([A-Za-z0-9+/]+={0,2}) *").fullmatch
 # SPEC: RFC 7617 section 2: neither the name nor the password contains a CTL of RFC 5234.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]").search
+# SPEC: UAX #15, D4, Stream-Safe Text Format.
+_MOST_MARKS = 30
+# Starters that decompose into marks. There are no others.
+_MADE_OF_MARKS = frozenset("\u0f73\u0f75\u0f81")
 
 
 def read_credentials(header: str | None) -> str | None:
@@ -39,12 +43,17 @@ def read_credentials(header: str | None) -> str | None:
         text = a2b_base64(encoded, strict_mode=True).decode()
     except (Error, UnicodeDecodeError):
         return None
-    if ":" not in text or _CONTROL(text):
+    if ":" not in text:
         return None
     if text.isascii():
-        return text
+        # PERF: in ASCII, only control characters are not printable.
+        return text if text.isprintable() else None
+    if _CONTROL(text):
+        return None
     # SPEC: WHATWG Encoding, UTF-8 decode: a byte order mark is no part of the text.
     text = text.removeprefix("\ufeff")
+    if _has_many_marks(text):
+        return None
     # SPEC: RFC 7617 section 2.1: charset="UTF-8" asks clients for NFC. Most take no notice.
     return normalize("NFC", text)
 
@@ -101,6 +110,11 @@ def _checked(where: str, username: Any, password: Any) -> tuple[str, str]:
             value.encode()
         except UnicodeEncodeError:
             raise ValueError(f"{where}{name} that can't be encoded as UTF-8") from None
+        if _has_many_marks(value):
+            raise ValueError(
+                f"{where}{name} with more than {_MOST_MARKS} combining marks in a row, "
+                "which is never accepted"
+            )
         texts.append(normalize("NFC", value))
     if ":" in texts[0]:
         # APPSEC: not shown: it may be a name and a password in one.
@@ -110,3 +124,20 @@ def _checked(where: str, username: Any, password: Any) -> tuple[str, str]:
     if not any(texts):
         raise ValueError(f"{where}username and a password that are both empty")
     return texts[0], texts[1]
+
+
+def _has_many_marks(text: str) -> bool:
+    """Returns whether a text has more combining marks in a row than any language uses.
+
+    APPSEC: normalizing takes quadratic time in the length of such a sequence, and the text comes
+    from clients that are not yet authenticated.
+    """
+    marks = 0
+    for character in text:
+        if combining(character) or character in _MADE_OF_MARKS:
+            marks += 1
+            if marks > _MOST_MARKS:
+                return True
+        else:
+            marks = 0
+    return False
