@@ -24,7 +24,7 @@ from ._preflight import Preflights
 
 __all__ = ("AllowMethods", "AllowOrigin", "cors")
 
-_Answer: TypeAlias = Callable[[Context[Any, Any]], Awaitable[Response]]
+_Answer: TypeAlias = Callable[[Context[Any, Any], str, str | None], Awaitable[Response]]
 
 _ORIGIN = "Access-Control-Allow-Origin"
 _CREDENTIALS = "Access-Control-Allow-Credentials"
@@ -98,16 +98,13 @@ def cors(
         any_origin=any_origin,
     )
     origins = None if any_origin else check_origin(check, origin)
-    decide: Decide | None = None
-    if isinstance(origins, frozenset):
-        decide = _one_of(origins)
-    elif origins is not None:
-        decide = checked(origins)
+    listed = origins if isinstance(origins, frozenset) else None
+    decide = checked(origins) if callable(origins) else None
     exposed = check_headers(check, "expose_headers", expose_headers, credentials=credentials)
     if max_age is not None:
         check.number("max_age", max_age, least=0, unit="seconds")
     answer = Preflights(
-        decide,
+        any_origin=any_origin,
         allow_methods=check_methods(check, allow_methods, credentials=credentials),
         allow_headers=check_headers(check, "allow_headers", allow_headers, credentials=credentials),
         max_age=None if max_age is None else str(max_age),
@@ -115,24 +112,16 @@ def cors(
         expose_headers=exposed,
         allow_private_network=allow_private_network,
     ).answer
-    if decide is None:
+    if any_origin:
         return _for_any(answer, exposed)
-    listed = origins if isinstance(origins, frozenset) else None
     return _for_some(listed, decide, answer, exposed, credentials=credentials)
-
-
-def _one_of(origins: frozenset[str]) -> Decide:
-    async def decide(origin: str, c: Any) -> str | None:
-        return origin if origin in origins else None
-
-    return decide
 
 
 def _for_any(answer: _Answer, exposed: str | None) -> AsyncMiddleware:
     async def cors(c: Context[Any, Any], next: Next) -> Response | None:
         req = c.req
         if req.method == "OPTIONS" and req.header(_ASKED_METHOD) is not None:
-            return await answer(c)
+            return await answer(c, req.header("Origin") or "", "*")
         await next()
         inner = c.get(_ALLOWED)
         if not inner:
@@ -149,7 +138,7 @@ def _for_any(answer: _Answer, exposed: str | None) -> AsyncMiddleware:
 
 def _for_some(
     listed: frozenset[str] | None,
-    decide: Decide,
+    decide: Decide | None,
     answer: _Answer,
     exposed: str | None,
     *,
@@ -157,14 +146,14 @@ def _for_some(
 ) -> AsyncMiddleware:
     async def cors(c: Context[Any, Any], next: Next) -> Response | None:
         req = c.req
-        if req.method == "OPTIONS" and req.header(_ASKED_METHOD) is not None:
-            return await answer(c)
         origin = req.header("Origin") or ""
         allowed: str | None
-        if listed is None:
+        if decide is not None:
             allowed = await decide(origin, c)
         else:
-            allowed = origin if origin in listed else None
+            allowed = origin if listed is not None and origin in listed else None
+        if req.method == "OPTIONS" and req.header(_ASKED_METHOD) is not None:
+            return await answer(c, origin, allowed)
         await next()
         inner = c.get(_ALLOWED)
         if not inner:
