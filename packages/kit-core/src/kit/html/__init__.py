@@ -14,7 +14,7 @@ from functools import lru_cache
 from string import Formatter
 from typing import Any, LiteralString, NamedTuple, Protocol, overload
 
-from ._places import places_of
+from ._places import PLACES, states_of
 
 try:
     from markupsafe import Markup, escape
@@ -83,21 +83,10 @@ def html(template: Any, /, **values: Any) -> Markup:
     elif hasattr(template, "interpolations") and hasattr(template, "strings"):
         if values:
             raise TypeError("html() takes no values with a t-string, which has its own")
-        literals = template.strings
-        places = places_of(literals)
-        parts = [
-            _rendered(
-                _converted(each.value, each.conversion),
-                _Field(each.expression, each.format_spec, place),
-            )
-            for each, place in zip(template.interpolations, places, strict=True)
-        ]
+        return _of_template_string(template, "text")
     else:
         raise TypeError(f"html() takes a str or a t-string, not {template!r:.100}")
-    whole = [literals[0]]
-    for part, literal in zip(parts, literals[1:], strict=True):
-        whole += (part, literal)
-    return Markup("".join(whole))  # noqa: S704 - each part is escaped, or trusted
+    return _joined(literals, parts)
 
 
 def raw(text: str) -> Markup:
@@ -120,7 +109,27 @@ def raw(text: str) -> Markup:
 class _Field(NamedTuple):
     name: str
     spec: str
-    place: str | None
+    state: str
+
+
+def _of_template_string(template: TemplateString, state: str) -> Markup:
+    literals = template.strings
+    states = states_of(literals, state)
+    parts = [
+        _rendered(
+            _converted(each.value, each.conversion),
+            _Field(each.expression, each.format_spec, state),
+        )
+        for each, state in zip(template.interpolations, states, strict=True)
+    ]
+    return _joined(literals, parts)
+
+
+def _joined(literals: tuple[str, ...], parts: list[str]) -> Markup:
+    whole = [literals[0]]
+    for part, literal in zip(parts, literals[1:], strict=True):
+        whole += (part, literal)
+    return Markup("".join(whole))  # noqa: S704 - each part is escaped, or trusted
 
 
 @lru_cache(maxsize=1024)
@@ -147,9 +156,9 @@ def _parsed(template: str) -> tuple[tuple[str, ...], tuple[_Field, ...]]:
             raise ValueError(f"html() can't use a field within the format of {{{name}}}")
         fields.append((name, spec or ""))
         literals.append("")
-    places = places_of(tuple(literals))
+    states = states_of(tuple(literals))
     return tuple(literals), tuple(
-        _Field(name, spec, place) for (name, spec), place in zip(fields, places, strict=True)
+        _Field(name, spec, state) for (name, spec), state in zip(fields, states, strict=True)
     )
 
 
@@ -175,14 +184,15 @@ def _rendered(value: Any, field: _Field) -> str:
     if hasattr(value, "__html__"):
         return _formatted_html(value, field)
     if hasattr(value, "interpolations") and hasattr(value, "strings"):
-        return html(value)
+        return _of_template_string(value, field.state)
     if isinstance(value, (bytes, bytearray, memoryview)):
         raise TypeError(f"html() can't show {{{field.name}}}: decode it, it is {value!r:.100}")
     if hasattr(value, "__await__") or hasattr(value, "__aiter__"):
         raise TypeError(f"html() can't wait for {{{field.name}}}: await {value!r:.100} before")
-    if field.place and value.__class__ not in (int, float):
+    if field.state in PLACES and value.__class__ not in (int, float):
+        place = PLACES[field.state]
         raise ValueError(
-            f"html() can't put the value of {{{field.name}}} {field.place}, where escaping doesn't "
+            f"html() can't put the value of {{{field.name}}} {place}, where escaping doesn't "
             "protect: put quotes around an attribute, or pass raw(...) if you trust the value"
         )
     return escape(format(value, field.spec) if field.spec else value)
