@@ -179,7 +179,8 @@ async def wrap_time(
 ) -> T:
     """Awaits something, and adds a metric of how long that took, also if it fails.
 
-    Several of one name may run at the same time: each is a metric.
+    Several of one name may run at the same time: each is a metric. What is wrong with the other
+    arguments is an error before anything is awaited.
 
     Args:
         c: The context.
@@ -198,11 +199,22 @@ async def wrap_time(
     Example:
         books = await wrap_time(c, "db", read_books())
     """
+    try:
+        timer_name = _checked_name("wrap_time", name)
+        part = description_part("wrap_time", description)
+        decimals = _checked_precision("wrap_time", precision)
+    except (TypeError, ValueError):
+        if hasattr(awaitable, "close"):
+            awaitable.close()  # it is never awaited now, which Python would warn of
+        raise
     start = perf_counter()
     try:
         return await awaitable
     finally:
-        set_metric(c, name, perf_counter() - start, description, precision)
+        now = perf_counter()
+        metrics = _metrics_of(c, "wrap_time", name)
+        if metrics is not None:
+            metrics.members.append(_member(timer_name, (start, part), now, decimals))
 
 
 def description_part(function: str, description: str | None) -> str:
@@ -220,8 +232,14 @@ def description_part(function: str, description: str | None) -> str:
         return ""
     if not isinstance(description, str):
         raise TypeError(f"{function}(description=...) takes a str, not {description!r:.100}")
-    # SPEC: RFC 9110 section 5.6.4.
-    return f";desc={quoted_string(description)}"
+    try:
+        # SPEC: RFC 9110 section 5.6.4.
+        return f";desc={quoted_string(description)}"
+    except ValueError:
+        raise ValueError(
+            f"{function}(description={description!r:.100}) can't be used: "
+            "expected latin-1 text without control characters"
+        ) from None
 
 
 def _member(name: str, timer: tuple[float, str], now: float, decimals: int = 1) -> str:
