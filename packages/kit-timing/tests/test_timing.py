@@ -500,8 +500,13 @@ def test_wrong_options(options: dict[str, Any], error: type[Exception], text: st
             "set_metric(name='é') can't be used: expected a token such as 'db-read'",
         ),
         (set_metric, (7,), TypeError, "set_metric(name=...) takes a str, not 7"),
-        (set_metric, ("a", "☃"), ValueError, f"'☃' {UNSENDABLE}"),
-        (set_metric, ("a", 1, "x\r\ny: z"), ValueError, rf"'x\r\ny: z' {UNSENDABLE}"),
+        (set_metric, ("a", "☃"), ValueError, f"set_metric(description='☃') {UNSENDABLE}"),
+        (
+            set_metric,
+            ("a", 1, "x\r\ny: z"),
+            ValueError,
+            rf"set_metric(description='x\r\ny: z') {UNSENDABLE}",
+        ),
         (set_metric, ("a", 1, 7), TypeError, "set_metric(description=...) takes a str, not 7"),
         (
             set_metric,
@@ -545,7 +550,7 @@ def test_wrong_options(options: dict[str, Any], error: type[Exception], text: st
             ValueError,
             "start_timer(name='a,b') can't be used: expected a token such as 'db-read'",
         ),
-        (start_timer, ("a", "☃"), ValueError, f"'☃' {UNSENDABLE}"),
+        (start_timer, ("a", "☃"), ValueError, f"start_timer(description='☃') {UNSENDABLE}"),
         (
             end_timer,
             ("a", -1),

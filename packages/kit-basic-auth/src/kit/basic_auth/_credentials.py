@@ -50,7 +50,7 @@ def read_credentials(header: str | None) -> str | None:
         return text if text.isprintable() else None
     if _CONTROL(text):
         return None
-    # SPEC: WHATWG Encoding, UTF-8 decode: a byte order mark is no part of the text.
+    # SPEC: WHATWG Encoding, UTF-8 decode: a byte order mark is not part of the text.
     text = text.removeprefix("\ufeff")
     if _has_many_marks(text):
         return None
@@ -70,7 +70,7 @@ def check_users(users: tuple[Any, ...], username: Any, password: Any) -> list[tu
         Names and passwords in NFC; those of the keywords come first.
 
     Raises:
-        TypeError: If a user is no mapping, or a name or password no str.
+        TypeError: If a user is not a mapping, or a name or password is not a str.
         ValueError: If a user lacks one of them, or could never log in.
     """
     pairs: list[tuple[str, str]] = []
@@ -117,7 +117,7 @@ def _checked(where: str, username: Any, password: Any) -> tuple[str, str]:
             )
         texts.append(normalize("NFC", value))
     if ":" in texts[0]:
-        # APPSEC: not shown: it may be a name and a password in one.
+        # APPSEC: not shown: it may be a name and a password together.
         raise ValueError(
             f"{where}username with a colon, which would end the name (RFC 7617 section 2)"
         )

@@ -43,7 +43,7 @@ def html(template: LiteralString, /, **values: Any) -> Markup: ...
 @overload
 def html(template: TemplateString, /) -> Markup: ...
 def html(template: Any, /, **values: Any) -> Markup:
-    """Makes HTML of a template, with every value escaped.
+    """Makes HTML from a template, with every value escaped.
 
     A field of the template is a name, `{name}`, with a format if you like, `{price:.2f}`; `{{` and
     `}}` are braces. What a value becomes:
@@ -52,11 +52,11 @@ def html(template: Any, /, **values: Any) -> Markup:
     - what `html` or `raw` returned, or has a method `__html__`: as it is
     - None, True and False: nothing, so that a value may be `note and html(...)`
     - a list, tuple or iterator: its items, one after the other
-    - a t-string: what `html` makes of it
+    - a t-string: the HTML that `html` returns for it
 
-    Escaping protects text and quoted attributes. In a tag but outside of quotes, and in `<script>`
-    and `<style>`, only numbers and what `html` or `raw` returned are taken. Where a link leads and
-    what the script in an `onclick` does is not looked at.
+    Escaping protects text and quoted attributes. In a tag outside of quotes, and in `<script>` and
+    `<style>`, only numbers and what `html` or `raw` returned are accepted. URLs, such as that of a
+    link, and scripts in attributes, such as `onclick`, are not checked.
 
     Args:
         template: A literal, or a t-string. It is trusted, so nothing that comes from outside may
@@ -67,8 +67,8 @@ def html(template: Any, /, **values: Any) -> Markup:
         The HTML, a str, for `c.html` or for a field of another template.
 
     Raises:
-        ValueError: If the template is malformed, has a field that is no name or has no value, or if
-            a value is to stand where escaping doesn't protect.
+        ValueError: If the template is malformed, has a field that is not a name or has no
+            value, or if a value stands where escaping doesn't protect it.
         TypeError: If the template is neither a literal nor a t-string, or if a value is bytes, or
             has to be awaited.
 
@@ -99,7 +99,7 @@ def raw(text: str) -> Markup:
         The same text, for a field of `html`.
 
     Raises:
-        TypeError: If it is no str.
+        TypeError: If it is not a str.
     """
     if not isinstance(text, str):
         raise TypeError(f"raw() takes a str, not {text!r:.100}")

@@ -30,7 +30,7 @@ _ORIGIN = "Access-Control-Allow-Origin"
 _CREDENTIALS = "Access-Control-Allow-Credentials"
 _EXPOSE = "Access-Control-Expose-Headers"
 _ASKED_METHOD = "Access-Control-Request-Method"
-# The variable by which one middleware tells those further out which origin it has allowed.
+# The variable that tells outer `cors` middleware which origin an inner one has allowed.
 _ALLOWED = "kit.cors"
 
 
@@ -59,7 +59,8 @@ def cors(
     status. Register it before guards, since a preflight has no credentials, and errors and
     refusals have to be readable by scripts too.
 
-    CORS says which pages may read responses. It keeps no request from being handled: see kit-csrf.
+    CORS says which pages may read responses. It doesn't prevent requests from being handled: see
+    kit-csrf.
 
     Args:
         origin: The origins that are allowed: `*` for all of them; one or several, which are
@@ -167,7 +168,7 @@ def _for_some(
                 c.header(_CREDENTIALS)
         if exposed is not None and (inner is None or not c.res.headers.has(_EXPOSE)):
             c.header(_EXPOSE, exposed)
-        # PERF: added without a look at what is there, which costs more than a line too many.
+        # PERF: appended without checking for duplicates, which would cost more than a second line.
         c.header("Vary", "Origin", append=True)
         return None
 

@@ -101,7 +101,7 @@ class Preflights:
                     headers["Access-Control-Allow-Credentials"] = "true"
                 if self._allow_private_network and asked(_ASKED_PRIVATE) == "true":
                     headers["Access-Control-Allow-Private-Network"] = "true"
-        # What middleware further out has set for a response with a body; its Vary is kept.
+        # Outer middleware may have set these for a response with a body. Its Vary is kept.
         c.header("Content-Type")
         c.header("Content-Length")
         if vary:

@@ -57,8 +57,8 @@ def language_detector(
     lookup: `de-CH` finds `de` (RFC 4647, section 3.4). In Accept-Language a quality of 0 is a
     refusal.
 
-    The response names in Vary the headers that were looked at. It gets the header Content-Language
-    if it has none and has content.
+    Vary in the response lists the headers that were looked at. Content-Language is set if the
+    response has content and no Content-Language yet.
 
     Args:
         order: Where to look: `querystring`, `cookie`, `header`, `path`.
@@ -201,7 +201,7 @@ class _Detection:
                     f"convert_detected_language returned {converted!r:.100}: expected a str"
                 )
         except Exception:
-            # The tag is what a client made up; the function need not be ready for anything.
+            # The client may send any tag, and the function need not handle them all.
             if self._debug:
                 _logger.debug("%.100r can't be converted", tag, exc_info=True)
             return None
@@ -264,7 +264,7 @@ def _content_language(language: str) -> str | None:
 
 def _describe(c: Context[Any, Any], vary: str, tag: str | None) -> None:
     if vary:
-        # PERF: added without a look at what is there, which costs more than a name too many.
+        # PERF: appended without checking for duplicates, which would cost more than a second line.
         c.header("Vary", vary, append=True)
     response = c.res
     if tag is None or response.status in _WITHOUT_CONTENT:

@@ -104,8 +104,8 @@ def set_metric(
         precision: Decimals of the milliseconds, 1 by default.
 
     Raises:
-        ValueError: If the name is no token, the description can't be sent, the value is not finite,
-            or the precision is not from 0 to 100.
+        ValueError: If the name is not a token, the description can't be sent, the value is not
+            finite, or the precision is not from 0 to 100.
         TypeError: If an argument has the wrong type.
 
     Example:
@@ -123,10 +123,10 @@ def set_metric(
 
 
 def start_timer(c: Context[Any, Any], name: str, description: str | None = None) -> None:
-    """Starts a timer, which `end_timer` makes a metric of.
+    """Starts a timer, which `end_timer` turns into a metric.
 
-    A timer that still runs when the response is there ends then, unless `timing(auto_end=False)`.
-    One of the same name that runs already is started anew.
+    A timer that is still running when the response is ready ends then, unless
+    `timing(auto_end=False)`. A running timer of the same name is restarted.
 
     Args:
         c: The context.
@@ -179,8 +179,8 @@ async def wrap_time(
 ) -> T:
     """Awaits something, and adds a metric of how long that took, also if it fails.
 
-    Several of one name may run at the same time: each is a metric. What is wrong with the other
-    arguments is an error before anything is awaited.
+    Several of the same name may run at the same time: each adds a metric. The other arguments are
+    checked before anything is awaited.
 
     Args:
         c: The context.
@@ -218,14 +218,14 @@ async def wrap_time(
 
 
 def description_part(function: str, description: str | None) -> str:
-    """Returns what a member says of its description, `;desc="..."`; empty if there is none.
+    """Returns the description part of a member, `;desc="..."`; empty if there is none.
 
     Args:
         function: Name of the function that was called with it, for errors.
         description: The description.
 
     Raises:
-        TypeError: If it is no str.
+        TypeError: If it is not a str.
         ValueError: If it can't be sent.
     """
     if not description:
