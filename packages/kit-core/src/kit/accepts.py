@@ -54,8 +54,8 @@ def accepts(
     The value with the highest quality wins; among equal ones, the one that the client names first,
     exact ones before ranges such as `text/*`. Values are compared without case. A quality of 0
     is a refusal, and a range doesn't stand for a type that has a quality of its own. `*` and `*/*`
-    don't say which value is preferred, so they choose the default, or, if that has a quality of its
-    own, the first supported value that has none.
+    name no value, so they are skipped. If nothing is found, the default is chosen, even one that
+    the client refuses.
 
     A response that depends on a header has to name it in Vary:
     `kit.interface.fields.add_vary(c.res.headers, "Accept")`.
@@ -94,8 +94,8 @@ def _best(accepted: list[Accepted], supports: Sequence[str], default: str) -> st
     for each in supports:
         spelled.setdefault(each.lower(), each)
     ranked = [(each.q, each.type.lower()) for each in accepted]
-    named = {name for _, name in ranked}
-    if any(map(_breadth, named)):
+    exact = {name for _, name in ranked if not _breadth(name)}
+    if len(exact) < len(ranked):
         # They are sorted by quality already.
         ranked.sort(key=lambda each: (-each[0], _breadth(each[1])))
     for q, name in ranked:
@@ -103,29 +103,12 @@ def _best(accepted: list[Accepted], supports: Sequence[str], default: str) -> st
             break
         if name in spelled:
             return spelled[name]
-        breadth = _breadth(name)
-        if breadth:
-            values = spelled if breadth == 1 else {default.lower(): default, **spelled}
-            found = _first_in_range(name, values, named)
-            if found is not None:
-                return found
+        if _breadth(name) == 1:
+            kind = name.partition("/")[0]
+            for lower, each in spelled.items():
+                if lower not in exact and lower.partition("/")[0] == kind:
+                    return each
     return default
-
-
-def _first_in_range(name: str, values: dict[str, str], named: set[str]) -> str | None:
-    """Returns the first value in a range, unless the header names it more exactly.
-
-    Args:
-        name: The range: `*`, `*/*`, or one such as `text/*`.
-        values: What to choose from, by its lower-case spelling.
-        named: All types and ranges of the header.
-    """
-    for lower, each in values.items():
-        if lower not in named:
-            own_range = lower.partition("/")[0] + "/*"
-            if own_range == name or (own_range not in named and _breadth(name) == 2):
-                return each
-    return None
 
 
 def _breadth(name: str) -> int:
