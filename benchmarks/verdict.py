@@ -163,7 +163,7 @@ def of_overhead(figures: overhead.Figures) -> Iterator[Criterion]:
             cost = None if name == KIT else figures.median_s(row.name, name)
             if own is not None and cost is not None:
                 yield Criterion(
-                    f"{row.name}: what Kit's adds",
+                    f"{row.name}: what Kit's {'request takes' if row.whole else 'adds'}",
                     f"<= {cost * 1e6:.2f} µs, {name}",
                     f"{own * 1e6:.2f} µs",
                     own <= cost,

@@ -237,6 +237,8 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         if res is None:
             lines = self._lines
             if lines is None:
+                if line is None:
+                    return
                 lines = self._lines = []
         elif self._finalized and self._change_line(res, key, line, append):
             return
