@@ -172,7 +172,7 @@ def _for_some(
                     c.header(_CREDENTIALS)
             if exposed is not None and (inner is None or not c.res.headers.has(_EXPOSE)):
                 c.header(_EXPOSE, exposed)
-            # PERF: appended without checking for duplicates, which would cost more than a second line.
+            # PERF: appended without a look for duplicates, which costs more than a second line.
             c.header("Vary", "Origin", append=True)
         return None
 
