@@ -34,6 +34,7 @@ from . import (
     served,
     sides,
     start,
+    typed,
     verdict,
     websocket,
 )
@@ -55,12 +56,28 @@ class Effort(NamedTuple):
 
 
 FULL = Effort(
-    {"in-process": 15, "served": 21, "start": 15, "growth": 7, "overhead": 15, "websocket": 15},
+    {
+        "in-process": 15,
+        "served": 21,
+        "start": 15,
+        "growth": 7,
+        "overhead": 15,
+        "typed": 15,
+        "websocket": 15,
+    },
     0.05,
     memory.REQUESTS,
 )
 QUICK = Effort(
-    {"in-process": 5, "served": 1, "start": 3, "growth": 3, "overhead": 5, "websocket": 5},
+    {
+        "in-process": 5,
+        "served": 1,
+        "start": 3,
+        "growth": 3,
+        "overhead": 5,
+        "typed": 5,
+        "websocket": 5,
+    },
     0.01,
     2000,
 )
@@ -116,6 +133,12 @@ SECTIONS: dict[str, Section] = {
         lambda run: overhead.measure(run.rounds, run.effort.slot_s),
         overhead.tables,
         verdict.of_overhead,
+        has_all_peers=False,
+    ),
+    "typed": Section(
+        lambda run: typed.measure(run.rounds, run.effort.slot_s),
+        typed.tables,
+        verdict.of_typed,
         has_all_peers=False,
     ),
     "websocket": Section(

@@ -30,13 +30,13 @@ def new_handler() -> Any:
 
 
 def test_public_names() -> None:
-    assert kit.interface.metadata.__all__ == ("Facts", "attach", "facts_of")
+    assert kit.interface.metadata.__all__ == ("Facts", "Scheme", "attach", "facts_of")
 
 
 def test_function_without_facts() -> None:
     facts = facts_of(handler)
     assert facts == Facts()
-    assert facts == ({}, {}, (), {}, {}, False, {})
+    assert facts == ({}, {}, (), {}, {}, False, "", {})
     assert facts_of(None) == facts_of(42) == facts_of(Mock()) == Facts()
 
 
@@ -50,6 +50,7 @@ def test_all_facts() -> None:
         validates={"json": dict},
         describes={"summary": "Reads", "tags": ["a"]},
         mounted=True,
+        source="def f(): ...",
         kit_hello={"x": 1},
     )
     assert made is function
@@ -60,6 +61,7 @@ def test_all_facts() -> None:
         validates={"json": dict},
         describes={"summary": "Reads", "tags": ["a"]},
         mounted=True,
+        source="def f(): ...",
         others={"kit_hello": {"x": 1}},
     )
 
@@ -71,6 +73,13 @@ def test_facts_add_up() -> None:
     assert facts.responses == {401: "a", 404: "c"}
     assert facts.security == (BEARER, BASIC)
     assert facts.others == {"one": 1, "two": 2}
+
+
+def test_schemes_that_are_needed_together() -> None:
+    function = attach(new_handler(), security=[(BEARER, BASIC), BASIC, ()])
+    assert facts_of(function).security == ((BEARER, BASIC), BASIC, ())
+    with pytest.raises(TypeError, match="takes Security Scheme Objects"):
+        attach(new_handler(), security=[(BEARER, "basic")])  # type: ignore[list-item]
 
 
 def test_mapping_is_copied() -> None:
@@ -145,9 +154,9 @@ def test_what_takes_no_attributes() -> None:
         )
 
 
-def test_an_empty_security_scheme_stands_for_no_credentials() -> None:
-    function = attach(new_handler(), security=[BEARER, {}])
-    assert facts_of(function).security == (BEARER, {})
+def test_an_empty_tuple_of_schemes_stands_for_no_credentials() -> None:
+    function = attach(new_handler(), security=[BEARER, ()])
+    assert facts_of(function).security == (BEARER, ())
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 from kit import Context, HTTPException, Kit, Next, Response
 from kit.cookie import get_cookie, set_cookie
 from kit.interface.metadata import facts_of
+from kit.testing import WebSocketRefusedError, test_client
 from kit.websocket import Handshake, WebSocket, WSEvents, handshake_of, upgrade_websocket
 
 
@@ -162,6 +163,65 @@ def test_middleware_that_reads_the_body_gets_an_empty_one(run: Any, peer: Any) -
 
     app.get("/", hello)
     assert run(answer, peer, app).header("x-body") == ["b''"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_exits_run_after_the_connection(run: Any, peer: Any, fails: bool) -> None:
+    trace: list[Any] = []
+    app = Kit()
+
+    @app.get("/")
+    @upgrade_websocket
+    async def chat(c: Context, ws: WebSocket) -> None:
+        async def release(error: Any) -> None:
+            trace.append(repr(error))
+
+        c.add_exit(release)
+        await ws.send("hi")
+        trace.append("sent")
+        if fails:
+            raise ValueError("a fault")
+
+    async def in_process() -> None:
+        async with test_client(app).index.ws() as ws:
+            assert [each async for each in ws] == ["hi"]
+
+    ended = ["sent", "ValueError('a fault')" if fails else "None"]
+    run(answer, peer, app)
+    assert trace == ended
+    run(in_process)
+    assert trace == ended * 2
+
+
+def test_exits_of_a_middleware_wait_in_process(run: Any) -> None:
+    trace: list[Any] = []
+    app = Kit()
+
+    @app.use
+    async def adds(c: Context, next: Next) -> None:
+        async def release(error: Any) -> None:
+            trace.append("released")
+
+        c.add_exit(release)
+        await next()
+
+    @app.get("/")
+    @upgrade_websocket
+    async def chat(c: Context, ws: WebSocket) -> None:
+        trace.append("connected")
+
+    app.get("/refused", lambda c: c.text("no", 403))
+
+    async def main() -> None:
+        client = test_client(app)
+        async with client.index.ws():
+            pass
+        with pytest.raises(WebSocketRefusedError):
+            async with client.refused.ws():
+                pass
+
+    run(main)
+    assert trace == ["connected", "released", "released"]
 
 
 # --- refusals ----------------------------------------------------------------------------------
@@ -502,7 +562,7 @@ def test_cve_2026_35523_no_subprotocol_skips_the_guard(run: Any, peer: Any) -> N
             {"origins": ["*"]},
             ValueError,
             "upgrade_websocket(origins='*') can't be used: expected an origin such as "
-            "'https://example.com', as '*' can't stand in a list",
+            "'https://example.com'; '*' is not an origin",
         ),
         (
             {"origins": []},

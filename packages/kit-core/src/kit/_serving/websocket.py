@@ -11,7 +11,7 @@ from kit._app.matching import context_of
 from kit._response.results import settle
 from kit._state.app_state import AppState
 from kit.compose import respond
-from kit.context import Context
+from kit.context import Context, end_request
 from kit.interface import HandlerError
 from kit.web import Response
 from kit.web._body import peek, put
@@ -40,23 +40,19 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
         return  # the client has left already
     handshake = Handshake(scope, receive, send)
     c, only = _context_of(state, handshake)
-    is_cancelled = True
+    failure = None
     try:
         response = await (respond(c) if only is None else _answer_alone(c, only))
         if handshake.is_accepted(response):
-            await handshake.converse(response)
+            failure = await handshake.converse(response)
         else:
             await _refuse(response, handshake, send, c)
-        is_cancelled = False
-    except Exception:
-        is_cancelled = False
-        raise
-    finally:
-        if is_cancelled:
+    except BaseException as error:
+        if not isinstance(error, Exception):
             handshake.close()
-            c._close()
-        else:
-            await c._end()  # tasks were promised, whatever became of the connection
+        await end_request(c, error)  # tasks were promised, whatever became of the connection
+        raise
+    await end_request(c, failure)
 
 
 def _context_of(state: AppState, handshake: Handshake) -> tuple[Context[Any, Any], Any]:

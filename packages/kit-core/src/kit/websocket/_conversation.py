@@ -31,7 +31,7 @@ async def converse(
     function: object,
     path: str,
     cancel_on_disconnect: bool,
-) -> None:
+) -> Exception | None:
     """Runs a handler and closes the connection when it ends, in whatever way.
 
     Args:
@@ -40,8 +40,12 @@ async def converse(
         function: The function of the user, for errors.
         path: The path of the handshake, for the log.
         cancel_on_disconnect: Whether the handler is cancelled when the client leaves.
+
+    Returns:
+        The exception that the handler raised, or None.
     """
     code, reason = _NORMAL, ""
+    failure: Exception | None = None
     try:
         if cancel_on_disconnect:
             from anyio import CancelScope
@@ -55,6 +59,7 @@ async def converse(
                 result = _checked(result, function)
             await result
     except Exception as error:
+        failure = error
         code, reason = _closing_for(error, ws, path)
     except BaseException:
         abandon(ws)
@@ -62,6 +67,7 @@ async def converse(
     ending = end(ws, code, reason)
     if ending is not None:
         await ending
+    return failure
 
 
 def _checked(result: Any, function: object) -> Any:

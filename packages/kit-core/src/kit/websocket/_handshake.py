@@ -17,7 +17,7 @@ from kit.web._response import lines_of, response_of
 Message: TypeAlias = dict[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
-Conversation: TypeAlias = Callable[[Receive, Send], Awaitable[None]]
+Conversation: TypeAlias = Callable[[Receive, Send], Awaitable[Exception | None]]
 
 _logger = logging.getLogger("kit")
 
@@ -63,6 +63,7 @@ class Handshake(Struct, eq=False):
     _conversation: Conversation | None = None
     _protocol: str = ""
     _on_refusal: Callable[[], object] | None = None
+    _on_end: Callable[[BaseException | None], Awaitable[None]] | None = None
     _body_given: bool = False
 
     def __post_init__(self) -> None:
@@ -84,7 +85,8 @@ class Handshake(Struct, eq=False):
 
         Args:
             conversation: Called with `(receive, send)`, the messages of ASGI, once the connection
-                is accepted; the connection is over when it returns.
+                is accepted; the connection is over when it returns. It returns the exception that
+                ended it, or None.
             protocol: The subprotocol.
             headers: Header lines of the response.
             on_refusal: Called if the connection is not accepted in the end.
@@ -116,15 +118,29 @@ class Handshake(Struct, eq=False):
         if refuse is not None:
             refuse()
 
-    async def converse(self, response: Response) -> None:
+    async def converse(self, response: Response) -> Exception | None:
         """Accepts the connection and runs the conversation.
 
         Args:
             response: The final response, whose headers are sent.
 
+        Returns:
+            The exception that ended the conversation, which was logged, or None.
+
         Raises:
             RuntimeError: If no handler has accepted the connection.
         """
+        on_end, self._on_end = self._on_end, None
+        if on_end is not None:
+            failure: BaseException | None = None
+            try:
+                failure = result = await self.converse(response)
+            except BaseException as error:
+                failure = error
+                raise
+            finally:
+                await on_end(failure)
+            return result
         conversation = self._conversation
         if conversation is None:
             raise RuntimeError("converse() was called for a connection that no handler accepted")
@@ -137,9 +153,17 @@ class Handshake(Struct, eq=False):
         except OSError:
             _logger.debug("The client had left before its WebSocket was accepted")
             self.close()
-            return
+            return None
         self._on_refusal = None
-        await conversation(self._receive, self._send)
+        return await conversation(self._receive, self._send)
+
+    def end_with(self, on_end: Callable[[BaseException | None], Awaitable[None]]) -> None:
+        """Sets what `converse` calls at its end; for `Kit.fetch`, whose request lasts until then.
+
+        Args:
+            on_end: Called with the exception that ended the conversation, or None.
+        """
+        self._on_end = on_end
 
     async def receive_http(self) -> Message:
         """Returns the messages of the GET request that the handshake is: no body, then the end.

@@ -171,7 +171,7 @@ def _handler_of(function: Any, terms: _Terms) -> Upgrade[Any, Any]:
         if work.__class__ is CoroutineType:
             work = await work
 
-        def run(receive: Receive, send: Send) -> Awaitable[None]:
+        def run(receive: Receive, send: Send) -> Awaitable[Exception | None]:
             ws = websocket_of(receive, send, req, protocol, most)
             return converse(work, ws, function, req.path, cancels)
 

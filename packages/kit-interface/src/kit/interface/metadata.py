@@ -9,6 +9,27 @@ nothing per request.
         async def current_user(c: Context, next: Next) -> None: ...
 
         return attach(current_user, provides={"user": User}, responses={401: "Unauthorized"})
+
+Whatever reads a request by types tells by `validates` what it reads. The type of a part is one that
+msgspec or pydantic describes as a schema:
+
+- For `query`, `param`, `header`, `cookie` and `form` it is an object type with one field for each
+  value: a Struct, dataclass, TypedDict, attrs class or pydantic model. The name in the request is
+  the encoded name of the field (its alias). In a header type, `_` in a name that was not given
+  explicitly stands for `-`. A field without a default is required.
+- Constraints, descriptions and examples are those of the type: `Annotated[int, msgspec.Meta(ge=1,
+  description="...", examples=[...])]`; `Meta(extra_json_schema={"deprecated": True})` marks a
+  deprecated value.
+- A field of `form` that is an uploaded file has the type `kit.interface.File` (or a class of files
+  that has its members), or `bytes`; a list of them for several files. A form with such a field is
+  `multipart/form-data`.
+- For `json` it is the type of the whole body. A body that may be left out is a union with None.
+
+In `responses`, the types of bodies are those that are encoded as JSON; 400 with `ValidationProblem`
+is the problem document of invalid requests.
+
+A typed endpoint carries the facts of the whole: its `validates` include the parameters of all its
+dependencies, and the `responses` and `security` of the functions that it depends on are its own.
 """
 
 from __future__ import annotations
@@ -16,11 +37,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from ._errors import ValidationTarget
 
-__all__ = ("Facts", "attach", "facts_of")
+__all__ = ("Facts", "Scheme", "attach", "facts_of")
+
+Scheme: TypeAlias = Mapping[str, Any]
+"""A Security Scheme Object of OpenAPI (section 4.8.27 of version 3.1.1)."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,23 +60,25 @@ class Facts(NamedTuple):
         responses: The answers that a function makes besides the usual one, such as the 401 of a
             guard: status to the type of the body, or to a description, or to None.
         security: Security Scheme Objects of OpenAPI (section 4.8.27 of version 3.1.1), one of which
-            a request has to satisfy. An empty one among them stands for a request without
-            credentials, which is let through too.
+            a request has to satisfy. In place of one scheme there may be a tuple of schemes that
+            are needed together; an empty tuple lets requests without credentials through too.
         validates: The parts of a request that are validated: `json`, `form`, `query`, `param`,
             `header` or `cookie`, each to its type.
         describes: What the documentation of the API says of the route, by the names of the
             Operation Object of OpenAPI in snake_case, e.g. `summary`, `tags`, `operation_id`.
         mounted: Whether the function hands requests over to another application: it answers,
             although it takes `next`.
+        source: Python code that was generated for the function, for people who read it.
         others: Facts by names of other packages' own.
     """
 
     provides: Mapping[str, Any] = _NOTHING
     responses: Mapping[int, Any] = _NOTHING
-    security: tuple[Mapping[str, Any], ...] = ()
+    security: tuple[Scheme | tuple[Scheme, ...], ...] = ()
     validates: Mapping[ValidationTarget, Any] = _NOTHING
     describes: Mapping[str, Any] = _NOTHING
     mounted: bool = False
+    source: str = ""
     others: Mapping[str, Any] = _NOTHING
 
 
@@ -62,10 +88,11 @@ def attach(
     *,
     provides: Mapping[str, Any] | None = None,
     responses: Mapping[int, Any] | None = None,
-    security: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    security: Scheme | Sequence[Scheme | tuple[Scheme, ...]] | None = None,
     validates: Mapping[ValidationTarget, Any] | None = None,
     describes: Mapping[str, Any] | None = None,
     mounted: Literal[True] | None = None,
+    source: str | None = None,
     **others: Any,
 ) -> F:
     """Attaches facts to a function.
@@ -77,10 +104,12 @@ def attach(
         function: The handler or middleware, or any callable that takes attributes.
         provides: See `Facts`.
         responses: See `Facts`.
-        security: One Security Scheme Object, or several of which one suffices; see `Facts`.
+        security: One Security Scheme Object, or several of which one suffices; in the place of one
+            may stand a tuple of those that are needed together. See `Facts`.
         validates: See `Facts`.
         describes: See `Facts`.
         mounted: See `Facts`.
+        source: See `Facts`.
         **others: Facts of other packages; begin their names with that of the package.
 
     Returns:
@@ -103,16 +132,11 @@ def attach(
                 raise TypeError(f"attach({name}=...) takes a mapping, not {value!r:.100}")
             facts[name] = dict(value)
     if security is not None:
-        schemes = (security,) if isinstance(security, Mapping) else tuple(security)
-        for scheme in schemes:
-            if not isinstance(scheme, Mapping) or (scheme and "type" not in scheme):
-                raise TypeError(
-                    "attach(security=...) takes Security Scheme Objects such as "
-                    f"{{'type': 'http', 'scheme': 'bearer'}}, not {scheme!r:.100}"
-                )
-        facts["security"] = schemes
+        facts["security"] = _checked_security(security)
     if mounted is not None:
         facts["mounted"] = bool(mounted)
+    if source is not None:
+        facts["source"] = source
     if others:
         facts["others"] = others
     # A new dict: functools.wraps makes a wrapper share that of what it wraps.
@@ -125,6 +149,18 @@ def attach(
             "object of a class without __slots__"
         ) from None
     return function
+
+
+def _checked_security(security: Any) -> tuple[Any, ...]:
+    choices = (security,) if isinstance(security, Mapping) else tuple(security)
+    for choice in choices:
+        for scheme in choice if isinstance(choice, tuple) else (choice,):
+            if not isinstance(scheme, Mapping) or "type" not in scheme:
+                raise TypeError(
+                    "attach(security=...) takes Security Scheme Objects such as "
+                    f"{{'type': 'http', 'scheme': 'bearer'}}, not {scheme!r:.100}"
+                )
+    return choices
 
 
 def facts_of(handler: Any) -> Facts:
