@@ -34,8 +34,8 @@ SERVERS = {
     "uvicorn-wsproto": ("uvicorn", "--ws=wsproto"),
     "granian": ("granian",),
     "hypercorn": ("hypercorn",),
-    # Not on trio: hypercorn answers a close frame while the app sends, which trio allows to one task
-    # alone, and the worker ends with a BusyResourceError.
+    # Not on trio: hypercorn answers a close frame while the app sends. There only one task may send
+    # at a time, and the worker ends with a BusyResourceError.
 }
 
 # What a server can't do, and why.

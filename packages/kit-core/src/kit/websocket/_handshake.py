@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
@@ -65,6 +65,10 @@ class Handshake(Struct, eq=False):
     _on_refusal: Callable[[], object] | None = None
     _on_end: Callable[[BaseException | None], Awaitable[None]] | None = None
     _body_given: bool = False
+
+    if TYPE_CHECKING:
+
+        def __init__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None: ...
 
     def __post_init__(self) -> None:
         scope = self.scope = {**_OPTIONAL, **self.scope}
