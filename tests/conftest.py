@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+import browser as chromium
 import httpx
 import pytest
 from commands import run
@@ -131,6 +132,23 @@ def client() -> Iterator[Callable[[Served], httpx.Client]]:
     yield open_client
     for each in opened:
         each.close()
+
+
+@pytest.fixture(scope="module")
+def module_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Browser]:
+    """A browser for the tests of a module; `browser` gives it without what others left in it."""
+    reason = chromium.missing()
+    if reason is not None:
+        pytest.skip(reason)
+    with chromium.Browser(tmp_path_factory.mktemp("browser")) as started:
+        yield started
+
+
+@pytest.fixture
+def browser(module_browser: chromium.Browser) -> chromium.Browser:
+    """Chromium on an empty page, without cookies; skips where there is none."""
+    module_browser.forget()
+    return module_browser
 
 
 @pytest.fixture
