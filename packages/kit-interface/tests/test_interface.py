@@ -49,6 +49,7 @@ def test_names() -> None:
         "RouterClosedError",
         "RouterRoute",
         "UnsupportedPathError",
+        "ValidationProblem",
         "ValidationTarget",
         "is_response",
         "plugins",

@@ -30,7 +30,7 @@ from ._web import Blob, File, FormData, Headers, Request, Response, is_response
 
 if TYPE_CHECKING:
     from . import plugins
-    from ._problems import FieldError, ProblemError, RequestValidationError
+    from ._problems import FieldError, ProblemError, RequestValidationError, ValidationProblem
 
 __all__ = (
     "METHOD_NAME_ALL",
@@ -64,6 +64,7 @@ __all__ = (
     "RouterClosedError",
     "RouterRoute",
     "UnsupportedPathError",
+    "ValidationProblem",
     "ValidationTarget",
     "is_response",
     "plugins",
@@ -87,6 +88,7 @@ _LATER = {
     "FieldError": "_problems",
     "ProblemError": "_problems",
     "RequestValidationError": "_problems",
+    "ValidationProblem": "_problems",
     "plugins": "",
 }
 
