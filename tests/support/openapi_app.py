@@ -167,7 +167,7 @@ class Upload(Struct):
     """A form with a file."""
 
     cover: File
-    note: Annotated[str, Meta(max_length=50)] = ""
+    side: Literal["front", "back"] = "front"
 
 
 class NotFoundError(ProblemError):

@@ -132,6 +132,30 @@ def test_decimals_are_taken_as_text_or_number_and_sent_as_text() -> None:
     assert schema["pattern"].startswith("^[+-]?")
 
 
+class Dated(Struct):
+    at: datetime.datetime
+    naive: Annotated[datetime.datetime, Meta(tz=False)]
+    maybe: datetime.time | None = None
+    many: list[datetime.datetime] = []
+    by_name: dict[str, datetime.datetime] = {}
+    pair: tuple[int, datetime.datetime] | None = None
+    inner: Circle | Square | datetime.datetime | None = None
+    other: Dated | None = None
+
+
+def test_times_have_their_format() -> None:
+    _, schemas = build(validator("json", Dated))
+    fields = schemas["Dated"]["properties"]
+    moment = {"type": "string", "format": "date-time"}
+    assert fields["at"] == moment
+    assert fields["naive"] == {"type": "string"}
+    assert fields["maybe"]["anyOf"][0] == {"type": "string", "format": "time"}
+    assert fields["many"]["items"] == moment
+    assert fields["by_name"]["additionalProperties"] == moment
+    assert fields["pair"]["anyOf"][0]["prefixItems"][1] == moment
+    assert fields["inner"]["anyOf"][0] == moment
+
+
 def test_a_union_is_told_apart_by_its_tag() -> None:
     operation, schemas = build(validator("json", Circle | Square))
     assert body(operation)["discriminator"] == {

@@ -20,6 +20,7 @@ from kit.interface import File
 from kit.interface.models import model_of
 
 from ._docstrings import parse
+from ._formats import add_formats
 
 Schema: TypeAlias = dict[str, Any]
 Mode: TypeAlias = Literal["request", "response"]
@@ -126,6 +127,7 @@ class Schemas:
                 schemas, components = msgspec.json.schema_components(
                     kinds, schema_hook=hook, ref_template=_TEMPLATE
                 )
+                add_formats(kinds, schemas, components)
             except Exception:
                 usable = [index for index in indices if self._can_describe(index)]
                 if usable == indices:  # only together: two classes that have one name
@@ -153,6 +155,7 @@ class Schemas:
             (schema,), components = msgspec.json.schema_components(
                 [kind], schema_hook=_hook(self), ref_template=_TEMPLATE
             )
+            add_formats([kind], [schema], components)
             self._found[index] = self._merge(schema, components)
 
     def _describe_models(self, indices: list[int]) -> None:

@@ -53,6 +53,14 @@ def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     return pairs
 
 
+def _merged(
+    defaults: Mapping[str, Any], values: Mapping[str, Any] | None
+) -> list[tuple[str, str]]:
+    own = _pairs(values or {})
+    names = {name for name, _ in own}
+    return [*(pair for pair in _pairs(defaults) if pair[0] not in names), *own]
+
+
 def _fields(form: Any) -> dict[str, Any]:
     if isinstance(form, Mapping):
         return {str(name): value for name, value in form.items()}
@@ -83,13 +91,13 @@ def _arguments(
     files: Any = None,
     content: bytes | None = None,
 ) -> dict[str, Any]:
-    own_headers = dict(_pairs({**defaults[1], **(headers or {})}))
-    own_cookies = _pairs({**defaults[2], **(cookies or {})})
+    own_headers = dict(_merged(defaults[1], headers))
+    own_cookies = _merged(defaults[2], cookies)
     if own_cookies:
         lines = [f"{name}={text}" for name, text in own_cookies]
         own_headers["Cookie"] = "; ".join(lines)
     arguments: dict[str, Any] = {
-        "params": _pairs({**defaults[0], **(query or {})}),
+        "params": _merged(defaults[0], query),
         "headers": own_headers,
     }
     if json is not None:
