@@ -96,12 +96,13 @@ def answers_of(
         _add(found, str(status), answer)
     for status, text in said.statuses.items():
         found.setdefault(str(status), errors.answer("")).description = text
-    _add_success(found, operation, reading, said, schemas)
+    _add_success(found, operation, reading, schemas)
     for given, value in operation.described.get("responses", {}).items():
         text = found[str(given)].description if str(given) in found else ""
         found[str(given)] = described_answer(given, value, text, schemas)
     for key, answer in found.items():
-        answer.description = answer.description or _phrase(key)
+        returned = said.returns if key.startswith("2") else ""
+        answer.description = answer.description or returned or _phrase(key)
     return dict(sorted(found.items()))
 
 
@@ -199,20 +200,11 @@ def _add_reads(
 
 
 def _add_success(
-    found: dict[str, Answer],
-    operation: Operation,
-    reading: Reading,
-    said: Docstring,
-    schemas: Schemas,
+    found: dict[str, Answer], operation: Operation, reading: Reading, schemas: Schemas
 ) -> None:
-    has_any = any(
-        str(status)[0] in "23" for status in [*found, *operation.described.get("responses", {})]
-    )
-    if not has_any:
+    described = operation.described.get("responses", {})
+    if not any(str(status)[0] in "23" for status in [*found, *described]):
         _add_own(found, operation, reading, schemas)
-    for status, answer in found.items():
-        if status[0] in "2":
-            answer.description = answer.description or said.returns
 
 
 def _add_own(

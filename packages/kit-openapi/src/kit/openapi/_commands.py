@@ -7,14 +7,12 @@ import contextlib
 import difflib
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
-from ._document import Documentation
-from ._options import documentation
-from ._setup import documentations
+if TYPE_CHECKING:
+    from ._document import Documentation
 
 _APP = click.argument("target", metavar="[APP]", default=".")
 _PATH = click.option(
@@ -45,6 +43,8 @@ def openapi(target: str, path: str | None, output: Path | None, check: Path | No
     APP is module:attr, path/to/app.py, or a folder with an app.py; by default the current folder.
     What can't be part of the document is named on standard error.
     """
+    import msgspec  # here and below: `kit --help` imports this module for its help alone
+
     documented = _load(target, path)
     encoded = msgspec.json.encode(documented.document())
     _tell(documented)
@@ -91,6 +91,9 @@ def _load(target: str, path: str | None) -> Documentation:
 
 
 def _find(app: Any, path: str | None) -> Documentation:
+    from ._options import documentation
+    from ._setup import documentations
+
     found = documentations(app)
     if path is not None:
         for each, documented in found:
