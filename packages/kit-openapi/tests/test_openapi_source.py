@@ -12,6 +12,7 @@ from openapi_spec_validator import validate
 
 from kit import Context, HTTPException, Kit, Response
 from kit.interface import ProblemError
+from kit.interface.metadata import attach
 from kit.openapi import Problem, build_document, describe
 
 TEAPOT = 418
@@ -141,6 +142,14 @@ def test_functions_that_are_called() -> None:
         "404": "There is no such thing",
         "418": "teapot",
     }
+
+
+def test_functions_that_run_before_the_handler() -> None:
+    def handler(c: Context) -> Response:
+        return c.json({})
+
+    attach(handler, typed_calls=(find,))
+    assert [*operation(handler)["responses"]] == ["200", "404", "418"]
 
 
 def test_what_is_caught_is_not_raised() -> None:

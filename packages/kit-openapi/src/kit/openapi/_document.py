@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from kit.interface import App
 
 __all__ = ("Documentation",)
@@ -85,4 +87,6 @@ class Documentation:
         used = {name: value for name, value in components.items() if value}
         if used:
             document["components"] = used
-        return document
+        # Tuples, dates and the like of defaults and examples become what JSON has.
+        built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document))
+        return built

@@ -89,7 +89,18 @@ def templates(pattern: str) -> Iterator[Template]:
         ValueError: If OpenAPI has no template for it; the text says why.
     """
     for variant in variants(pattern):
-        yield Template(tuple(_translated(segment) for segment in variant))
+        yield Template(tuple(_numbered([_translated(segment) for segment in variant])))
+
+
+def _numbered(segments: list[str | PathParameter]) -> Iterator[str | PathParameter]:
+    """Gives parameters of one name a number: a template has each name once."""
+    seen: dict[str, int] = {}
+    for each in segments:
+        if isinstance(each, str):
+            yield each
+        else:
+            count = seen[each.name] = seen.get(each.name, 0) + 1
+            yield each if count == 1 else each._replace(name=f"{each.name}_{count}")
 
 
 def _translated(segment: Segment) -> str | PathParameter:

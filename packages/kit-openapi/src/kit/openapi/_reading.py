@@ -89,6 +89,9 @@ class Reading:
 def read(handler: Any) -> Reading:
     """Reads the source of a handler.
 
+    What else runs for it, such as the dependencies of a typed endpoint, is read as well if it is
+    among its facts: `attach(handler, typed_calls=(function, ...))`.
+
     Args:
         handler: The handler.
 
@@ -96,7 +99,10 @@ def read(handler: Any) -> Reading:
         What it tells; nothing if the source is missing.
     """
     reading = Reading()
-    _Reader(reading, set()).read(innermost(handler), 0)
+    reader = _Reader(reading, set())
+    reader.read(innermost(handler), 0)
+    for function in facts_of(handler).others.get("typed_calls", ()):
+        reader.read(innermost(function), 1)
     return reading
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,8 @@ _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bo
 _TEXTS = {"str", "bytes", "datetime.datetime", "datetime.date", "datetime.time", "uuid.UUID"}
 _TEXTS |= {"decimal.Decimal", "datetime.timedelta"}
 ANY = "Any"
+# What msgspec does not take in the name of a field.
+_NOT_IN_FIELDS = re.compile(r'[\\"\x00-\x1f]')
 _UNSET = "msgspec.UNSET"
 _LONG = 40
 _RESERVED = (
@@ -44,15 +47,18 @@ class Model:
     """
 
     name: str
-    schema: Schema
+    schema: Any
     tag: tuple[str, str] | None = None
     alias: str | None = None
     written: list[str] = field(default_factory=list)
 
     @property
     def is_struct(self) -> bool:
-        """Whether it is written as a Struct."""
-        return self.schema.get("type") == "object" and "properties" in self.schema
+        """Whether it is written as a Struct, whose fields can't have every name."""
+        if not isinstance(self.schema, dict) or self.schema.get("type") != "object":
+            return False
+        properties = self.schema.get("properties")
+        return properties is not None and not any(map(_NOT_IN_FIELDS.search, properties))
 
 
 class Types:

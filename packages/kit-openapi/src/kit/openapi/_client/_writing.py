@@ -102,9 +102,14 @@ def call(head: str, arguments: Sequence[str | Group], tail: str, depth: int) -> 
     return Group(head, arguments, tail).lines(depth)
 
 
+def _is_shown(character: str) -> bool:
+    return character.isprintable() or character == "\n"
+
+
 def docstring(text: str, depth: int) -> list[str]:
     """Writes a docstring; none for an empty text."""
     cleaned = text.strip().replace("\\", "\\\\").replace('"""', "'''")
+    cleaned = "".join(each if _is_shown(each) else ascii(each)[1:-1] for each in cleaned)
     if not cleaned:
         return []
     indent = _INDENT * depth
