@@ -29,7 +29,9 @@
   if (servers === undefined) {
     // The page is below whatever prefix a proxy has taken away, so it knows better than the server.
     const base = new URL(root, location.href).pathname.replace(/\/$/, "");
-    described.servers = [{ url: location.origin + base }];
+    if (base !== "") {
+      described.servers = [{ url: location.origin + base }];
+    }
   }
 
   if (ui === "swagger") {
