@@ -95,12 +95,13 @@ def describe(
     for name, flag in (("deprecated", deprecated), ("hidden", hidden)):
         if flag is not None:
             _check.flag(name, flag)
+    own_responses: Any = {} if responses is None else _responses(responses)
     given = {
         "summary": summary,
         "description": description,
         "tags": None if tags is None else list(_check.texts("tags", tags)),
         "operation_id": operation_id,
-        "responses": None if responses is None else _responses(responses),
+        "responses": own_responses or None,
         "request_body": request_body,
         "security": None if security is None else _security(security),
         "deprecated": deprecated,
@@ -109,9 +110,12 @@ def describe(
     facts = {name: value for name, value in given.items() if value is not None}
 
     def decorate(function: F) -> F:
-        if isinstance(function, type):
-            return attach(function, responses=facts.get("responses", {}))
-        return attach(function, describes=facts)
+        described: Any = function
+        if isinstance(described, type):
+            attach(described, responses=own_responses)
+        else:
+            attach(described, describes=facts)
+        return function
 
     return decorate
 

@@ -112,7 +112,7 @@ class Pages:
         self._path = path
         self._url = assets if isinstance(assets, str) else None
         names = [*interface.scripts, *interface.styles, *filter(None, [interface.icon])]
-        own = files(__package__) / "_assets"
+        own = files("kit.openapi") / "_assets"
         self._sources: dict[str, Any] = {name: own / name for name in (_SCRIPT, _STYLE)}
         if self._url is None:
             folder = _bundled(interface.folder) if assets is None else Path(assets)

@@ -16,6 +16,7 @@ class RoutingApp(App, Protocol):
     @property
     def get(self) -> Callable[..., Any]:
         """Registers handlers for GET."""
+        ...
 
 
 def entity_tag(body: bytes) -> str:
