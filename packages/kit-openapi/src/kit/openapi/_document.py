@@ -60,6 +60,7 @@ class Documentation:
         from ._rendering import plan, render
         from ._schemas import Schemas
         from ._security import Security
+        from ._source import forget
 
         self.notes.clear()
         operations = find_operations(self.app, self.base_path, self.notes)
@@ -67,6 +68,7 @@ class Documentation:
         errors = Errors(self.errors, schemas)
         security = Security(self.security_schemes)
         planned = [plan(each, schemas, errors, security) for each in operations]
+        forget()
         schemas.resolve()
         paths: dict[str, dict[str, Any]] = {}
         for each in planned:

@@ -7,10 +7,9 @@ share is resolved once, in the same way whatever the order of routes.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
@@ -120,12 +119,11 @@ class Schemas:
 
     def _describe_plain(self, indices: list[int]) -> None:
         """Describes the types of msgspec, those that can't be described apart as anything."""
-        hook = _hook(self)
         while indices:
             kinds = [self._asked[index][0] for index in indices]
             try:
                 schemas, components = msgspec.json.schema_components(
-                    kinds, schema_hook=hook, ref_template=_TEMPLATE
+                    kinds, schema_hook=_of_stranger, ref_template=_TEMPLATE
                 )
                 add_formats(kinds, schemas, components)
             except Exception:
@@ -143,7 +141,7 @@ class Schemas:
     def _can_describe(self, index: int) -> bool:
         kind = self._asked[index][0]
         try:
-            msgspec.json.schema_components([kind], schema_hook=_hook(self))
+            msgspec.json.schema_components([kind], schema_hook=_of_stranger)
         except Exception as error:
             self.notes.append(f"{kind!r:.100} has no schema: {error}")
             return False
@@ -153,7 +151,7 @@ class Schemas:
         for index in indices:
             kind = self._asked[index][0]
             (schema,), components = msgspec.json.schema_components(
-                [kind], schema_hook=_hook(self), ref_template=_TEMPLATE
+                [kind], schema_hook=_of_stranger, ref_template=_TEMPLATE
             )
             add_formats([kind], [schema], components)
             self._found[index] = self._merge(schema, components)
@@ -237,26 +235,9 @@ def _renamed(value: Any, names: dict[str, str]) -> Any:
     return value
 
 
-def _hook(schemas: Schemas) -> Callable[[type], Schema]:
-    """Returns what describes the types that msgspec does not know."""
-
-    def describe(kind: Any) -> Schema:
-        if is_file(kind):
-            return file_schema()
-        if model_of(kind) is not None:
-            with contextlib.suppress(Exception):
-                return _inline(kind)
-        return {}
-
-    return describe
-
-
-def _inline(kind: Any) -> Schema:
-    """Describes a model of pydantic inside of a type of msgspec's, where it can't be shared."""
-    schema: Schema = (
-        sys.modules["pydantic"].TypeAdapter(kind).json_schema(schema_generator=_generator())
-    )
-    return {} if "$defs" in schema else schema
+def _of_stranger(kind: Any) -> Schema:
+    """Describes a type that msgspec does not know."""
+    return file_schema() if is_file(kind) else {}
 
 
 def _generator() -> Any:

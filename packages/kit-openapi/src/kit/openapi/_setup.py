@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import msgspec
+from anyio import to_thread
 
 from kit.interface import App, Context, Response
 from kit.interface.metadata import attach, facts_of
@@ -175,17 +176,18 @@ class _ServedDocument:
         self._bodies: dict[str, tuple[bytes, str]] = {}
 
         async def openapi_document(c: Context[Any, Any]) -> Response:
-            return self._answer(c)
+            return await self._answer(c)
 
         self.handler = attach(
             openapi_document, describes={"hidden": True}, openapi_documentation=documented
         )
 
-    def _answer(self, c: Context[Any, Any]) -> Response:
+    async def _answer(self, c: Context[Any, Any]) -> Response:
         prefix = prefix_of(c, self._documented.base_path, self._path)
         found = self._bodies.get(prefix)
         if found is None:
-            found = self._made(prefix)
+            # In a thread: a large app takes its time, once.
+            found = await to_thread.run_sync(self._made, prefix)
             # A prefix with parameters is whatever the client asks for.
             if len(self._bodies) < _MOST_PREFIXES:
                 self._bodies[prefix] = found

@@ -6,11 +6,15 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import partial
 from types import FunctionType
 from typing import Any, TypeAlias
 
 Tree: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Functions: TypeAlias = dict[tuple[int, str], list[Tree]]
+
+# By the names of files, each with the lines that it was read from.
+_files: dict[str, tuple[list[str], _Functions]] = {}
 
 UNKNOWN = object()
 """What an expression stands for if that can't be told."""
@@ -60,23 +64,30 @@ def tree_of(function: Any) -> Tree | None:
         return None
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
-    found = [
-        tree
-        for tree in _functions("".join(lines))
-        if _first_line(tree) == code.co_firstlineno
-        and getattr(tree, "name", "<lambda>") == code.co_name
-    ]
+    known = _files.get(code.co_filename)
+    if known is None or known[0] is not lines:
+        known = _files[code.co_filename] = (lines, _functions("".join(lines)))
+    found = known[1].get((code.co_firstlineno, code.co_name), ())
     return found[0] if len(found) == 1 else None
 
 
-@lru_cache(maxsize=64)
-def _functions(source: str) -> list[Tree]:
+def forget() -> None:
+    """Forgets the syntax trees that were read, which are large."""
+    _files.clear()
+
+
+def _functions(source: str) -> _Functions:
+    """The functions of a file, by their first line and name."""
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    return [node for node in ast.walk(module) if isinstance(node, kinds)]
+        return {}
+    found: _Functions = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            key = (_first_line(node), getattr(node, "name", "<lambda>"))
+            found.setdefault(key, []).append(node)
+    return found
 
 
 def _first_line(tree: Tree) -> int:
