@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import anyio
 import pytest
 from browser import Browser
 from commands import run
@@ -306,18 +307,23 @@ def test_page_tells_that_the_document_can_not_be_read(
 # --- Clients ----------------------------------------------------------------------------------
 
 
-def test_client_of_every_feature_and_the_served_app(
-    serve: Callable[..., Any], tmp_path: Path
-) -> None:
-    file = tmp_path / "everything_client.py"
-    run("kit", "client", SUPPORT / "openapi_app.py", "--lang", "python", "--output", file)
-    run(sys.executable, "-m", "mypy", "--strict", "--config-file=", file, cwd=tmp_path)
-    spec = importlib.util.spec_from_file_location("everything_client", file)
+def write_client(app: str, folder: Path) -> ModuleType:
+    """Has `kit client` write a client, checks its types, and imports it."""
+    name = f"{app}_client"
+    file = folder / f"{name}.py"
+    run("kit", "client", SUPPORT / f"{app}.py", "--lang", "python", "--output", file)
+    run(sys.executable, "-m", "mypy", "--strict", "--config-file=", file, cwd=folder)
+    spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
+    return module
+
+
+def test_client_of_every_feature(serve: Callable[..., Any], tmp_path: Path) -> None:
+    module = write_client("openapi_app", tmp_path)
     served = serve(SUPPORT, "openapi_app:app")
     with module.Client(served.url, token="s3cret") as api:
         assert api.list_things(page=3, tag=["a", "b"]) == module.PageThing(items=[], total=3)
@@ -331,3 +337,28 @@ def test_client_of_every_feature_and_the_served_app(
         assert caught.value.problem == module.Problem(
             title="Not found", status=404, detail="There is no 2000"
         )
+
+
+def test_client_of_the_bookshelf(serve: Callable[..., Any], tmp_path: Path, database: Path) -> None:
+    module = write_client("shelf_app", tmp_path)
+    served = serve(SUPPORT, "shelf_app:app", BOOKSHELF_DB=str(database), BOOKSHELF_TOKEN="s3cret")
+
+    async def use() -> None:
+        async with module.AsyncClient(served.url, token="s3cret") as api:
+            book = await api.create_book(module.NewBook(title="Emma", year=1815))
+            assert await api.read_book(book.id) == book
+            page = await api.list_books(q="emm")
+            assert (page.total, page.items) == (1, [book])
+            changed = await api.update_book(book.id, module.NewBook(title="Persuasion"))
+            assert (changed.title, changed.year) == ("Persuasion", None)
+            assert "Persuasion" in await api.export_books()
+            await api.delete_book(book.id)
+            with pytest.raises(module.ClientError) as caught:
+                await api.read_book(book.id)
+            assert caught.value.problem.error.message == f"There is no book '{book.id}'"
+        async with module.AsyncClient(served.url) as api:
+            with pytest.raises(module.ClientError) as caught:
+                await api.create_book(module.NewBook(title="Emma"))
+            assert caught.value.status == 401
+
+    anyio.run(use)

@@ -14,6 +14,7 @@ from kit import Context, HTTPException, Kit, Response
 from kit.interface import ProblemError
 from kit.interface.metadata import attach
 from kit.openapi import Problem, build_document, describe
+from kit.validator import validator
 
 TEAPOT = 418
 
@@ -274,6 +275,18 @@ def test_bodies_that_are_read() -> None:
         "application/x-www-form-urlencoded",
         "multipart/form-data",
     ]
+
+
+def test_a_validator_knows_the_body_better() -> None:
+    class Other(Struct):
+        pages: int
+
+    app = Kit()
+    app.post("/", reads_json, use=validator("json", Other))
+    document = build_document(app)
+    content = document["paths"]["/"]["post"]["requestBody"]["content"]
+    assert content["application/json"]["schema"] == {"$ref": "#/components/schemas/Other"}
+    assert "Book" not in document["components"]["schemas"]
 
 
 def test_a_lambda() -> None:

@@ -64,7 +64,7 @@ def plan(operation: Operation, schemas: Schemas, errors: Errors, security: Secur
         for target, kind in facts.validates.items():
             planned.validated.setdefault(target, []).append(schemas.ask(kind, "request"))
     planned.read = [(each, schemas.ask(each.kind, "request")) for each in reading.parameters]
-    if reading.json is not UNKNOWN:
+    if reading.json is not UNKNOWN and "json" not in planned.validated:
         planned.json = schemas.ask(reading.json, "request")
     body = operation.described.get("request_body")
     if isinstance(body, Mapping):
