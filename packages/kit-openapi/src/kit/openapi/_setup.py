@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -21,7 +21,9 @@ from ._serving import RoutingApp, entity_tag, matches
 
 __all__ = ("UI", "build_document", "documentations", "openapi")
 
-UI = Literal["swagger", "redoc", "rapidoc"]
+UI: TypeAlias = Literal["swagger", "redoc", "rapidoc"]
+"""What can show a document: Swagger UI, Redoc or RapiDoc."""
+
 _MOST_PREFIXES = 64
 
 
