@@ -109,6 +109,7 @@ def main() -> None:
         run(
             *("uv", "pip", "install", "--quiet", "--python", python, "--constraint", pins),
             *wheels,
+            "markupsafe",  # what kit.html asks for, whose types are checked
             *checkers,
             *publishing,
         )

@@ -44,6 +44,8 @@ REFERENCE = "docs/reference/"
 PACKAGES = workspace.packages()
 # Public modules whose names are for no user: the innermost of the core, and the `kit` command.
 NOT_SHOWN = {"kit.compose", "kit.dev.cli"}
+# Names that another library documents.
+OF_OTHERS = {"FromDishka"}
 # Every other public module that says what its public names are: the reference has them all.
 MODULES = sorted(
     module
@@ -167,7 +169,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Site]:
     # Strict: a link or anchor that leads nowhere is an error.
     run(sys.executable, "-m", "mkdocs", "build", "--clean", "--strict", cwd=folder)
     built = folder / "site"
-    return {path.relative_to(built): Site(path) for path in built.rglob("*.html")}
+    return {path.relative_to(built): Site(path) for path in built.rglob("*.html") if path.is_file()}
 
 
 def test_site_is_whole(site: dict[Path, Site]) -> None:
@@ -184,7 +186,8 @@ def test_site_is_whole(site: dict[Path, Site]) -> None:
             target = _resolved(path.parent / unquote(url.path)) if url.path else path
             if target.suffix not in (".html", ""):
                 continue
-            found = site.get(target if target.suffix else target / "index.html")
+            # The folder of the page of the module kit.html has a name that ends like one of a file.
+            found = site.get(target) or site.get(target / "index.html")
             if found is None or (url.fragment and unquote(url.fragment) not in found.ids):
                 dead.add((str(path), link))
     # The theme scrolls to the top by it.
@@ -199,7 +202,7 @@ def test_reference_has_all_public_names(site: dict[Path, Site]) -> None:
         names = {
             each for each in module.__all__ if not isinstance(getattr(module, each), ModuleType)
         }
-        assert names - shown == set(), name
+        assert names - shown - OF_OTHERS == set(), name
 
 
 def _resolved(path: Path) -> Path:

@@ -23,7 +23,17 @@ PAGES = (
 )
 MAKES_AN_APP = re.compile(r"^\w+ = Kit(?:\[.*\])?\(", re.MULTILINE)
 # Beside what Kit needs.
-IMPORTED = ("a2wsgi", "fastapi", "flask", "granian", "hypercorn", "mangum", "pydantic", "starlette")
+IMPORTED = (
+    "a2wsgi",
+    "argon2-cffi",
+    "fastapi",
+    "flask",
+    "granian",
+    "hypercorn",
+    "mangum",
+    "pydantic",
+    "starlette",
+)
 
 
 def sources(page: str) -> dict[str, str]:

@@ -47,10 +47,10 @@ print(sorted({name.partition(".")[2].partition(".")[0] for name in sys.modules
 """
 TYPED_USE = """
 from typing import assert_type
-from kit.interface import Context, Middleware, plugins
+from kit.interface import AsyncMiddleware, Context, plugins
 from request_id_middleware import RequestIdVariables, request_id
 
-assert_type(request_id(header_name="X-Id", generator=lambda: "a"), Middleware)
+assert_type(request_id(header_name="X-Id", generator=lambda: "a"), AsyncMiddleware)
 
 
 def handler(c: Context[object, RequestIdVariables]) -> str:

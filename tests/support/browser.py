@@ -20,6 +20,7 @@ from ports import free_port
 
 STARTUP_S = 60.0
 SHUTDOWN_S = 20.0
+NAVIGATION_S = 60.0
 # Longer than the longest thing a test waits for in a page.
 REQUEST_S = 120.0
 
@@ -190,9 +191,29 @@ class Browser:
         """What can be read in the first element that a CSS selector matches."""
         return str(self._command("GET", f"{self._element(selector)}/text"))
 
-    def click(self, selector: str) -> None:
-        """Clicks on the first element that a CSS selector matches; waits for a page it leads to."""
+    def click(self, selector: str, leads_to: str | None = None) -> None:
+        """Clicks on the first element that a CSS selector matches.
+
+        Args:
+            selector: The selector.
+            leads_to: The address of the page that the click leads to, which is waited for.
+        """
         self._command("POST", f"{self._element(selector)}/click")
+        if leads_to is not None:
+            self._wait_for(leads_to)
+
+    def _wait_for(self, url: str) -> None:
+        # A page of another site loads in another process, for which a click does not wait.
+        end = time.monotonic() + NAVIGATION_S
+        script = {"script": "return [location.href, document.readyState]", "args": []}
+        there = None
+        while there != [url, "complete"]:
+            if time.monotonic() > end:
+                raise WebDriverError(f"the page is {there}, not {url}")
+            time.sleep(0.05)
+            # The page that is asked may be gone before it answers.
+            with contextlib.suppress(WebDriverError):
+                there = self._command("POST", "/execute/sync", script)
 
     def run(self, script: str, *args: Any) -> Any:
         """Runs JavaScript in the page: the body of an async function.

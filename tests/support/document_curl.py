@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import base64
 import mimetypes
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
@@ -25,6 +26,7 @@ _parser.add_argument("-d", "--data", "--data-binary")
 _parser.add_argument("--json")
 _parser.add_argument("-F", "--form", action="append", default=[])
 _parser.add_argument("-b", "--cookie")
+_parser.add_argument("-u", "--user")
 _parser.add_argument("-i", "--include", action="store_true")
 _parser.add_argument("-I", "--head", action="store_true")
 _parser.add_argument("-s", "--silent", action="store_true")
@@ -64,6 +66,9 @@ def _request(options: argparse.Namespace, folder: Path) -> tuple[str, dict[str, 
         headers.append(("content-type", "application/json"))
     if options.cookie:
         headers.append(("cookie", options.cookie))
+    if options.user:
+        encoded = base64.b64encode(options.user.encode()).decode()
+        headers.append(("authorization", f"Basic {encoded}"))
     if options.form:
         content["files"] = [_part(part, folder) for part in options.form]
     method = options.method or ("HEAD" if options.head else "POST" if content else "GET")

@@ -97,7 +97,6 @@ class Remote:
             (name, value)
             for name, value in response.getheaders()
             if name.lower() not in OF_THE_SERVER
-            and (name.lower(), value) != ("content-length", str(len(content)))
         ]
         return Answer(response.status, lines, content)
 

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -51,46 +53,46 @@ def authorization(value: str) -> dict[str, str]:
         (
             {"token": ""},
             ValueError,
-            "bearer_auth(token=...): token 1 of 1 is no bearer token: expected one or more of "
+            "bearer_auth(token=...): token 1 of 1 is not a bearer token: expected one or more of "
             "A-Z a-z 0-9 - . _ ~ + / and then any number of = (RFC 6750 section 2.1)",
         ),
         (
             {"token": ["abc", "s3cret word"]},
             ValueError,
-            "bearer_auth(token=...): token 2 of 2 is no bearer token: expected one or more of "
+            "bearer_auth(token=...): token 2 of 2 is not a bearer token: expected one or more of "
             "A-Z a-z 0-9 - . _ ~ + / and then any number of = (RFC 6750 section 2.1)",
         ),
         (
             {"verify_token": "abc"},
             TypeError,
-            "bearer_auth(verify_token=...) takes a function, not 'abc'",
+            "bearer_auth(verify_token=...) takes a function (token, c), not 'abc'",
         ),
         (
             {"token": "abc", "hash_function": "md5"},
             TypeError,
-            "bearer_auth(hash_function=...) takes a function, not 'md5'",
+            "bearer_auth(hash_function=...) takes a function (token), not 'md5'",
         ),
         (
             {"token": "abc", "realm": None},
             TypeError,
-            "bearer_auth(realm=...) takes a str, not NoneType",
+            "bearer_auth(realm=...) takes a str, not None",
         ),
         (
             {"token": "abc", "realm": "a\nb"},
             ValueError,
-            "bearer_auth: realm 'a\\nb' can't be sent in a header: "
+            "bearer_auth(realm='a\\nb') can't be used: "
             "expected latin-1 text without control characters",
         ),
         (
             {"token": "abc", "realm": "あ"},
             ValueError,
-            "bearer_auth: realm 'あ' can't be sent in a header: "
+            "bearer_auth(realm='あ') can't be used: "
             "expected latin-1 text without control characters",
         ),
         (
             {"token": "abc", "prefix": None},
             TypeError,
-            "bearer_auth(prefix=...) takes a str, not NoneType",
+            "bearer_auth(prefix=...) takes a str, not None",
         ),
         (
             {"token": "abc", "prefix": "Bearer "},
@@ -105,7 +107,7 @@ def authorization(value: str) -> dict[str, str]:
         (
             {"token": "abc", "header_name": 7},
             TypeError,
-            "bearer_auth(header_name=...) takes a str, not int",
+            "bearer_auth(header_name=...) takes a str, not 7",
         ),
         (
             {"token": "abc", "header_name": "X Key"},
@@ -116,26 +118,27 @@ def authorization(value: str) -> dict[str, str]:
         (
             {"token": "abc", "invalid_token": "no"},
             TypeError,
-            "bearer_auth(invalid_token=...) takes a mapping with 'message' and "
-            "'www_authenticate_header', not str",
+            "bearer_auth(invalid_token=...) takes a mapping with 'message', "
+            "'www_authenticate_header' or 'status', not 'no'",
         ),
         (
             {"token": "abc", "no_authentication_header": {"massage": "x"}},
             ValueError,
             "bearer_auth(no_authentication_header=...) has the unknown key 'massage': "
-            "expected 'message' or 'www_authenticate_header'",
+            "expected 'message', 'www_authenticate_header' or 'status'",
         ),
         (
             {"token": "abc", "invalid_token": {"www_authenticate_header": 7}},
             TypeError,
             "bearer_auth: invalid_token['www_authenticate_header'] is int, "
-            "expected a str, a mapping, or a function that gives one of them",
+            "expected a str, a mapping, or a function that returns one of them",
         ),
         (
             {"token": "abc", "invalid_token": {"www_authenticate_header": "a\nb"}},
             ValueError,
             "bearer_auth: invalid_token['www_authenticate_header'] 'a\\nb' can't be sent in a "
-            "header: expected latin-1 text without control characters",
+            "header: expected latin-1 text without control characters and blanks at its "
+            "ends",
         ),
         (
             {"token": "abc", "invalid_token": {"www_authenticate_header": {"a b": "c"}}},
@@ -148,6 +151,37 @@ def authorization(value: str) -> dict[str, str]:
             ValueError,
             "bearer_auth: invalid_token['www_authenticate_header'] '\\x00' can't be sent in a "
             "header: expected latin-1 text without control characters",
+        ),
+        (
+            {"token": "abc", "invalid_token": {"status": 200}},
+            ValueError,
+            "bearer_auth: invalid_token['status'] is 200, expected 400 to 499",
+        ),
+        (
+            {"token": "abc", "invalid_token": {"status": "403"}},
+            TypeError,
+            "bearer_auth: invalid_token['status'] is '403', expected an int",
+        ),
+        (
+            {"token": "abc", "optional": "yes"},
+            TypeError,
+            "bearer_auth(optional=...) takes a bool, not 'yes'",
+        ),
+        (
+            {"token": "abc", "optional": True, "no_authentication_header": {"status": 403}},
+            ValueError,
+            "bearer_auth(no_authentication_header=...) can't be used with optional=True, "
+            "which lets requests without credentials through",
+        ),
+        (
+            {"verify_token": lambda token, c: True, "user_variable": ""},
+            ValueError,
+            "bearer_auth(user_variable='') can't be used: expected a name such as 'user'",
+        ),
+        (
+            {"token": "abc", "user_variable": "account"},
+            ValueError,
+            "bearer_auth(user_variable=...) needs verify_token=..., which returns the user",
         ),
     ],
 )
@@ -199,7 +233,7 @@ def readme_app(number: int) -> Kit[Any, Any]:
 
 
 async def test_readme() -> None:
-    first, verified, own = readme_app(0), readme_app(1), readme_app(2)
+    first, verified, own = readme_app(0), readme_app(1), readme_app(4)
     response = await first.request("/api/books", {"headers": authorization("Bearer s3cret")})
     assert await response.json() == ["Momo"]
     assert (await first.request("/api/books")).status == 401
@@ -231,6 +265,86 @@ def test_facts_for_tools(options: dict[str, Any], scheme: dict[str, str]) -> Non
     facts = facts_of(route.handler)
     assert facts.security == (scheme,)
     assert facts.responses == {
-        400: "The credentials are malformed",
-        401: "No credentials, or refused ones",
+        400: "Malformed credentials",
+        401: "No credentials, or a refused token",
     }
+
+
+class User:
+    pass
+
+
+def untyped(token, c):  # type: ignore[no-untyped-def]
+    return True
+
+
+def plain(token: str, c: Any) -> User:
+    return User()
+
+
+async def maybe(token: str, c: Any) -> User | None:
+    return None
+
+
+def later(token: str, c: Any) -> Awaitable[User | Literal[False]]:
+    return maybe(token, c)  # type: ignore[return-value]
+
+
+def verdict(token: str, c: Any) -> bool | None:
+    return True
+
+
+def undefined(token: str, c: Any) -> Nowhere:  # type: ignore[name-defined]  # noqa: F821
+    return None
+
+
+class Verifier:
+    def __call__(self, token: str, c: Any) -> User | Literal[True]:
+        return True
+
+    async def method(self, token: str, c: Any) -> str:
+        return ""
+
+
+@pytest.mark.parametrize(
+    ("verify", "provides"),
+    [
+        (plain, {"user": User}),
+        (maybe, {"user": User}),
+        (later, {"user": User}),
+        (partial(maybe), {"user": User}),
+        (Verifier(), {"user": User}),
+        (Verifier().method, {"user": str}),
+        (verdict, {}),
+        (untyped, {"user": Any}),
+        (lambda token, c: c, {"user": Any}),
+        (undefined, {"user": Any}),
+    ],
+)
+def test_the_type_of_the_user_is_told(verify: Any, provides: dict[str, Any]) -> None:
+    assert facts_of(bearer_auth(verify_token=verify)).provides == provides
+    named = bearer_auth(verify_token=verify, user_variable="account")
+    assert [*facts_of(named).provides] == ["account"] * len(provides)
+    expected = {name: kind if kind is Any else kind | None for name, kind in provides.items()}
+    assert facts_of(bearer_auth(verify_token=verify, optional=True)).provides == expected
+
+
+def test_tokens_provide_no_user() -> None:
+    assert facts_of(bearer_auth(token="abc")).provides == {}
+
+
+def test_facts_of_other_statuses_and_of_what_is_optional() -> None:
+    facts = facts_of(
+        bearer_auth(
+            token="abc",
+            invalid_authentication_header={"status": 401},
+            invalid_token={"status": 403},
+        )
+    )
+    assert facts.responses == {
+        401: "No credentials, or malformed credentials",
+        403: "A refused token",
+    }
+    facts = facts_of(bearer_auth(token="abc", optional=True))
+    assert facts.responses == {400: "Malformed credentials", 401: "A refused token"}
+    assert facts.security == ({"type": "http", "scheme": "bearer"}, ())

@@ -27,6 +27,7 @@ NAMES = {
         "URLSearchParams",
         "in_thread",
     ),
+    "kit.accepts": ("Accepted", "AcceptsOptions", "accepts"),
     "kit.asgi": ("AsgiHandler", "from_asgi", "from_wsgi"),
     "kit.cookie": (
         "CookieOptions",
@@ -37,6 +38,8 @@ NAMES = {
         "set_cookie",
         "set_signed_cookie",
     ),
+    "kit.factory": ("AppOptions", "Factory", "create_factory", "create_middleware"),
+    "kit.html": ("TemplateString", "html", "raw"),
     "kit.request": ("KitRequest", "clone_raw_request"),
     "kit.streaming": (
         "SSEStreamingApi",

@@ -25,6 +25,7 @@ def test_names() -> None:
         "Context",
         "ErrorHandler",
         "ExecutionContext",
+        "Exit",
         "FieldError",
         "File",
         "FormData",

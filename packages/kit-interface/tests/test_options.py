@@ -51,7 +51,7 @@ def test_what_is_right_is_returned() -> None:
             "texts",
             (["a", 1],),
             TypeError,
-            "session(x=...) takes a str or a list of them, which has 1",
+            "session(x=...) takes a str or a list of them, not a list with 1",
         ),
         ("function", (1, "(c)"), TypeError, "session(x=...) takes a function (c), not 1"),
         ("header_name", (1, "X-Id"), TypeError, "session(x=...) takes a str, not 1"),

@@ -31,6 +31,7 @@ from kit._app.types import (
     ReplaceRequest,
 )
 from kit._serving.entry import Opening, Served
+from kit._serving.paths import path_of_request
 from kit._state.app_state import AppState
 from kit._state.table import RouteTable
 from kit._support.limits import Limits
@@ -39,7 +40,7 @@ from kit.compose import respond
 from kit.context import Context
 from kit.interface import METHOD_NAME_ALL, ExecutionContext, HandlerResult, Router, RouterRoute
 from kit.interface.callers import place_of_call
-from kit.interface.paths import merge_path, path_of_url
+from kit.interface.paths import merge_path
 from kit.lifespan import Lifespan
 from kit.request import KitRequest
 from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
@@ -463,20 +464,29 @@ class Kit(Served, Generic[B, V]):
             UnsupportedPathError: If the router finds only now that it can't take a route.
         """
         state = self._state
-        path, match = match_request(state, request, path_of_url(request.url))
+        path, match = match_request(state, request, path_of_request(request))
         bindings = state.lifespan.bindings
         if env is not None and bindings:
             env = {**bindings, **env}
         req = KitRequest(request, path, match)
         c: Context[B, V] = Context(state, None, None, path, match, match[0], env)
         c._begin(req, execution_ctx)
-        response = await respond(c)
+        try:
+            response = await respond(c)
+        except BaseException as error:
+            if c._exits is not None:
+                await c._run_exits(error)
+            raise
         if request.method == "HEAD":
             body = peek(response)
             response = response.__copy__()
             put(response, None)
             if body is not None and not isinstance(body, bytes):
                 await close_stream(body)
+        if c._exits is not None:
+            from kit._app.ending import end_in_process
+
+            await end_in_process(response, c._run_exits)
         return response
 
     async def request(

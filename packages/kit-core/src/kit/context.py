@@ -24,7 +24,7 @@ from kit._state.route import Route
 from kit._support.json import encode, encode_with_aliases
 from kit._support.struct import with_plain_stores
 from kit._support.typevars import B, V
-from kit.interface import ExecutionContext, HandlerError, HTTPException
+from kit.interface import ExecutionContext, Exit, HandlerError, HTTPException
 from kit.interface import Response as AnyResponse
 from kit.interface.signatures import describe
 from kit.request import KitRequest, ServedRequest
@@ -67,6 +67,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     _failed: bool = False  # whether an error handler itself raised
     _execution_ctx: ExecutionContext | None = None
     _renderer: Callable[..., Any] | None = None
+    _exits: list[Exit] | None = None
 
     @property
     def req(self) -> KitRequest:
@@ -137,13 +138,49 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             self._execution_ctx = BackgroundTasks()
         return self._execution_ctx
 
-    async def _end(self) -> None:
-        """Runs the tasks that `wait_until` was given, and releases what the request holds."""
+    def add_exit(self, exit: Exit, /) -> None:
+        """Adds a function that runs when the request is over: its response was sent.
+
+        That is after the last chunk of a streamed body, and before the tasks of `wait_until`. The
+        function that was added last runs first. They run to their ends even if the request is
+        cancelled. In process the request is over when `fetch` returns the response, or when its
+        streamed body has been read or closed.
+
+        Args:
+            exit: Called with the exception that a handler, a middleware or the streamed body
+                raised, also if it was answered; or that cancelled the request; else with None. If
+                it returns True, the exception counts as dealt with for the functions after it. One
+                that it raises itself goes to these, and is logged: the response was sent before.
+        """
+        if self._exits is None:
+            self._exits = []
+            if self._receive is not None:
+                # PERF: served requests with an execution context are ended, the others aren't.
+                self.execution_ctx  # noqa: B018
+        self._exits.append(exit)
+
+    async def _end(self, error: BaseException | None = None) -> None:
+        """Runs exits and the tasks of `wait_until`, and releases what the request holds."""
         try:
+            if self._exits is not None:
+                await self._run_exits(error)
             if self._execution_ctx is not None:
                 await self._execution_ctx.run()  # type: ignore[attr-defined]  # BackgroundTasks
         finally:
             self._close()
+
+    async def _cancel(self, error: BaseException) -> None:
+        """Runs the exits of a request that was cancelled, and releases what it holds."""
+        try:
+            if self._exits is not None:
+                await self._run_exits(error)
+        finally:
+            self._close()
+
+    async def _run_exits(self, error: BaseException | None = None) -> None:
+        from kit.concurrency._exits import run_exits
+
+        await run_exits(self._exits or [], error or self._error)
 
     def _close(self) -> None:
         """Releases the resources of the request, now that it is over."""
@@ -195,22 +232,61 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             key = known_names[name]
         except KeyError:
             key = encode_name(name)
-        if self._res is None:
+        line = None if value is None else (key, encode_value(name, value))
+        res = self._res
+        if res is None:
             lines = self._lines
             if lines is None:
+                if line is None:
+                    return
                 lines = self._lines = []
+        elif self._finalized and self._change_line(res, key, line, append):
+            return
         else:
-            lines = self._own_lines(self._res)
-        if value is None:
+            lines = self._own_lines(res)
+        if line is None:
             lines[:] = [line for line in lines if line[0] != key]
             return
-        line = (key, encode_value(name, value))
         if not append:
             for each in lines:
                 if each[0] == key:
                     set_line(lines, line)
                     return
         lines.append(line)
+
+    def _change_line(
+        self, res: Response, key: bytes, line: HeaderLine | None, append: bool
+    ) -> bool:
+        """Adds or removes a line of the response, if that needs no list of its lines.
+
+        PERF: what most middleware does with a response. Its lines stay a tuple, as those of a
+        response that nothing was added to, and it is sent by the shortest way.
+
+        Args:
+            res: The response.
+            key: The name of the line.
+            line: The line; None removes those of the name.
+            append: Whether the response may have lines of this name.
+
+        Returns:
+            Whether it was done.
+        """
+        lines = res._lines
+        if lines.__class__ is not tuple or key == b"content-length":
+            return False
+        if not append:
+            for each in lines:
+                if each[0] == key:
+                    return False
+        if line is None:
+            return not append
+        body = res._body
+        if body is None or isinstance(body, bytes):
+            # The handler may keep the response and return it again.
+            self._res = response_of(body, res._status, (*lines, line))
+        else:
+            res._lines = (*lines, line)
+        return True
 
     def _own_lines(self, res: Response) -> list[HeaderLine]:
         """Returns header lines of the existing response that may be changed for this request."""

@@ -340,6 +340,43 @@ async def test_header_after_finalization_leaves_a_shared_response_alone() -> Non
     }
 
 
+async def test_header_after_finalization_is_that_of_one_request() -> None:
+    made: list[Response] = []
+
+    def keep(c: Context) -> Response:
+        made.append(made[0] if made else c.text("kept"))
+        return made[0]
+
+    def stream(c: Context) -> Response:
+        return c.body(iter([b"a", b"b"]))
+
+    async def mark(c: Context, next: Next) -> None:
+        await next()
+        c.header("X-Mark", c.req.query("mark"))
+        c.header("X-Mark", "again", append=True)
+        c.header("X-Mark-Too", "1")
+        c.header("X-Mark-Too", "2")
+        c.header("X-Absent")
+        c.header("X-Absent", append=True)
+        c.header("X-Gone", "1")
+        c.header("X-Gone")
+        c.header("X-Gone-Too", "1")
+        c.header("X-Gone-Too", append=True)
+
+    app = Kit().use(mark).get("/", keep).get("/stream", stream)
+    for mark_sent in ("1", "2"):
+        response = await app.request(f"/?mark={mark_sent}")
+        assert response.headers.get_all("x-mark") == [mark_sent, "again"]
+        assert [*response.headers] == ["content-type", "x-mark", "x-mark-too"]
+        assert response.headers.get_all("x-mark-too") == ["2"]
+        assert await response.text() == "kept"
+    assert [*made[0].headers] == ["content-type"]
+    response = await app.request("/stream?mark=1")
+    assert response.headers.get_all("x-mark") == ["1", "again"]
+    assert response.headers.get_all("x-mark-too") == ["2"]
+    assert await response.text() == "ab"
+
+
 async def test_setting_res_leaves_a_shared_response_alone() -> None:
     async def middleware(c: Context, next: Any) -> None:
         await next()

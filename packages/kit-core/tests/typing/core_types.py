@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Any, Literal, Protocol, TypedDict, assert_type
 
 import kit
 from kit import interface
+from kit.accepts import Accepted, AcceptsOptions, accepts
+from kit.html import TemplateString, html, raw
 
 # The classes of kit-core are what the protocols of kit-interface ask for.
 
@@ -96,3 +98,29 @@ class ByTypedDicts(Protocol):
 
 by_mappings(app)
 asgi: ByTypedDicts = app
+
+
+# What accepts() chooses, by a function or without.
+
+
+def last(accepted: list[Accepted], options: AcceptsOptions) -> str:
+    return accepted[-1].type if accepted else options.default
+
+
+async def later(accepted: list[Accepted], options: AcceptsOptions) -> str:
+    return last(accepted, options)
+
+
+async def chosen(c: kit.Context, plain: interface.Context) -> None:
+    assert_type(accepts(c, "Accept", ["a/b"], "a/b"), str)
+    assert_type(accepts(plain, header="Accept", supports=("a",), default="a", match=last), str)
+    assert_type(accepts(c, "Accept", ["a/b"], "a/b", later), Awaitable[str] | str)
+
+
+# HTML is a str, for c.html.
+
+
+def page(c: interface.Context, template: TemplateString, name: str) -> interface.Response:
+    heading = html("<h1>{name}</h1>", name=name)
+    text: str = html("{heading}{rest}{rule}", heading=heading, rest=[None, 1], rule=raw("<hr>"))
+    return c.html(text + html(template))

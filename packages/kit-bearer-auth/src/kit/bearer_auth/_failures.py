@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from kit.interface import Context, HTTPException
+from kit.interface.calls import call
+from kit.interface.fields import is_field_value, is_token, quoted_string
+from kit.interface.options import OptionChecks
 
-# SPEC: RFC 9110 section 5.6.4: the characters of a quoted-string, including latin-1 obs-text.
-_QUOTABLE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
-# SPEC: RFC 9110 section 5.5: a field value; CR, LF or NUL would end the line.
-_FIELD_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]+")
-# SPEC: RFC 9110 section 11.2: the name of an auth-param is a token.
-_PARAMETER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_KEYS = ("message", "www_authenticate_header")
+# PERF: those that are usual, without the import of http.
+_PHRASES = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden"}
+_KEYS = ("message", "www_authenticate_header", "status")
 
 
 class FailureOptions(TypedDict, total=False):
@@ -28,11 +26,25 @@ class FailureOptions(TypedDict, total=False):
             pairs after the scheme; `""` selects the default, since a 401 needs a challenge (RFC
             9110 section 11.6.1). A function, plain or async, is called with `c` and returns either
             of them.
+        status: HTTP status code, 400 to 499. The challenge is sent with every status.
     """
 
     message: Any
     # Any lets the function annotate its context as the core's own class.
     www_authenticate_header: str | Mapping[str, object] | Callable[[Any], Any] | None
+    status: int | None
+
+
+class Failure(NamedTuple):
+    """What is answered to one kind of failure.
+
+    Attributes:
+        status: HTTP status code.
+        error: Async function that is called with `c` and returns the exception to raise.
+    """
+
+    status: int
+    error: Callable[[Context[Any, Any]], Awaitable[HTTPException]]
 
 
 def quoted(what: str, value: str) -> str:
@@ -41,101 +53,98 @@ def quoted(what: str, value: str) -> str:
     Raises:
         ValueError: If it contains a control character or a character beyond latin-1.
     """
-    if not _QUOTABLE.fullmatch(value):
-        raise ValueError(
-            f"bearer_auth: {what} {value!r:.100} can't be sent in a header: "
-            "expected latin-1 text without control characters"
-        )
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    try:
+        return quoted_string(value)
+    except ValueError as error:
+        raise ValueError(f"bearer_auth: {what} {error}") from None
 
 
 def prepare(
     name: str,
     options: FailureOptions | None,
     status: int,
-    default_message: str,
-    default_header: str,
     challenge: str,
-) -> Callable[[Context[Any, Any]], Awaitable[HTTPException]]:
-    """Checks the options for one kind of failure and returns a function that builds the error.
+    parameters: Callable[[int], str],
+) -> Failure:
+    """Checks the options for one kind of failure.
 
     Args:
         name: Name of the argument of `bearer_auth`, for error messages.
         options: The value of that argument.
-        status: HTTP status code of the response.
-        default_message: The body if the options set none.
-        default_header: The WWW-Authenticate header if the options set none.
+        status: HTTP status code if the options set none.
         challenge: The scheme and a space, put before key-value pairs, or an empty string.
-
-    Returns:
-        An async function that returns the exception to raise.
+        parameters: Called with the status; returns the parameters of the challenge if the options
+            set none.
 
     Raises:
         TypeError: If the options are not a mapping, or a value has the wrong type.
-        ValueError: If a key is unknown, or a header value is invalid.
+        ValueError: If a key is unknown, or a value can't be used.
     """
-    message: Any = default_message
-    header: Any = default_header
-    where = f"{name}['www_authenticate_header']"
+    given: Mapping[str, Any] = {}
     if options is not None:
-        _check_keys(name, options)
-        if options.get("message") is not None:
-            message = options["message"]
-        if options.get("www_authenticate_header") not in (None, ""):
-            header = options["www_authenticate_header"]
-            if not callable(header):
-                header = _header_text(where, header, challenge)
+        given = OptionChecks("bearer_auth").keys(name, options, _KEYS)
+    if given.get("status") is not None:
+        status = _checked_status(name, given["status"])
+    message: Any = given.get("message")
+    if message is None:
+        message = _phrase(status)
+    where = f"{name}['www_authenticate_header']"
+    header: Any = given.get("www_authenticate_header")
+    if header is None or header == "":
+        header = challenge + parameters(status)
+    elif not callable(header):
+        header = _header_text(where, header, challenge)
 
-    async def failure(c: Context[Any, Any]) -> HTTPException:
+    async def error(c: Context[Any, Any]) -> HTTPException:
         text = header
         if callable(text):
-            text = _header_text(where, await _called(text, c), challenge)
-        body = await _called(message, c) if callable(message) else message
+            text = _header_text(where, await call(text, c), challenge)
+        body = await call(message, c) if callable(message) else message
         headers = {"WWW-Authenticate": text}
         if isinstance(body, str):
             return HTTPException(status, body, res=c.text(body, status, headers))
         return HTTPException(status, res=c.json(body, status, headers))
 
-    return failure
+    return Failure(status, error)
 
 
-def _check_keys(name: str, options: Mapping[str, Any]) -> None:
-    if not isinstance(options, Mapping):
-        raise TypeError(
-            f"bearer_auth({name}=...) takes a mapping with {_KEYS[0]!r} and {_KEYS[1]!r}, "
-            f"not {type(options).__name__}"
-        )
-    for key in options:
-        if key not in _KEYS:
-            raise ValueError(
-                f"bearer_auth({name}=...) has the unknown key {key!r}: "
-                f"expected {_KEYS[0]!r} or {_KEYS[1]!r}"
-            )
+def _checked_status(name: str, status: Any) -> int:
+    if isinstance(status, bool) or not isinstance(status, int):
+        raise TypeError(f"bearer_auth: {name}['status'] is {status!r:.100}, expected an int")
+    if not 400 <= status <= 499:
+        raise ValueError(f"bearer_auth: {name}['status'] is {status}, expected 400 to 499")
+    return status
+
+
+def _phrase(status: int) -> str:
+    if status in _PHRASES:
+        return _PHRASES[status]
+    from http import HTTPStatus
+
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:  # a status of the app's own
+        return "Unauthorized"
 
 
 def _header_text(where: str, value: Any, challenge: str) -> str:
     if isinstance(value, str):
-        if not _FIELD_VALUE.fullmatch(value):
+        if not value or not is_field_value(value):
             raise ValueError(
                 f"bearer_auth: {where} {value!r:.100} can't be sent in a header: "
-                "expected latin-1 text without control characters"
+                "expected latin-1 text without control characters and blanks at its ends"
             )
         return value
     if not isinstance(value, Mapping):
         raise TypeError(
             f"bearer_auth: {where} is {type(value).__name__}, expected a str, a mapping, or a "
-            "function that gives one of them"
+            "function that returns one of them"
         )
     pairs = []
     for key, each in value.items():
-        if not isinstance(key, str) or not _PARAMETER.fullmatch(key):
+        if not isinstance(key, str) or not is_token(key):
             raise ValueError(
                 f"bearer_auth: {where} has the key {key!r:.100}: expected a token such as 'error'"
             )
         pairs.append(f"{key}={quoted(where, str(each))}")
     return challenge + ",".join(pairs)
-
-
-async def _called(function: Callable[[Context[Any, Any]], Any], c: Context[Any, Any]) -> Any:
-    result = function(c)
-    return await result if hasattr(result, "__await__") else result

@@ -4,25 +4,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, Optional, TypeAlias
 
 from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.credentials import (
+    HashFunction,
+    compare_by_digest,
+    compare_by_hash_function,
+)
+from kit.interface.fields import TOKEN, quoted_string
 from kit.interface.metadata import attach
+from kit.interface.options import OptionChecks
 
-from ._failures import FailureOptions, prepare, quoted
-from ._tokens import HashFunction, by_digest, by_hash_function, check_tokens
+from ._failures import Failure, FailureOptions, prepare
+from ._tokens import check_tokens
+from ._users import user_type
 
 __all__ = ("FailureOptions", "HashFunction", "VerifyToken", "bearer_auth")
 
 # Any lets a function annotate its context as the core's own class, or one with its types.
-VerifyToken: TypeAlias = Callable[[str, Any], bool | Awaitable[bool]]
-"""Decides whether a well-formed token is accepted: `def verify(token, c)`, plain or async."""
+VerifyToken: TypeAlias = Callable[[str, Any], object]
+"""Decides whether a well-formed token is accepted: `def verify(token, c)`, plain or async.
 
-# SPEC: RFC 9110 section 5.6.2.
-_TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"  # noqa: S105 - a grammar, not a secret
+It returns the user whose token it is, or True; anything falsy, such as None, refuses the token.
+"""
+
 # SPEC: RFC 6750 section 2.1, b64token.
 _B64TOKEN = r"[A-Za-z0-9\-._~+/]+=*"
+_USER = "user"
 
 
 def bearer_auth(
@@ -36,6 +46,8 @@ def bearer_auth(
     no_authentication_header: FailureOptions | None = None,
     invalid_authentication_header: FailureOptions | None = None,
     invalid_token: FailureOptions | None = None,
+    optional: bool = False,
+    user_variable: str = _USER,
 ) -> AsyncMiddleware:
     """Returns middleware that only lets requests with a valid bearer token through.
 
@@ -45,23 +57,28 @@ def bearer_auth(
 
     Tokens are compared in constant time.
 
-    The middleware carries its security scheme and the statuses of its responses as facts, see
-    `kit.interface.metadata`.
+    The middleware carries its security scheme, the statuses of its responses and the type of the
+    user as facts, see `kit.interface.metadata`.
 
     Args:
         token: The accepted token, or several tokens, any of which is accepted.
-        verify_token: Function `(token, c)`, plain or async, that returns whether the token is
-            accepted. It takes the place of `token`.
+        verify_token: Function `(token, c)`, plain or async, that returns the user whose token it
+            is, or True, or something falsy if the token is refused. Used instead of `token`.
         realm: Name of the protected area, for the challenge to requests without credentials.
         prefix: Scheme before the token, compared case-insensitively. If empty, the header contains
             only the token, and challenges have no scheme.
         header_name: The request header that contains the credentials.
         hash_function: Function `(token)`, plain or async, that returns the token's hash as str or
             bytes, or None, which never matches. It must be deterministic. Default: SHA-256.
-        no_authentication_header: `message` and `www_authenticate_header` of the response to a
-            request without credentials, see `FailureOptions`.
+        no_authentication_header: `message`, `www_authenticate_header` and `status` of the response
+            to a request without credentials, see `FailureOptions`.
         invalid_authentication_header: The same for malformed credentials.
-        invalid_token: The same for a refused token.
+        invalid_token: The same for a refused token. With the status 403 the challenge says
+            `insufficient_scope` (RFC 6750 section 3.1).
+        optional: Let requests without credentials through too, without a user. Malformed and
+            refused credentials are still errors.
+        user_variable: Name of the variable in which a user that `verify_token` returns is kept, for
+            `c.get(user_variable)`.
 
     Returns:
         The middleware, for `app.use(path, ...)`.
@@ -73,72 +90,134 @@ def bearer_auth(
     Example:
         app.use("/api/*", bearer_auth(token="s3cret"))
     """
-    for name, function in (("verify_token", verify_token), ("hash_function", hash_function)):
-        if function is not None and not callable(function):
-            raise TypeError(f"bearer_auth({name}=...) takes a function, not {function!r:.100}")
-    _check_text("header_name", header_name, _TOKEN, "a header name such as 'Authorization'")
-    _check_text(
-        "prefix", prefix, rf"(?:{_TOKEN}(?: {_TOKEN})*)?", "a scheme such as 'Bearer' or ''"
-    )
-    if not isinstance(realm, str):
-        raise TypeError(f"bearer_auth(realm=...) takes a str, not {type(realm).__name__}")
-    challenge = f"{prefix} " if prefix else ""
+    check = OptionChecks("bearer_auth")
+    _check_header(check, header_name, prefix, realm)
+    _check_user(check, verify_token, user_variable)
+    if check.flag("optional", optional) and no_authentication_header is not None:
+        raise ValueError(
+            "bearer_auth(no_authentication_header=...) can't be used with optional=True, "
+            "which lets requests without credentials through"
+        )
+    scheme = f"{prefix} " if prefix else ""
     absent = prepare(
         "no_authentication_header",
         no_authentication_header,
         401,
-        "Unauthorized",
-        f"{challenge}realm={quoted('realm', realm)}",
-        challenge,
+        scheme,
+        lambda status: f"realm={quoted_string(realm)}",
     )
     malformed = prepare(
         "invalid_authentication_header",
         invalid_authentication_header,
         400,
-        "Bad Request",
-        f'{challenge}error="invalid_request"',
-        challenge,
+        scheme,
+        lambda status: 'error="invalid_request"',
     )
+    # SPEC: RFC 6750 section 3.1: the error that goes with each status.
     refused = prepare(
         "invalid_token",
         invalid_token,
         401,
-        "Unauthorized",
-        f'{challenge}error="invalid_token"',
-        challenge,
+        scheme,
+        lambda status: f'error="{"insufficient_scope" if status == 403 else "invalid_token"}"',
     )
-    accepts: Callable[[str, Any], Any]
-    if verify_token is not None:
-        accepts = verify_token
-    elif token is None:
-        raise ValueError("bearer_auth() needs token=... or verify_token=..., and got neither")
-    else:
-        tokens = check_tokens(token, re.compile(_B64TOKEN))
-        accepts = by_hash_function(tokens, hash_function) if hash_function else by_digest(tokens)
-
-    # A repeated header is joined with a comma (RFC 9110 section 5.3). Neither scheme nor token can
-    # contain one, so the pattern rejects it.
-    scheme = rf"(?i:{re.escape(prefix)}) [ \t]*" if prefix else ""
-    credentials = re.compile(rf"[ \t]*{scheme}({_B64TOKEN})[ \t]*", re.ASCII).fullmatch
+    accepts = _acceptance(check, token, verify_token, hash_function)
+    credentials = _credentials(prefix)
 
     async def bearer_auth(c: Context[Any, Any], next: Next) -> None:
         header = c.req.header(header_name)
         match = credentials(header) if header else None
-        if match is None:
-            blank = not header or header.isspace()
-            raise await (absent if blank else malformed)(c)
-        accepted = accepts(match[1], c)
-        if hasattr(accepted, "__await__"):
-            accepted = await accepted
-        if not accepted:
-            raise await refused(c)
+        if match is not None:
+            user = accepts(match[1], c)
+            if hasattr(user, "__await__"):
+                user = await user
+            if not user:
+                raise await refused.error(c)
+            if user is not True:
+                c.set(user_variable, user)
+        elif header and not header.isspace():
+            raise await malformed.error(c)
+        elif not optional:
+            raise await absent.error(c)
         await next()
 
+    provided = None if verify_token is None else user_type(verify_token)
+    own = _security_scheme(prefix, header_name)
     return attach(
         bearer_auth,
-        security=_security_scheme(prefix, header_name),
-        responses={400: "The credentials are malformed", 401: "No credentials, or refused ones"},
+        provides=_provided(user_variable, provided, optional),
+        security=(own, ()) if optional else own,
+        responses=_responses(None if optional else absent, malformed, refused),
     )
+
+
+def _check_header(check: OptionChecks, header_name: Any, prefix: Any, realm: Any) -> None:
+    check.header_name("header_name", header_name, "Authorization")
+    check.text("prefix", prefix, rf"(?:{TOKEN}(?: {TOKEN})*)?", "a scheme such as 'Bearer' or ''")
+    try:
+        quoted_string(check.text("realm", realm))
+    except ValueError:
+        check.unusable("realm", realm, "latin-1 text without control characters")
+
+
+def _check_user(check: OptionChecks, verify_token: Any, user_variable: Any) -> None:
+    if verify_token is not None:
+        check.function("verify_token", verify_token, "(token, c)")
+    check.text("user_variable", user_variable, r"\S+", "a name such as 'user'")
+    if verify_token is None and user_variable != _USER:
+        raise ValueError(
+            "bearer_auth(user_variable=...) needs verify_token=..., which returns the user"
+        )
+
+
+def _acceptance(
+    check: OptionChecks,
+    token: Any,
+    verify_token: VerifyToken | None,
+    hash_function: HashFunction | None,
+) -> Callable[[str, Context[Any, Any]], Any]:
+    """Returns a function that returns the user of a token or whether it is accepted."""
+    if hash_function is not None:
+        check.function("hash_function", hash_function, "(token)")
+    if verify_token is not None:
+        return verify_token
+    if token is None:
+        raise ValueError("bearer_auth() needs token=... or verify_token=..., and got neither")
+    tokens = check_tokens(token, re.compile(_B64TOKEN))
+    if hash_function is not None:
+        is_hashed = compare_by_hash_function(
+            "bearer_auth", [(each,) for each in tokens], hash_function
+        )
+        return lambda token, c: is_hashed(token)
+    is_known = compare_by_digest(tokens)
+    return lambda token, c: is_known(token)
+
+
+def _credentials(prefix: str) -> Callable[[str], re.Match[str] | None]:
+    """Returns a function that finds the token in the value of the header."""
+    # A repeated header is joined with a comma (RFC 9110 section 5.3). Neither scheme nor token can
+    # contain one, so the pattern rejects it.
+    scheme = rf"(?i:{re.escape(prefix)}) [ \t]*" if prefix else ""
+    return re.compile(rf"[ \t]*{scheme}({_B64TOKEN})[ \t]*", re.ASCII).fullmatch
+
+
+def _provided(name: str, kind: Any, optional: bool) -> dict[str, Any]:
+    if kind is None:
+        return {}
+    return {name: Optional[kind] if optional and kind is not Any else kind}  # noqa: UP045
+
+
+def _responses(absent: Failure | None, malformed: Failure, refused: Failure) -> dict[int, str]:
+    """Returns the statuses of the failures, each with what it means."""
+    meanings: dict[int, list[str]] = {}
+    for failure, meaning in (
+        (absent, "no credentials"),
+        (malformed, "malformed credentials"),
+        (refused, "a refused token"),
+    ):
+        if failure is not None:
+            meanings.setdefault(failure.status, []).append(meaning)
+    return {status: ", or ".join(each).capitalize() for status, each in meanings.items()}
 
 
 def _security_scheme(prefix: str, header_name: str) -> dict[str, str]:
@@ -147,10 +226,3 @@ def _security_scheme(prefix: str, header_name: str) -> dict[str, str]:
         return {"type": "http", "scheme": prefix.lower()}
     # OpenAPI has no HTTP scheme for anything else, so it is described as a key in a header.
     return {"type": "apiKey", "in": "header", "name": header_name}
-
-
-def _check_text(name: str, value: str, pattern: str, expected: str) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"bearer_auth({name}=...) takes a str, not {type(value).__name__}")
-    if not re.fullmatch(pattern, value):
-        raise ValueError(f"bearer_auth({name}={value!r:.100}) can't be used: expected {expected}")

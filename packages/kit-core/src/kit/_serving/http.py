@@ -112,9 +112,9 @@ async def serve(  # noqa: C901
             await send_response(response, send, c._wait_for_disconnect, method)
     except BaseException as error:
         if isinstance(error, Exception):
-            await c._end()  # tasks were promised, whatever became of the response
+            await c._end(error)  # tasks were promised, whatever became of the response
         else:
-            c._close()
+            await c._cancel(error)
         raise
     if c._execution_ctx is not None:
         await c._end()

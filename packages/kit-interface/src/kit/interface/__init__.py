@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._app import App
-from ._context import Context, ExecutionContext, KitRequest
+from ._context import Context, ExecutionContext, Exit, KitRequest
 from ._errors import (
     HandlerError,
     HTTPException,
@@ -40,6 +40,7 @@ __all__ = (
     "Context",
     "ErrorHandler",
     "ExecutionContext",
+    "Exit",
     "FieldError",
     "File",
     "FormData",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 from ._errors import ValidationTarget
 from ._router import RouterRoute
@@ -29,6 +29,10 @@ class ExecutionContext(Protocol):
 
     def wait_until(self, awaitable: Awaitable[Any], /) -> None:
         """Keeps `awaitable` running after the response; its exception is logged."""
+
+
+Exit: TypeAlias = Callable[[BaseException | None], Awaitable[object]]
+"""Runs at the end of a request, given the exception that ended it; True if it deals with that."""
 
 
 class KitRequest(Protocol):
@@ -138,6 +142,23 @@ class KitRequest(Protocol):
             **limits: Limits of the app that differ for this form.
         """
 
+    def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
+        """Limits the size of the body, whoever reads it and in whatever way.
+
+        Whatever reads on once more bytes have come gets an exception: the readers here and those of
+        `raw`, clones, mounted applications. Nothing is read for that, and a stream stays one. If
+        several limits are set, each of them holds.
+
+        Args:
+            max_size: Maximum number of bytes.
+            refuse: Returns the exception to raise, e.g. an `HTTPException`.
+
+        Raises:
+            Exception: That of `refuse`, if the body is known to be larger: it is in memory, or was
+                read before.
+            RuntimeError: If the body was read already, in a way that does not tell its size.
+        """
+
     @overload
     def valid(self, target: ValidationTarget, /) -> Any: ...
     @overload
@@ -187,6 +208,15 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
 
         Raises:
             RuntimeError: If the request was made in process without one.
+        """
+
+    def add_exit(self, exit: Exit, /) -> None:
+        """Runs `exit` when the response was sent, streamed bodies included; the last added first.
+
+        Args:
+            exit: Called with the exception that a handler, a middleware or the streamed body
+                raised, or that cancelled the request; else with None. If it returns True, the exits
+                after it are called with None.
         """
 
     @property

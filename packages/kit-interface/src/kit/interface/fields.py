@@ -4,10 +4,21 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+from typing import NamedTuple, cast
 
 from ._web import Headers
 
-__all__ = ("TOKEN", "add_vary", "is_field_value", "is_token", "list_members", "quoted_string")
+__all__ = (
+    "TOKEN",
+    "Accepted",
+    "add_vary",
+    "is_field_value",
+    "is_token",
+    "list_members",
+    "parse_accept",
+    "quoted_string",
+)
 
 TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"  # noqa: S105 - a grammar, not a secret
 """Pattern of a token, such as the name of a field or a method (section 5.6.2)."""
@@ -19,6 +30,32 @@ _QUOTABLE = re.compile(r"[\t -~\x80-\xff]*")
 _TOKEN = re.compile(TOKEN)
 # A comma within a quoted-string separates nothing. An unclosed quotation ends with the value.
 _MEMBER = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*(?:"|\\?\Z))+')
+# The parts of a member of Accept that has a quote in it. None of them can match in two ways, so the
+# time they take is proportional to the length of the value.
+_ACCEPTED_TYPE = re.compile(r"[^;,]*")
+_TYPELESS = re.compile(r'(?:[^",]+|"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))*', re.DOTALL)
+_PARAMETER_NAME = re.compile(r"[^=;,]*")
+_BLANKS = re.compile(r"[ \t]*")
+_QUOTED_VALUE = re.compile(r'[^";,]*"[^"\\]*(?:\\.[^"\\]*)*(?P<end>")[ \t]*', re.DOTALL)
+# A quotation that is not closed ends with the value.
+_PLAIN_VALUE = re.compile(r'[^";,]*(?:".*)?', re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+# SPEC: section 12.4.2 has digits and a dot. Other spellings of a number mean what they look like.
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?Infinity")
+
+
+class Accepted(NamedTuple):
+    """One member of Accept, Accept-Language, Accept-Encoding or Accept-Charset.
+
+    Attributes:
+        type: A media type or range, a language range, a coding or a charset, as it was sent.
+        q: How much it is preferred, from 0 to 1 (section 12.4.2). 0 is a refusal.
+        params: Its parameters, unquoted, `q` among them.
+    """
+
+    type: str
+    q: float
+    params: dict[str, str]
 
 
 def is_token(text: str) -> bool:
@@ -73,6 +110,29 @@ def list_members(value: str | None) -> list[str]:
     return [stripped for each in members if (stripped := each.strip(" \t"))]
 
 
+def parse_accept(value: str | None) -> list[Accepted]:
+    """Parses the value of a field that says what a client accepts (section 12.5).
+
+    The time it takes is proportional to the length of the value, but for the sorting.
+
+    Args:
+        value: The value; that of several lines is joined by commas. None if there is none.
+
+    Returns:
+        The members, those with the highest quality first; equal ones in the order in which they
+        were sent. Refused ones, with a quality of 0, are among them. A quality that is absent or is
+        no number counts as 1, one beyond 0 and 1 as the nearer of the two. Members without a type
+        and parameters without a value are left out.
+    """
+    if not value:
+        return []
+    accepted = _accepted_quoted(value) if '"' in value else _accepted_plain(value)
+    # PERF: most clients send them in this order.
+    if any(one.q < other.q for one, other in pairwise(accepted)):
+        accepted.sort(key=_by_quality)
+    return accepted
+
+
 def add_vary(headers: Headers, *names: str) -> None:
     """Adds names to Vary, which says on what the response depends (section 12.5.5).
 
@@ -82,9 +142,88 @@ def add_vary(headers: Headers, *names: str) -> None:
             stands for all of them.
     """
     value = headers.get("vary")
+    if value is None:  # PERF: nothing to compare with
+        if names:
+            headers.append("Vary", ", ".join(dict.fromkeys(names)))
+        return
     present = {member.lower() for member in list_members(value)}
     if "*" in present:
         return
     new = [name for name in dict.fromkeys(names) if name.lower() not in present]
     if new:
         headers.set("Vary", ", ".join([value, *new] if value else new))
+
+
+def _accepted_plain(value: str) -> list[Accepted]:
+    accepted = []
+    for member in value.split(","):
+        first, *parameters = member.split(";")
+        kind = first.strip(" \t")
+        if not kind:
+            continue
+        params = {}
+        for parameter in parameters:
+            name, _, text = parameter.partition("=")
+            text = text.strip(" \t")
+            if text and text[0] != "=" and (name := name.strip(" \t")):
+                params[name] = text
+        accepted.append(Accepted(kind, _quality(params) if params else 1.0, params))
+    return accepted
+
+
+def _accepted_quoted(value: str) -> list[Accepted]:
+    accepted = []
+    position = 0
+    while position < len(value):
+        position, kind = _matched(_ACCEPTED_TYPE, value, position)
+        params: dict[str, str] = {}
+        if kind := kind.strip(" \t"):
+            while value.startswith(";", position):
+                position = _parameter(value, position + 1, params)
+            accepted.append(Accepted(kind, _quality(params) if params else 1.0, params))
+        else:
+            position, _ = _matched(_TYPELESS, value, position)
+        position += 1  # the comma
+    return accepted
+
+
+def _parameter(value: str, position: int, params: dict[str, str]) -> int:
+    """Reads one parameter, and returns where it ends: at a `;`, a `,` or the end of the value."""
+    position, name = _matched(_PARAMETER_NAME, value, position)
+    if not value.startswith("=", position):
+        return position
+    start, _ = _matched(_BLANKS, value, position + 1)
+    text = ""
+    if value.startswith("=", start):
+        position = start
+    elif found := _QUOTED_VALUE.match(value, start):
+        position = found.end()
+        # Where something else stands behind the quotation, the parameter is malformed.
+        if position == len(value) or value[position] in ";,":
+            text = _ESCAPED.sub(r"\1", value[start + 1 : found.start("end")])
+    else:
+        position, text = _matched(_PLAIN_VALUE, value, start)
+        text = text.strip(" \t")
+    if text and (name := name.strip(" \t")):
+        params[name] = text
+    return _matched(_ACCEPTED_TYPE, value, position)[0]
+
+
+def _matched(pattern: re.Pattern[str], value: str, position: int) -> tuple[int, str]:
+    """Returns the end and the text of what a pattern matches, which may be empty."""
+    found = cast(re.Match[str], pattern.match(value, position))
+    return found.end(), found[0]
+
+
+def _quality(params: dict[str, str]) -> float:
+    text = params.get("q") or params.get("Q")
+    if text is None:
+        return 1.0
+    text = text.strip(" \t")
+    if not _NUMBER.fullmatch(text):
+        return 0.0 if text in ("", "NaN") else 1.0
+    return min(max(float(text), 0.0), 1.0)
+
+
+def _by_quality(accepted: Accepted) -> float:
+    return -accepted.q

@@ -69,7 +69,7 @@ class OptionChecks:
             if not isinstance(each, str):
                 raise TypeError(
                     f"{self.factory}({name}=...) takes a str or a list of them, "
-                    f"which has {each!r:.100}"
+                    f"not a list with {each!r:.100}"
                 )
         return texts
 

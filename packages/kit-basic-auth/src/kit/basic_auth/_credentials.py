@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Reads credentials from requests, and checks those that are configured."""
+
+from __future__ import annotations
+
+import re
+from binascii import Error, a2b_base64
+from collections.abc import Mapping
+from typing import Any
+from unicodedata import combining, normalize
+
+# SPEC: RFC 9110 section 11.4: scheme, spaces, and a token68, of which Basic uses base64.
+_CREDENTIALS = re.compile(r" *[Bb][Aa][Ss][Ii][Cc] +([A-Za-z0-9+/]+={0,2}) *").fullmatch
+# SPEC: RFC 7617 section 2: neither the name nor the password contains a CTL of RFC 5234.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]").search
+# SPEC: UAX #15, D4, Stream-Safe Text Format.
+_MOST_MARKS = 30
+# Starters that decompose into marks. There are no others.
+_MADE_OF_MARKS = frozenset("\u0f73\u0f75\u0f81")
+
+
+def read_credentials(header: str | None) -> str | None:
+    """Returns the name, a colon and the password that an Authorization header carries.
+
+    Args:
+        header: The value of the header, or None.
+
+    Returns:
+        The text in NFC, which contains a colon; None for a header that is absent, malformed, or
+        of another scheme.
+    """
+    match = _CREDENTIALS(header) if header else None
+    if match is None:
+        return None
+    encoded = match[1]
+    surplus = len(encoded) % 4
+    if surplus:
+        # SPEC: WHATWG Infra, forgiving-base64 decode: padding is complete or absent.
+        if surplus == 1 or encoded[-1] == "=":
+            return None
+        encoded += "=" * (4 - surplus)
+    try:
+        text = a2b_base64(encoded, strict_mode=True).decode()
+    except (Error, UnicodeDecodeError):
+        return None
+    if ":" not in text:
+        return None
+    if text.isascii():
+        # PERF: in ASCII, only control characters are not printable.
+        return text if text.isprintable() else None
+    if _CONTROL(text):
+        return None
+    # SPEC: WHATWG Encoding, UTF-8 decode: a byte order mark is not part of the text.
+    text = text.removeprefix("\ufeff")
+    if _has_many_marks(text):
+        return None
+    # SPEC: RFC 7617 section 2.1: charset="UTF-8" asks clients for NFC. Most take no notice.
+    return normalize("NFC", text)
+
+
+def check_users(users: tuple[Any, ...], username: Any, password: Any) -> list[tuple[str, str]]:
+    """Checks the configured users. Errors never show a password: they end up in logs.
+
+    Args:
+        users: The positional arguments of the factory.
+        username: Its argument of this name.
+        password: Its argument of this name.
+
+    Returns:
+        Names and passwords in NFC; those of the keywords come first.
+
+    Raises:
+        TypeError: If a user is not a mapping, or a name or password is not a str.
+        ValueError: If a user lacks one of them, or could never log in.
+    """
+    pairs: list[tuple[str, str]] = []
+    if username is not None or password is not None:
+        for name, value, other in (
+            ("username", username, "password"),
+            ("password", password, "username"),
+        ):
+            if value is None:
+                raise ValueError(f"basic_auth({other}=...) needs {name}=... as well")
+        pairs.append(_checked("basic_auth(): ", username, password))
+    for number, user in enumerate(users, 1):
+        where = f"basic_auth(): user {number} of {len(users)} "
+        if not isinstance(user, Mapping):
+            raise TypeError(
+                f"{where}is {type(user).__name__}, expected a mapping "
+                "{'username': ..., 'password': ...}"
+            )
+        if user.keys() != {"username", "password"}:
+            keys = ", ".join(sorted(map(repr, user))) or "no keys"
+            raise ValueError(f"{where}has {keys}: expected 'username' and 'password'")
+        pairs.append(_checked(f"{where}has a ", user["username"], user["password"]))
+    return pairs
+
+
+def _checked(where: str, username: Any, password: Any) -> tuple[str, str]:
+    texts = []
+    for name, value in (("username", username), ("password", password)):
+        if not isinstance(value, str):
+            raise TypeError(f"{where}{name} of type {type(value).__name__}, expected a str")
+        if _CONTROL(value):
+            raise ValueError(
+                f"{where}{name} with a control character, which no client can send "
+                "(RFC 7617 section 2)"
+            )
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{where}{name} that can't be encoded as UTF-8") from None
+        if _has_many_marks(value):
+            raise ValueError(
+                f"{where}{name} with more than {_MOST_MARKS} combining marks in a row, "
+                "which is never accepted"
+            )
+        texts.append(normalize("NFC", value))
+    if ":" in texts[0]:
+        # APPSEC: not shown: it may be a name and a password together.
+        raise ValueError(
+            f"{where}username with a colon, which would end the name (RFC 7617 section 2)"
+        )
+    if not any(texts):
+        raise ValueError(f"{where}username and a password that are both empty")
+    return texts[0], texts[1]
+
+
+def _has_many_marks(text: str) -> bool:
+    """Returns whether a text has more combining marks in a row than any language uses.
+
+    APPSEC: normalizing takes quadratic time in the length of such a sequence, and the text comes
+    from clients that are not yet authenticated.
+    """
+    marks = 0
+    for character in text:
+        if combining(character) or character in _MADE_OF_MARKS:
+            marks += 1
+            if marks > _MOST_MARKS:
+                return True
+        else:
+            marks = 0
+    return False

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""The middleware: reads and checks name and password, and calls the next handler or refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias, TypedDict
+
+from kit.interface import AsyncMiddleware, Context, HTTPException, Next
+from kit.interface.calls import call
+from kit.interface.credentials import (
+    HashFunction,
+    compare_by_digest,
+    compare_by_hash_function,
+)
+from kit.interface.fields import quoted_string
+from kit.interface.metadata import attach
+from kit.interface.options import OptionChecks
+
+from ._credentials import check_users, read_credentials
+
+__all__ = ("OnAuthSuccess", "User", "VerifyUser", "basic_auth")
+
+# Any lets a function annotate its context as the core's own class, or one with its types.
+VerifyUser: TypeAlias = Callable[[str, str, Any], bool | Awaitable[bool]]
+"""Decides whether a user is let in: `def verify_user(username, password, c)`, plain or async."""
+
+OnAuthSuccess: TypeAlias = Callable[[Any, str], object]
+"""Called with the accepted username: `def on_auth_success(c, username)`, plain or async."""
+
+
+class User(TypedDict):
+    """A user who is let in.
+
+    Attributes:
+        username: The name, without a colon.
+        password: The password.
+    """
+
+    username: str
+    password: str
+
+
+def basic_auth(
+    *users: User | Mapping[str, str],
+    username: str | None = None,
+    password: str | None = None,
+    verify_user: VerifyUser | None = None,
+    realm: str = "Secure Area",
+    hash_function: HashFunction | None = None,
+    invalid_user_message: Any = "Unauthorized",
+    on_auth_success: OnAuthSuccess | None = None,
+) -> AsyncMiddleware:
+    """Returns middleware that only lets requests with a known name and password through (RFC 7617).
+
+    Any other request raises an `HTTPException(401)` that carries the response (`res`), so
+    `on_error` sees it. Its challenge asks for credentials in UTF-8.
+
+    Names and passwords are compared in constant time, always with those of all users.
+
+    The middleware carries its security scheme and its 401 as facts, see `kit.interface.metadata`.
+
+    Args:
+        *users: The users, each a mapping `{"username": ..., "password": ...}`.
+        username: Name of one more user.
+        password: The password of that user.
+        verify_user: Function `(username, password, c)`, plain or async, that returns whether the
+            user is let in. Used instead of all users.
+        realm: Name of the protected area, which browsers show. `""` selects the default.
+        hash_function: Function `(text)`, plain or async, that returns the hash of a name or a
+            password as str or bytes, or None, which never matches. It must be deterministic.
+            Configured users and what a request presents are both hashed by it. It is not for
+            passwords that are stored as hashes: check those with `verify_user`. Default: SHA-256.
+        invalid_user_message: The body of the 401: a str is sent as text/plain, any other value as
+            JSON; `""` and None select the default. A function `(c)`, plain or async, returns
+            either of them.
+        on_auth_success: Function `(c, username)`, plain or async, that is called before the
+            handlers, e.g. to `c.set("user", ...)`.
+
+    Returns:
+        The middleware, for `app.use(path, ...)`.
+
+    Raises:
+        ValueError: If there are neither users nor `verify_user`, or a value can't be used.
+        TypeError: If an argument has the wrong type.
+
+    Example:
+        app.use("/admin/*", basic_auth(username="ada", password=os.environ["ADMIN_PASSWORD"]))
+    """
+    known = check_users(users, username, password)
+    _check_functions(verify_user, hash_function, on_auth_success)
+    if verify_user is None and not known:
+        raise ValueError(
+            "basic_auth() needs username=... and password=..., users, or verify_user=..., "
+            "and got none of them"
+        )
+    refusal = _refusal(realm, invalid_user_message)
+    accepts = _acceptance(known, verify_user, hash_function)
+
+    async def basic_auth(c: Context[Any, Any], next: Next) -> None:
+        credentials = read_credentials(c.req.header("authorization"))
+        if credentials is None:
+            raise await refusal(c)
+        accepted = accepts(credentials, c)
+        if hasattr(accepted, "__await__"):
+            accepted = await accepted
+        if not accepted:
+            raise await refusal(c)
+        if on_auth_success is not None:
+            told: Any = on_auth_success(c, credentials.partition(":")[0])
+            if hasattr(told, "__await__"):
+                await told
+        await next()
+
+    return attach(
+        basic_auth,
+        security={"type": "http", "scheme": "basic"},
+        responses={401: "No credentials, or refused ones"},
+    )
+
+
+def _check_functions(verify_user: Any, hash_function: Any, on_auth_success: Any) -> None:
+    check = OptionChecks("basic_auth")
+    if verify_user is not None:
+        check.function("verify_user", verify_user, "(username, password, c)")
+    if hash_function is not None:
+        check.function("hash_function", hash_function, "(text)")
+    if on_auth_success is not None:
+        check.function("on_auth_success", on_auth_success, "(c, username)")
+
+
+def _refusal(realm: Any, message: Any) -> Callable[[Context[Any, Any]], Awaitable[HTTPException]]:
+    """Checks the options of the answer, and returns a function that makes the error."""
+    check = OptionChecks("basic_auth")
+    try:
+        quoted = quoted_string(check.text("realm", realm) or "Secure Area")
+    except ValueError:
+        check.unusable("realm", realm, "latin-1 text without control characters")
+    if isinstance(message, (bytes, bytearray)):
+        check.wrong_type(
+            "invalid_user_message", message, "a str, a value for JSON, or a function (c)"
+        )
+    default = message is None or message == ""
+    text: Any = "Unauthorized" if default else message
+    # SPEC: RFC 7617 section 2.1.
+    headers = {"WWW-Authenticate": f'Basic realm={quoted}, charset="UTF-8"'}
+
+    async def refusal(c: Context[Any, Any]) -> HTTPException:
+        body = await call(text, c) if callable(text) else text
+        if isinstance(body, str):
+            return HTTPException(401, body, res=c.text(body, 401, headers))
+        return HTTPException(401, res=c.json(body, 401, headers))
+
+    return refusal
+
+
+def _acceptance(
+    users: list[tuple[str, str]],
+    verify_user: VerifyUser | None,
+    hash_function: HashFunction | None,
+) -> Callable[[str, Context[Any, Any]], Any]:
+    """Returns a function that tells whether `name:password` is accepted, plain or async."""
+    if verify_user is not None:
+        verify = verify_user
+
+        def verified(credentials: str, c: Context[Any, Any]) -> Any:
+            # SPEC: RFC 7617 section 2: the first colon ends the name.
+            username, _, password = credentials.partition(":")
+            return verify(username, password, c)
+
+        return verified
+    if hash_function is not None:
+        is_known = compare_by_hash_function("basic_auth", users, hash_function)
+
+        def hashed(credentials: str, c: Context[Any, Any]) -> Any:
+            username, _, password = credentials.partition(":")
+            return is_known(username, password)
+
+        return hashed
+    # No name contains a colon, so two different users never make the same text.
+    is_user = compare_by_digest([f"{username}:{password}" for username, password in users])
+    return lambda credentials, c: is_user(credentials)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""HTML from templates in the code, in which every value is escaped: `html` and `raw`.
+
+    html("<p>Hello, {name}!</p>", name=name)
+    html(t"<p>Hello, {name}!</p>")  # Python 3.14
+
+It needs the package markupsafe: `pip install "kit-core[html]"`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from string import Formatter
+from typing import Any, LiteralString, NamedTuple, Protocol, overload
+
+from ._places import PLACES, states_of
+
+try:
+    from markupsafe import Markup, escape
+except ImportError as error:
+    raise ImportError(
+        'kit.html needs the package markupsafe: pip install "kit-core[html]"'
+    ) from error
+
+__all__ = ("TemplateString", "html", "raw")
+
+
+class TemplateString(Protocol):
+    """A t-string of Python 3.14, `string.templatelib.Template` (PEP 750)."""
+
+    @property
+    def strings(self) -> tuple[str, ...]:
+        """The literal parts."""
+
+    @property
+    def interpolations(self) -> tuple[Any, ...]:
+        """The values between them, with their conversions and formats."""
+
+
+@overload
+def html(template: LiteralString, /, **values: Any) -> Markup: ...
+@overload
+def html(template: TemplateString, /) -> Markup: ...
+def html(template: Any, /, **values: Any) -> Markup:
+    """Makes HTML from a template, with every value escaped.
+
+    A field of the template is a name, `{name}`, with a format if you like, `{price:.2f}`; `{{` and
+    `}}` are braces. What a value becomes:
+
+    - text, a number, any other object: its `str`, with `&`, `<`, `>`, `"` and `'` escaped
+    - what `html` or `raw` returned, or has a method `__html__`: as it is
+    - None, True and False: nothing, so that a value may be `note and html(...)`
+    - a list, tuple or iterator: its items, one after the other
+    - a t-string: the HTML that `html` returns for it
+
+    Escaping protects text and quoted attributes. In a tag outside of quotes, and in `<script>` and
+    `<style>`, only numbers and what `html` or `raw` returned are accepted. URLs, such as that of a
+    link, and scripts in attributes, such as `onclick`, are not checked.
+
+    Args:
+        template: A literal, or a t-string. It is trusted, so nothing that comes from outside may
+            be in it, as with an f-string; type checkers that know `LiteralString` refuse that.
+        **values: The values of the fields. Those without a field are ignored.
+
+    Returns:
+        The HTML, a str, for `c.html` or for a field of another template.
+
+    Raises:
+        ValueError: If the template is malformed, has a field that is not a name or has no
+            value, or if a value stands where escaping doesn't protect it.
+        TypeError: If the template is neither a literal nor a t-string, or if a value is bytes, or
+            has to be awaited.
+
+    Example:
+        c.html(html("<h1>{title}</h1>", title=book.title))
+    """
+    if isinstance(template, str):
+        if isinstance(template, Markup):
+            raise TypeError("html() takes a literal, not Markup, which is HTML already")
+        literals, fields = _parsed(template)
+        parts = [_rendered(_value_of(field.name, values), field) for field in fields]
+    elif hasattr(template, "interpolations") and hasattr(template, "strings"):
+        if values:
+            raise TypeError("html() takes no values with a t-string, which has its own")
+        return _of_template_string(template, "text")
+    else:
+        raise TypeError(f"html() takes a str or a t-string, not {template!r:.100}")
+    return _joined(literals, parts)
+
+
+def raw(text: str) -> Markup:
+    """Marks a text as HTML that is sent as it is.
+
+    Args:
+        text: HTML that you trust: nothing of it is escaped.
+
+    Returns:
+        The same text, for a field of `html`.
+
+    Raises:
+        TypeError: If it is not a str.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"raw() takes a str, not {text!r:.100}")
+    return Markup(text)  # noqa: S704 - that is what it is for
+
+
+class _Field(NamedTuple):
+    name: str
+    spec: str
+    state: str
+
+
+def _of_template_string(template: TemplateString, state: str) -> Markup:
+    literals = template.strings
+    states = states_of(literals, state)
+    parts = [
+        _rendered(
+            _converted(each.value, each.conversion),
+            _Field(each.expression, each.format_spec, state),
+        )
+        for each, state in zip(template.interpolations, states, strict=True)
+    ]
+    return _joined(literals, parts)
+
+
+def _joined(literals: tuple[str, ...], parts: list[str]) -> Markup:
+    whole = [literals[0]]
+    for part, literal in zip(parts, literals[1:], strict=True):
+        whole += (part, literal)
+    return Markup("".join(whole))  # noqa: S704 - each part is escaped, or trusted
+
+
+@lru_cache(maxsize=1024)
+def _parsed(template: str) -> tuple[tuple[str, ...], tuple[_Field, ...]]:
+    literals: list[str] = [""]
+    fields: list[tuple[str, str]] = []
+    try:
+        parsed = [*Formatter().parse(template)]
+    except ValueError as error:
+        text = f"html() can't read the template: {error}; write {{{{ and }}}} for braces"
+        raise ValueError(text) from None
+    for literal, name, spec, conversion in parsed:
+        literals[-1] += literal
+        if name is None:
+            continue
+        # APPSEC: `{user.__class__}` must lead nowhere, whoever has written the template.
+        if not name.isidentifier() or conversion:
+            shown = name + (f"!{conversion}" if conversion else "")
+            raise ValueError(
+                f"html() can't use the field {{{shown}}}: expected a name such as {{title}}; look "
+                "up attributes and convert values where you pass them"
+            )
+        if spec and "{" in spec:
+            raise ValueError(f"html() can't use a field within the format of {{{name}}}")
+        fields.append((name, spec or ""))
+        literals.append("")
+    states = states_of(tuple(literals))
+    return tuple(literals), tuple(
+        _Field(name, spec, state) for (name, spec), state in zip(fields, states, strict=True)
+    )
+
+
+def _value_of(name: str, values: dict[str, Any]) -> Any:
+    try:
+        return values[name]
+    except KeyError:
+        given = ", ".join(values) or "none"
+        raise ValueError(f"html() has no value for {{{name}}}; values given: {given}") from None
+
+
+def _converted(value: Any, conversion: str | None) -> Any:
+    if conversion is None:
+        return value
+    return str(value) if conversion == "s" else repr(value) if conversion == "r" else ascii(value)
+
+
+def _rendered(value: Any, field: _Field) -> str:
+    if value is None or value is True or value is False:
+        return ""
+    if isinstance(value, (list, tuple, Iterator)):
+        return "".join([_rendered(each, field) for each in value])
+    if hasattr(value, "__html__"):
+        return _formatted_html(value, field)
+    if hasattr(value, "interpolations") and hasattr(value, "strings"):
+        return _of_template_string(value, field.state)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        raise TypeError(f"html() can't show {{{field.name}}}: decode it, it is {value!r:.100}")
+    if hasattr(value, "__await__") or hasattr(value, "__aiter__"):
+        raise TypeError(f"html() can't wait for {{{field.name}}}: await {value!r:.100} before")
+    if field.state in PLACES and value.__class__ not in (int, float):
+        place = PLACES[field.state]
+        raise ValueError(
+            f"html() can't put the value of {{{field.name}}} {place}, where escaping doesn't "
+            "protect: put quotes around an attribute, or pass raw(...) if you trust the value"
+        )
+    return escape(format(value, field.spec) if field.spec else value)
+
+
+def _formatted_html(value: Any, field: _Field) -> str:
+    if field.spec:
+        raise ValueError(f"html() can't format {{{field.name}}} as {field.spec!r}: it is HTML")
+    return str(value.__html__())

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""The middleware: refuses requests that another site may have sent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Literal, TypeAlias, get_args
+
+from kit.interface import AsyncMiddleware, Context, HTTPException, Next
+from kit.interface.metadata import attach
+from kit.interface.options import OptionChecks
+from kit.interface.origins import check_origins, is_own_origin
+
+__all__ = ("IsAllowedOrigin", "IsAllowedSite", "SecFetchSite", "csrf")
+
+SecFetchSite: TypeAlias = Literal["same-origin", "same-site", "none", "cross-site"]
+"""The values of Sec-Fetch-Site (W3C Fetch Metadata, section 2.3)."""
+
+# Any lets a function annotate its context as the core's own class, or one with its types.
+IsAllowedOrigin: TypeAlias = Callable[[str, Any], bool | Awaitable[bool]]
+"""Returns whether an origin is allowed: `def allowed(origin, c)`, plain or async."""
+
+IsAllowedSite: TypeAlias = Callable[[SecFetchSite, Any], bool | Awaitable[bool]]
+"""Returns whether a Sec-Fetch-Site is allowed: `def allowed(site, c)`, plain or async."""
+
+_Allows: TypeAlias = Callable[[Any, Any], Any]
+
+_SITES = get_args(SecFetchSite)
+# They change nothing (RFC 9110, section 9.2.1). TRACE is left out, since browsers don't send it.
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+# SPEC: the types of forms and links (HTML, sections 4.10.18.6 and 4.6.5), which need no preflight.
+# A script of another site can also send a body that has no type.
+_FORM = re.compile(
+    r"(?:application/x-www-form-urlencoded|multipart/form-data|text/p(?:lain|ing))\b", re.I | re.A
+)
+
+
+def csrf(
+    *,
+    origin: str | Iterable[str] | IsAllowedOrigin | None = None,
+    sec_fetch_site: SecFetchSite | Iterable[SecFetchSite] | IsAllowedSite = "same-origin",
+    forms_only: bool = False,
+) -> AsyncMiddleware:
+    """Returns middleware that refuses requests which a page of another site may have sent.
+
+    Every request passes whose method is GET, HEAD or OPTIONS. Any other one passes if its
+    Sec-Fetch-Site header or its Origin header is allowed, and is refused if neither is, or if it
+    has neither: an `HTTPException` with status 403.
+
+    Browsers send both headers by themselves, and scripts can't change them. Clients other than
+    browsers send neither, so don't cover routes that are only for them.
+
+    Args:
+        origin: The origins that are allowed: one or several, which are compared literally, e.g.
+            `https://app.example.com`, or a function `(origin, c)`, plain or async, that returns
+            whether an origin is allowed. None: the request's own origin, see
+            `kit.interface.origins.is_own_origin`. If the server sees `http`, e.g. behind a proxy
+            that terminates TLS, the `https` origin of the same host is allowed too.
+        sec_fetch_site: The values of Sec-Fetch-Site that are allowed: one or several, or a
+            function `(site, c)`, plain or async, which is asked about the values of the standard
+            alone.
+        forms_only: Whether to let through requests with a Content-Type that no form can send. This
+            is for APIs that only take JSON and check the type; see the README.
+
+    Returns:
+        The middleware, for `app.use(...)`. It carries the status of its refusal as a fact.
+
+    Raises:
+        TypeError: If an option has the wrong type.
+        ValueError: If an origin or a value of Sec-Fetch-Site is invalid.
+
+    SPEC: W3C Fetch Metadata, section 2.3; RFC 6454, section 7.
+
+    Example:
+        app.use(csrf())
+    """
+    check = OptionChecks("csrf")
+    is_allowed_origin = _by_origin(check, origin)
+    is_allowed_site = _by_site(check, sec_fetch_site)
+    check.flag("forms_only", forms_only)
+
+    async def guard(c: Context[Any, Any], next: Next) -> None:
+        header = c.req.header
+        if forms_only and not _FORM.match(header("Content-Type") or "text/plain"):
+            await next()
+            return
+        site = header("Sec-Fetch-Site")
+        if site in _SITES:
+            allowed = is_allowed_site(site, c)
+            if hasattr(allowed, "__await__"):
+                allowed = await allowed
+            if allowed:
+                await next()
+                return
+        origin = header("Origin")
+        # Repeated headers are joined by a comma. A function that checks only the end might be
+        # fooled.
+        if origin is not None and "," not in origin:
+            allowed = is_allowed_origin(origin, c)
+            if hasattr(allowed, "__await__"):
+                allowed = await allowed
+            if allowed:
+                await next()
+                return
+        raise HTTPException(403, "Forbidden")
+
+    # PERF: not a coroutine, so that safe requests cost next to nothing.
+    def csrf(c: Context[Any, Any], next: Next) -> Awaitable[None]:
+        return next() if c.req.method in _SAFE else guard(c, next)
+
+    return attach(csrf, responses={403: "The request may come from another site"})
+
+
+def _by_origin(check: OptionChecks, origin: Any) -> _Allows:
+    if origin is None:
+        return lambda origin, c: is_own_origin(origin, c.req.url)
+    if callable(origin):
+        return origin  # type: ignore[no-any-return]
+    if not _is_iterable(origin):
+        expected = "an origin, a list of origins or a function (origin, c)"
+        check.wrong_type("origin", origin, expected)
+    origins = check_origins(check, "origin", origin)
+    return lambda origin, c: origin in origins
+
+
+def _by_site(check: OptionChecks, value: Any) -> _Allows:
+    if callable(value):
+        return value  # type: ignore[no-any-return]
+    if not _is_iterable(value):
+        expected = "a value of Sec-Fetch-Site, a list of them or a function (site, c)"
+        check.wrong_type("sec_fetch_site", value, expected)
+    sites = check.texts("sec_fetch_site", value)
+    for site in sites:
+        check.choice("sec_fetch_site", site, _SITES)
+    return lambda site, c: site in sites
+
+
+def _is_iterable(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray, Mapping))

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""Mistakes in the options, and what the package offers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kit.ip_restriction
+from kit import Kit
+from kit.interface import plugins
+from kit.interface.metadata import facts_of
+from kit.ip_restriction import ip_restriction
+
+EXPECTED = (
+    "expected an address such as '192.0.2.7', a network such as '2001:db8::/32', '*', "
+    "or a function (remote)"
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        (
+            {},
+            ValueError,
+            "ip_restriction() needs deny_list=... or allow_list=..., and got neither",
+        ),
+        (
+            {"rules": {}},
+            ValueError,
+            "ip_restriction() needs deny_list=... or allow_list=..., and got neither",
+        ),
+        (
+            {"rules": {"deny_list": []}, "allow_list": ["*"]},
+            ValueError,
+            "ip_restriction() takes either rules=... or deny_list=... and allow_list=..., "
+            "and got both",
+        ),
+        (
+            {"rules": {"denyList": ["*"]}},
+            ValueError,
+            "ip_restriction(rules=...) has the unknown key 'denyList': "
+            "expected 'deny_list' or 'allow_list'",
+        ),
+        (
+            {"rules": ["10.0.0.1"]},
+            TypeError,
+            "ip_restriction(rules=...) takes a mapping with 'deny_list' or 'allow_list', "
+            "not ['10.0.0.1']",
+        ),
+        (
+            {"get_ip": {"deny_list": ["*"]}},
+            TypeError,
+            "ip_restriction(get_ip=...) takes a function (c), not {'deny_list': ['*']}",
+        ),
+        (
+            {"deny_list": ["*"], "on_error": 403},
+            TypeError,
+            "ip_restriction(on_error=...) takes a function (remote, c), not 403",
+        ),
+        (
+            {"allow_list": []},
+            ValueError,
+            "ip_restriction(allow_list=...) is empty: leave it out to allow all clients, or write "
+            "deny_list=['*'] to refuse them",
+        ),
+        (
+            {"allow_list": "10.0.0.1"},
+            TypeError,
+            "ip_restriction(allow_list=...) takes a list of rules such as ['192.0.2.0/24'], "
+            "not '10.0.0.1'",
+        ),
+        (
+            {"allow_list": 7},
+            TypeError,
+            "ip_restriction(allow_list=...) takes a list of rules such as ['192.0.2.0/24'], not 7",
+        ),
+        (
+            {"deny_list": ["10.0.0.1", "localhost"]},
+            ValueError,
+            f"ip_restriction(deny_list=...): rule 2, 'localhost', is not an IP address: {EXPECTED}",
+        ),
+        (
+            {"deny_list": ["*", ""]},
+            ValueError,
+            f"ip_restriction(deny_list=...): rule 2, '', is not an IP address: {EXPECTED}",
+        ),
+        (
+            {"deny_list": ["010.0.0.1"]},
+            ValueError,
+            f"ip_restriction(deny_list=...): rule 1, '010.0.0.1', is not an IP address: {EXPECTED}",
+        ),
+        (
+            {"deny_list": [7]},
+            TypeError,
+            f"ip_restriction(deny_list=...): rule 1, 7, is int: {EXPECTED}",
+        ),
+        (
+            {"allow_list": ["10.0.0.0/33"]},
+            ValueError,
+            "ip_restriction(allow_list=...): rule 1, '10.0.0.0/33', has an invalid prefix length: "
+            "expected 0 to 32 after the slash",
+        ),
+        (
+            {"allow_list": ["10.0.0.0/255.0.0.0"]},
+            ValueError,
+            "ip_restriction(allow_list=...): rule 1, '10.0.0.0/255.0.0.0', has an invalid prefix "
+            "length: expected 0 to 32 after the slash",
+        ),
+        (
+            {"allow_list": ["::/129"]},
+            ValueError,
+            "ip_restriction(allow_list=...): rule 1, '::/129', has an invalid prefix length: "
+            "expected 0 to 128 after the slash",
+        ),
+        (
+            {"allow_list": ["10.1.2.3/8"]},
+            ValueError,
+            "ip_restriction(allow_list=...): rule 1, '10.1.2.3/8', has bits set after its prefix: "
+            "write '10.0.0.0/8' for the network, or '10.1.2.3' for the address",
+        ),
+        (
+            {"allow_list": ["2001:db8::1/32"]},
+            ValueError,
+            "ip_restriction(allow_list=...): rule 1, '2001:db8::1/32', has bits set after its "
+            "prefix: write '2001:db8::/32' for the network, or '2001:db8::1' for the address",
+        ),
+        (
+            {"allow_list": ["fe80::1%eth0"]},
+            ValueError,
+            "ip_restriction(allow_list=...): rule 1, 'fe80::1%eth0', has a zone: write 'fe80::1', "
+            "which is the address in every zone",
+        ),
+    ],
+)
+def test_mistakes_are_errors_at_creation(
+    options: dict[str, Any], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error) as caught:
+        ip_restriction(**options)
+    assert str(caught.value) == text
+
+
+def test_positional_and_keyword_forms() -> None:
+    def get_ip(c: Any) -> str:
+        return "192.0.2.1"
+
+    rules: Any = {"deny_list": ["10.0.0.1"], "allow_list": iter(["*"])}
+    ip_restriction(get_ip, rules, lambda remote, c: c.text("", 403))
+    ip_restriction(rules={"deny_list": ("10.0.0.1",)})
+    ip_restriction(get_ip, deny_list={"10.0.0.1"})
+    with pytest.raises(TypeError):
+        ip_restriction(get_ip, None, None, ["10.0.0.1"])  # type: ignore[call-arg]
+
+
+def test_facts_for_tools() -> None:
+    app = Kit().use("/*", ip_restriction(deny_list=["10.0.0.1"]))
+    [route] = app.routes
+    assert facts_of(route.handler).responses == {403: "The client's address is refused"}
+
+
+def test_public_names() -> None:
+    assert kit.ip_restriction.__all__ == (
+        "GetIP",
+        "OnError",
+        "Remote",
+        "Rule",
+        "Rules",
+        "ip_restriction",
+    )
+    assert all(hasattr(kit.ip_restriction, name) for name in kit.ip_restriction.__all__)
+    assert ip_restriction(deny_list=["*"]).__name__ == "ip_restriction"
+    assert plugins.load("kit.middleware", "ip-restriction") is ip_restriction

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""Server-Timing: how long the parts of a request took, for the developer tools of browsers."""
+
+from ._metrics import end_timer, set_metric, start_timer, wrap_time
+from ._middleware import timing
+
+__all__ = ("end_timer", "set_metric", "start_timer", "timing", "wrap_time")
