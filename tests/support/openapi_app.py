@@ -22,6 +22,7 @@ from kit import Context, File, HTTPException, Kit, Response
 from kit.bearer_auth import bearer_auth
 from kit.interface import ProblemError
 from kit.openapi import Problem, describe, openapi
+from kit.typed import Depends, Header, Query, typed
 from kit.validator import validator
 
 T = TypeVar("T")
@@ -123,7 +124,7 @@ class Item(pydantic.BaseModel):
     parts: list[Item] = []
 
 
-class Query(Struct):
+class Listed(Struct):
     """What a list takes."""
 
     page: Annotated[int, Meta(ge=1, le=1000, description="Which page.")] = 1
@@ -193,7 +194,7 @@ def find(number: int) -> int:
 things = Kit()
 
 
-@things.get("/", use=validator("query", Query))
+@things.get("/", use=validator("query", Listed))
 @describe(responses={200: Page[Thing]})
 async def list_things(c: Context) -> Response:
     """Lists the things.
@@ -203,7 +204,7 @@ async def list_things(c: Context) -> Response:
     Returns:
         A page of them.
     """
-    query = c.req.valid("query", Query)
+    query = c.req.valid("query", Listed)
     return c.json(Page([], query.page))
 
 
@@ -238,6 +239,46 @@ async def read_shape(c: Context) -> Response:
     """Reads the shape of a thing."""
     number = c.req.valid("param", Id).id
     return c.json(Circle(number % 1000 + 1) if number % 2 else Square(2))
+
+
+class Found(Struct):
+    """What a typed endpoint found."""
+
+    id: int
+    words: list[str]
+    day: datetime.date | None
+
+
+def known(id: Annotated[int, Meta(ge=1, le=10**6)]) -> int:
+    """Is what an endpoint depends on."""
+    if id == 13:
+        raise HTTPException(410, "It was never there")
+    return id
+
+
+@things.get("/:id/typed")
+@typed
+async def read_typed(
+    number: Annotated[int, Depends(known)],
+    words: Annotated[list[str], Query(), Meta(max_length=3)] = (),  # type: ignore[assignment]
+    day: datetime.date | None = None,
+    x_trace: Annotated[str, Header(), Meta(pattern="^[a-z]*$")] = "",
+) -> Found:
+    """Reads a thing by types."""
+    return Found(number, words, day)
+
+
+@things.post("/typed")
+@typed(status=201)
+async def create_typed(person: Person) -> Person:
+    """Creates somebody."""
+    return person
+
+
+@things.delete("/:id/typed")
+@typed
+async def delete_typed(id: Annotated[int, Meta(ge=1)]) -> None:
+    """Deletes a thing."""
 
 
 async def echo(c: Context) -> Response:
