@@ -361,6 +361,22 @@ def test_guards_in_front_of_a_route() -> None:
     }
 
 
+def test_one_status_for_several_reasons() -> None:
+    app = Kit()
+    app.post("/", read_book, use=[bearer_auth(token="t"), validator("json", Book)])
+    found = operations(app)["POST /"]["responses"]["400"]
+    assert found["description"] == "Malformed credentials; Invalid data"
+    assert [*found["content"]] == ["application/problem+json", "text/plain"]
+
+
+def test_schemes_that_are_needed_together_or_not_at_all() -> None:
+    basic = {"type": "http", "scheme": "basic"}
+    bearer = {"type": "http", "scheme": "bearer"}
+    app = Kit()
+    app.get("/", read_book, use=guard((basic, bearer), ()))
+    assert operations(app)["GET /"]["security"] == [{"basic": [], "bearer": []}, {}]
+
+
 def test_guards_of_one_method_are_for_that_alone() -> None:
     app = Kit()
     app.on(["POST", "PUT"], "/api/*", bearer_auth(token="t"))
@@ -372,7 +388,7 @@ def test_guards_of_one_method_are_for_that_alone() -> None:
     ]
 
 
-def guard(*schemes: dict[str, Any]) -> Any:
+def guard(*schemes: Any) -> Any:
     async def guarding(c: Context, next: Next) -> None:
         await next()
 

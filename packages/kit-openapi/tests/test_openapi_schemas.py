@@ -435,7 +435,7 @@ def test_functions_as_validators() -> None:
 def test_problem_of_validators() -> None:
     operation, schemas = build(validator("query", Tree))
     assert operation["responses"]["400"] == {
-        "description": "Bad Request",
+        "description": "Invalid data",
         "content": {"application/problem+json": {"schema": {"$ref": f"{REF}ValidationProblem"}}},
     }
     assert "FieldError" in schemas

@@ -63,6 +63,8 @@ class Errors:
             kind: The type of its body, if it tells.
             is_problem: Whether it is a problem document.
         """
+        if kind is ValidationProblem:
+            text = text or "Invalid data"
         if self._own is not None:
             return Answer(text, dict(self._own))
         if kind is UNKNOWN and is_problem:
@@ -103,6 +105,8 @@ def answers_of(
     for key, answer in found.items():
         returned = said.returns if key.startswith("2") else ""
         answer.description = answer.description or returned or _phrase(key)
+        # Tools show the first one: what programs can read.
+        answer.content = dict(sorted(answer.content.items(), key=lambda each: each[0] == _TEXT))
     return dict(sorted(found.items()))
 
 
@@ -162,13 +166,14 @@ def _add_fact(
 
 
 def _add(found: dict[str, Answer], status: str, answer: Answer) -> None:
-    """Adds an answer to those of the same status: bodies of all, the first description.
+    """Adds an answer to those of the same status: bodies and descriptions of all.
 
     An answer whose body is not known is text beside others, as that of an HTTPException is.
     """
     old = found.setdefault(status, answer)
     if old is not answer:
-        old.description = old.description or answer.description
+        texts = [old.description, answer.description]
+        old.description = "; ".join(dict.fromkeys(filter(None, texts)))
         if bool(old.content) is not bool(answer.content):
             old.content.setdefault(_TEXT, None)
         for media_type, slot in answer.content.items():

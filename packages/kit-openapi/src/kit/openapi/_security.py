@@ -43,8 +43,9 @@ class Security:
         found: list[Requirement] = []
         for choice in product(*guards):
             requirement: Requirement = {}
-            for scheme in choice:
-                requirement |= self._requirement(scheme)
+            for each in choice:  # several schemes are to be satisfied together
+                for scheme in (each,) if isinstance(each, Mapping) else each:
+                    requirement |= self._requirement(scheme)
             if requirement not in found:
                 found.append(requirement)
         return found[:_MOST_CHOICES]
