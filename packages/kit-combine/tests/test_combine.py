@@ -463,6 +463,52 @@ def test_the_exemption_and_the_routes_see_one_path(run: Callable[..., Any], path
 # --- together ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("combine", [some, every])
+@pytest.mark.parametrize("is_middleware", [True, False])
+def test_a_refusal_counts_though_there_is_a_response(
+    run: Callable[..., Any], combine: Any, is_middleware: bool
+) -> None:
+    async def answer_early(c: Context, next: Next) -> None:
+        c.res = c.text("for those who may")
+        await next()
+
+    def condition(c: Context) -> bool:
+        return False
+
+    async def middleware(c: Context, next: Next) -> bool:
+        return False
+
+    async def test() -> None:
+        app = Kit()
+        app.use(answer_early, combine(middleware if is_middleware else condition))
+        app.get("/", lambda c: c.text("inside"))
+        response = await app.request("/")
+        assert (response.status, await response.text()) == (403, "Forbidden")
+
+    run(test)
+
+
+@pytest.mark.parametrize("combine", [some, every])
+def test_a_condition_that_is_met_lets_through_though_there_is_a_response(
+    run: Callable[..., Any], combine: Any
+) -> None:
+    ran: list[str] = []
+
+    async def answer_early(c: Context, next: Next) -> None:
+        c.res = c.text("early")
+        await next()
+
+    def handler(c: Context) -> Response:
+        ran.append("handler")
+        return c.text("inside")
+
+    app = Kit()
+    app.use(answer_early, combine(lambda c: True))
+    app.get("/", handler)
+    run(app.request, "/")
+    assert ran == ["handler"]
+
+
 def test_nested(run: Callable[..., Any]) -> None:
     middleware = some(
         lambda c: c.req.header("x-ip") == "10.0.0.1",

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
-from kit.interface import HandlerError, HTTPException, Next
+from kit.interface import HandlerError, HTTPException
 from kit.interface.signatures import describe, describe_signature, takes_next
 
-__all__ = ("Condition", "Part", "UnmetConditionError", "next_once", "parts_of")
+__all__ = ("Condition", "Part", "UnmetConditionError", "called_again", "parts_of")
 
 # Any lets the function annotate its context as the core's own class, or one with its types.
 Condition: TypeAlias = Callable[[Any], bool | Awaitable[bool]]
@@ -75,17 +75,6 @@ def _part(combinator: str, function: Any) -> Part:
         ) from None
 
 
-def next_once(next: Next, part: Part) -> Next:
-    """Makes a `next` for one part that raises if it is called again."""
-    called = False
-
-    def once() -> Awaitable[None]:
-        nonlocal called
-        if called:
-            raise HandlerError(
-                describe(part.function), "called next() multiple times; call it once"
-            )
-        called = True
-        return next()
-
-    return once
+def called_again(part: Part) -> HandlerError:
+    """Returns the error of a part that calls `next` a second time."""
+    return HandlerError(describe(part.function), "called next() multiple times; call it once")

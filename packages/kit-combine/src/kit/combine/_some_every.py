@@ -12,7 +12,7 @@ from kit.interface.metadata import attach
 from kit.interface.signatures import describe
 
 from ._facts import facts_of_every, facts_of_some
-from ._parts import Condition, Part, UnmetConditionError, next_once, parts_of
+from ._parts import Condition, Part, UnmetConditionError, called_again, parts_of
 
 __all__ = ("every", "run_every", "some")
 
@@ -72,18 +72,25 @@ def every(*middleware: Middleware | Condition) -> Middleware:
     return attach(every, **facts_of_every(parts))
 
 
-async def _run_some(parts: tuple[Part, ...], c: Context[Any, Any], next: Next) -> Response | None:
+# C901: to await a part in a function of its own would cost a coroutine for each.
+async def _run_some(  # noqa: C901
+    parts: tuple[Part, ...], c: Context[Any, Any], next: Next
+) -> Response | None:
     is_called = False
 
     def called() -> Awaitable[None]:
         nonlocal is_called
+        if is_called:
+            raise called_again(part)
         is_called = True
         return next()
 
     error: Exception  # set by the last part, and there is one
     for part in parts:
         try:
-            result = await _result_of(part, c, called)
+            result = _call(part, c, called)
+            if hasattr(result, "__await__"):
+                result = await result
         except Exception as raised:
             if is_called:  # what is behind has run: no other part may run it again
                 raise
@@ -92,12 +99,13 @@ async def _run_some(parts: tuple[Part, ...], c: Context[Any, Any], next: Next) -
             continue
         if is_response(result):
             return result
-        if is_called or c.finalized:
+        if is_called:
             return None
+        # Whether there is a response says nothing: middleware outside may have set one before.
         if _is_refusal(result, part):
             error = UnmetConditionError("some()", describe(part.function))
             continue
-        if part.is_condition or result is True:
+        if part.is_condition or (result is True and not c.finalized):
             await next()
         return None
     raise error
@@ -121,7 +129,9 @@ async def run_every(
     for index in range(start, len(parts)):
         part = parts[index]
         following = _following(combinator, parts, c, next, index + 1)
-        result = await _result_of(part, c, following)
+        result = _call(part, c, _once(following, part))
+        if hasattr(result, "__await__"):
+            result = await result
         if is_response(result):
             if not c.finalized:
                 c.res = result
@@ -135,10 +145,23 @@ async def run_every(
     await next()
 
 
-async def _result_of(part: Part, c: Context[Any, Any], next: Next) -> Any:
-    """Runs a part; its `next` can be called once."""
-    result: Any = part.function(c) if part.is_condition else part.function(c, next_once(next, part))
-    return await result if hasattr(result, "__await__") else result
+def _call(part: Part, c: Context[Any, Any], next: Next) -> Any:
+    """Returns what a part returns, or an awaitable of it."""
+    return part.function(c) if part.is_condition else part.function(c, next)
+
+
+def _once(next: Next, part: Part) -> Next:
+    """Makes a `next` for one part that raises if it is called again."""
+    is_called = False
+
+    def once() -> Awaitable[None]:
+        nonlocal is_called
+        if is_called:
+            raise called_again(part)
+        is_called = True
+        return next()
+
+    return once
 
 
 def _is_refusal(result: Any, part: Part) -> bool:
