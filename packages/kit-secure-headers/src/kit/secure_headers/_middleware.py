@@ -130,19 +130,14 @@ def secure_headers(
                 policies.append((name, compiled))
             else:
                 headers.append((name, compiled))
-    middleware = _setting(
-        [(name.lower(), value) for name, value in headers],
-        [(name.lower(), policy) for name, policy in policies],
-        remove_powered_by,
-        overwrite,
-    )
+    middleware = _setting(dict(headers), policies, remove_powered_by, overwrite)
     if any(policy.uses_nonce for _, policy in policies):
         attach(middleware, provides={VARIABLE: str})
     return middleware
 
 
 def _setting(
-    fixed: list[tuple[str, str]],
+    fixed: dict[str, str],
     policies: list[tuple[str, Policy]],
     remove_powered_by: bool,
     overwrite: bool,
@@ -151,24 +146,13 @@ def _setting(
         headers = fixed
         if policies:
             # Before the handlers, which may put the nonce into the page.
-            headers = [*fixed]
+            headers = {**fixed}
             for name, policy in policies:
                 value: Any = policy.write(c)
-                if hasattr(value, "__await__"):
-                    value = await value
-                headers.append((name, value))
+                headers[name] = await value if hasattr(value, "__await__") else value
         await next()
-        if not overwrite:
-            value_of = c.res.headers.get
-            headers = [each for each in headers if value_of(each[0]) is None]
-        # The first call makes the response one that is this request's own: the handler may return
-        # the same one for others. PERF: its headers can then be set without going through `c`.
         if remove_powered_by:
             c.header(_POWERED_BY, None)
-        elif headers:
-            c.header(*headers[0])
-        set_header = c.res.headers.set
-        for name, value in headers:
-            set_header(name, value)
+        c.set_headers(headers, overwrite=overwrite)
 
     return secure_headers
