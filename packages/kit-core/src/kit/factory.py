@@ -64,11 +64,6 @@ class Factory(Generic[B, V]):
         check = OptionChecks("create_factory")
         if init_app is not None:
             check.function("init_app", init_app, "(app)")
-            if not accepts(init_app, 1):
-                raise TypeError(
-                    "create_factory(init_app=...) takes a function (app): "
-                    f"the signature of what it was given is {describe_signature(init_app)}"
-                )
             if getattr(getattr(init_app, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
                 raise TypeError(
                     "create_factory(init_app=...) takes a plain function, not an async one: "

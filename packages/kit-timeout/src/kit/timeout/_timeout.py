@@ -62,6 +62,7 @@ def timeout(
     elif isinstance(exception, type) or not callable(exception):
         check.wrong_type("exception", exception, "an HTTPException, or a function (c)")
     else:
+        check.function("exception", exception, "(c)")
         responses = {}  # what it returns is known at a request alone
 
     async def timeout(c: Context[Any, Any], next: Next) -> None:
