@@ -71,7 +71,7 @@ def _part(combinator: str, function: Any) -> Part:
     except TypeError:
         raise TypeError(
             f"{combinator} takes middleware (c, next) and conditions (c), "
-            f"not {describe_signature(function)}: is this a factory that has to be called?"
+            f"not {describe_signature(function):.100}: is this a factory that has to be called?"
         ) from None
 
 

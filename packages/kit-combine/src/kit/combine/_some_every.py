@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs parts one after the other, until one lets the request through, or as long as all do."""
+"""Runs the parts in order, until one lets the request through or one refuses it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _logger = logging.getLogger("kit")
 def some(*middleware: Middleware | Condition) -> Middleware:
     """Returns middleware that lets a request through if one of its parts does.
 
-    The parts are tried in order. The first that calls `next`, answers, or, being a condition, is
-    met, decides; those after it don't run. If a part raises before it has called `next`, or a
-    condition is not met, the next part is tried. If none is left, the last error is raised.
+    The parts are tried in order until one calls `next`, answers, or is a condition that is met. If
+    a part raises before it has called `next`, or a condition is not met, the next part is tried; if
+    none is left, the last error is raised. What a failed part has set on `c` is kept: variables,
+    headers and the status.
 
     Args:
         *middleware: The parts: middleware `(c, next)`, or conditions `(c)`, plain or async.
@@ -36,7 +37,7 @@ def some(*middleware: Middleware | Condition) -> Middleware:
         TypeError: If there are no parts, or one is neither middleware nor condition.
 
     Example:
-        app.use("/api/*", some(from_office, bearer_auth(token=TOKEN)))
+        app.use("/api/*", some(is_read, bearer_auth(token=TOKEN)))
     """
     parts = parts_of("some()", middleware)
 
@@ -179,7 +180,7 @@ def _following(
 
 
 def _note(error: Exception, part: Part) -> None:
-    """Logs a fault that the next part hides; a refusal is no fault."""
+    """Logs an error that the next part may hide; a refusal is not an error."""
     if not isinstance(error, HTTPException):
         _logger.warning(
             "%s failed, so the next part decides", describe(part.function), exc_info=error

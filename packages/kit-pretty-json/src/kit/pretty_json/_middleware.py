@@ -13,7 +13,7 @@ from kit.interface.options import OptionChecks
 from ._indenting import indenter
 
 # SPEC: RFC 8259 section 11 and RFC 6839 section 3.1.
-_JSON_TYPE = re.compile(r"application/(?:[a-z0-9._-]+\+)?json(?=$|[;\s])", re.IGNORECASE)
+_JSON_TYPE = re.compile(r"application/(?:[^\s;/]+\+)?json(?=$|[;\s])", re.IGNORECASE)
 # SPEC: ECMA-262, JSON.stringify, step 6.
 _MOST_SPACE = 10
 # SPEC: RFC 9530 sections 2 and 3: digests of the bytes that are sent.
