@@ -40,18 +40,18 @@ class AppOptions(TypedDict, Generic[B, V], total=False):
 
 
 class Factory(Generic[B, V]):
-    """Makes apps with the same options, and gives middleware and handlers the types of these apps.
+    """Makes apps with the same options, and middleware and handlers with the types of these apps.
 
     `B` types `c.env`, `V` types `c.var`, as for `Kit`.
 
     Args:
-        init_app: Called with each app that is made, to add what all of them need.
-        default_app_options: Options of each app, unless `create_app` is given others.
+        init_app: Called with each new app, to add what all of them need.
+        default_app_options: Options of each app; `create_app` can override them.
 
     Raises:
-        TypeError: If `init_app` is not a plain function of the app, or `default_app_options` no
+        TypeError: If `init_app` is not a plain function `(app)`, or `default_app_options` not a
             mapping.
-        ValueError: If there is no such option.
+        ValueError: If an option is unknown.
     """
 
     __slots__ = ("_default_options", "_has_used_router", "_init_app")
@@ -81,7 +81,7 @@ class Factory(Generic[B, V]):
         """Returns a new app, to which `init_app` has been applied.
 
         Args:
-            **options: Options of `Kit`; each takes the place of the default of the same name.
+            **options: Options of `Kit`; they override the defaults.
 
         Raises:
             ValueError: If the default router, which is an object and not a name, belongs to an

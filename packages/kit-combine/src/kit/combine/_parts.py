@@ -53,7 +53,7 @@ def parts_of(combinator: str, functions: Iterable[Any]) -> tuple[Part, ...]:
         functions: The parts.
 
     Raises:
-        TypeError: If there are none, or one is neither of both.
+        TypeError: If there are none, or one is neither middleware nor a condition.
     """
     parts = tuple(_part(combinator, function) for function in functions)
     if not parts:

@@ -93,7 +93,7 @@ async def _run_some(  # noqa: C901
             if hasattr(result, "__await__"):
                 result = await result
         except Exception as raised:
-            if is_called:  # what is behind has run: no other part may run it again
+            if is_called:  # the handlers have run: no other part may run them again
                 raise
             _note(raised, part)
             error = raised

@@ -76,7 +76,7 @@ def check_values(
         check: The checks of the factory.
         where: The directive within its option, for errors.
         directive: Its name in snake_case.
-        texts: Its values, of which each may hold several with blanks between them.
+        texts: Its values; each may hold several, separated by spaces.
         count: How many values it has, functions among them.
 
     Raises:
