@@ -203,6 +203,17 @@ def test_the_outer_one_of_two_counts(run: Callable[..., Any]) -> None:
     assert run(headers_of, app, "/x") == expected
 
 
+def test_an_outer_one_that_does_not_overwrite_keeps_those_of_the_inner(
+    run: Callable[..., Any],
+) -> None:
+    app = Kit()
+    app.use(secure_headers(overwrite=False))
+    app.use("/inner/*", secure_headers(**{**NOTHING, "x_frame_options": "DENY"}))
+    app.get("/*", lambda c: c.body("x"))
+    assert run(headers_of, app, "/inner/x") == {**DEFAULTS, "x-frame-options": "DENY"}
+    assert run(headers_of, app, "/x") == DEFAULTS
+
+
 def test_middleware_outside_has_the_last_word(run: Callable[..., Any]) -> None:
     app = Kit()
 
