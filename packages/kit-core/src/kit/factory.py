@@ -25,6 +25,10 @@ __all__ = ("AppOptions", "Factory", "create_factory", "create_middleware")
 
 ResultT = TypeVar("ResultT")
 
+_ASYNC_INIT = (
+    "create_factory(init_app=...) takes a plain function, not an async one: "
+    "what waits belongs in the lifespan of the app"
+)
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 
 
@@ -65,10 +69,7 @@ class Factory(Generic[B, V]):
         if init_app is not None:
             check.function("init_app", init_app, "(app)")
             if getattr(getattr(init_app, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
-                raise TypeError(
-                    "create_factory(init_app=...) takes a plain function, not an async one: "
-                    "what waits belongs in the lifespan of the app"
-                )
+                raise TypeError(_ASYNC_INIT)
         self._init_app = init_app
         options = {} if default_app_options is None else default_app_options
         known = Kit.__init__.__kwdefaults__ or {}
@@ -86,7 +87,7 @@ class Factory(Generic[B, V]):
         Raises:
             ValueError: If the default router, which is an object and not a name, belongs to an
                 earlier app.
-            TypeError: As for `Kit`.
+            TypeError: As for `Kit`, and if `init_app` turns out to be async.
         """
         merged: dict[str, Any] = {**self._default_options, **options}
         router = merged.get("router")
@@ -100,7 +101,11 @@ class Factory(Generic[B, V]):
             self._has_used_router = True
         app: Kit[B, V] = Kit(**merged)
         if self._init_app is not None:
-            self._init_app(app)
+            result: Any = self._init_app(app)
+            if hasattr(result, "__await__"):  # a partial or an object may be async unnoticed
+                if hasattr(result, "close"):
+                    result.close()
+                raise TypeError(_ASYNC_INIT)
         return app
 
     def create_middleware(
