@@ -565,3 +565,4 @@ def test_facts_of_dependencies() -> None:
     assert facts.responses == {401: "Unauthorized", 200: dict[str, int]}
     assert facts.security == (bearer,)
     assert facts.validates == {}
+    assert inner in facts.others["typed_calls"]

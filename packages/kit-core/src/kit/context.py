@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Generic
 
@@ -293,6 +293,36 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         if self._finalized:
             res = self._res = own(res)
         return res.headers.raw
+
+    def set_headers(self, headers: Mapping[str, str], /, *, overwrite: bool = True) -> None:
+        """Sets several headers of the response, in less time than `header` takes for each.
+
+        Args:
+            headers: Names and values.
+            overwrite: Replace existing headers of these names; False keeps them.
+
+        Raises:
+            ValueError: If a name or value is invalid.
+        """
+        new: dict[bytes, bytes] = {}
+        for name, value in headers.items():
+            key = known_names.get(name) or encode_name(name)
+            new[key] = encode_value(name, value)
+        res = self._res
+        lines: Sequence[HeaderLine] = (self._lines or ()) if res is None else res._lines
+        if overwrite:
+            lines = [*[line for line in lines if line[0] not in new], *new.items()]
+        else:
+            present = {line[0] for line in lines}
+            lines = [*lines, *(line for line in new.items() if line[0] not in present)]
+        if res is None:
+            self._lines = lines
+            return
+        # PERF: a response with a tuple of lines is sent by the shortest way.
+        shortest = res._lines.__class__ is tuple and b"content-length" not in new
+        if self._finalized:
+            res = self._res = own(res)
+        res._lines = tuple(lines) if shortest else lines
 
     def status(self, code: int, /) -> None:
         """Sets the status of the response that is made next; an existing response keeps its own.

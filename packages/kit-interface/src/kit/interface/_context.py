@@ -235,6 +235,9 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
     def header(self, name: str, value: str | None = None, /, *, append: bool = False) -> None:
         """Sets a header of the response; None deletes it."""
 
+    def set_headers(self, headers: Mapping[str, str], /, *, overwrite: bool = True) -> None:
+        """Sets several headers of the response; unless `overwrite`, existing ones are kept."""
+
     def status(self, code: int, /) -> None:
         """Sets the status of the response that is made next."""
 

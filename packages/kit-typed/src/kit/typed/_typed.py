@@ -201,6 +201,10 @@ class _Route:
             responses[400] = ValidationProblem
         responses.update(_responses(self._signature.returns, self._status))
         attach(handler, validates=validates, responses=responses, source=self.source.text)
+        # What these functions raise is for the documentation, too.
+        calls = tuple(call.signature.function for call in plan.calls)
+        if calls:
+            attach(handler, typed_calls=calls)
         return attach(handler, security=security) if security else handler
 
 
