@@ -29,6 +29,7 @@ def test_what_is_right_is_returned() -> None:
     assert check.function("load", takes_one, "(c)") is takes_one
     # A function of C code that tells no signature.
     assert check.function("load", iter, "(c, name)") is iter
+    assert check.function("make", dict, "()") is dict
     assert check.number("age", 0, least=0, most=0) == 0
     assert check.number("age", 0.5, whole=False) == 0.5
     assert check.choice("same_site", "Lax", ("Lax", "Strict")) == "Lax"

@@ -85,7 +85,7 @@ class OptionChecks:
         """
         if not callable(value):
             self.wrong_type(name, value, f"a function {signature}")
-        if not accepts(value, signature.count(",") + 1):
+        if not accepts(value, 0 if signature == "()" else signature.count(",") + 1):
             shown = describe_signature(value)
             if not shown.endswith("(...)"):  # C code without a signature may take any number
                 raise TypeError(

@@ -281,8 +281,12 @@ def Depends(  # noqa: N802 - it reads as the other markers do
         ValueError: If the scope is unknown.
     """
     check = OptionChecks("Depends")
-    if dependency is not None:
-        check.function("dependency", dependency, "whose parameters are read as those of endpoints")
+    if dependency is not None and not callable(dependency):
+        check.wrong_type(
+            "dependency",
+            dependency,
+            "a function whose parameters are read as those of endpoints",
+        )
     check.flag("use_cache", use_cache)
     check.choice("scope", scope, ("request", "function"))
     return Dependency(dependency, use_cache, scope)
