@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import growth, in_process, memory, overhead, served, start, typed, typed_apps
+from . import growth, in_process, memory, overhead, served, start, typed, typed_apps, websocket
 from .in_process import median_ratio
 from .peers import KIT, RAW
 from .tables import Table
@@ -180,3 +180,18 @@ def of_typed(figures: typed.Figures) -> Iterator[Criterion]:
             ratio = figures.ratio(row, name)
             if ratio is not None:
                 yield at_least(f"{row}: {name} / kit-typed", least, ratio)
+
+
+def of_websocket(figures: websocket.Figures) -> Iterator[Criterion]:
+    """Ahead of every peer in each kind of work."""
+    for row in websocket.ROWS:
+        own = figures.median(row.name, KIT)
+        for name in websocket.APPS:
+            rate = None if name == KIT else figures.median(row.name, name)
+            if own is not None and rate is not None:
+                yield Criterion(
+                    f"WebSocket, {row.name}: Kit's rate",
+                    f"> {rate / 1000:.1f} thousand/s, {name}",
+                    f"{own / 1000:.1f} thousand/s",
+                    own > rate,
+                )

@@ -483,10 +483,11 @@ class Kit(Served, Generic[B, V]):
             put(response, None)
             if body is not None and not isinstance(body, bytes):
                 await close_stream(body)
-        if c._exits is not None:
+        scope = request.scope
+        if c._exits is not None or (scope is not None and "kit.websocket" in scope):
             from kit._app.ending import end_in_process
 
-            await end_in_process(response, c._run_exits)
+            await end_in_process(request, response, c._run_exits)
         return response
 
     async def request(

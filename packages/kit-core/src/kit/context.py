@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Generic
 
@@ -608,3 +608,22 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             # Even if middleware changed it: an error handler that raises results in a 500.
             return self.text("Internal Server Error", 500)
         return self.res
+
+
+def scope_of(c: Context[Any, Any]) -> dict[str, Any] | None:
+    """Returns the scope of a request. PERF: that of a served one is at hand."""
+    return c._scope or c.req.raw.scope
+
+
+def switching_protocols(c: Context[Any, Any]) -> Response:
+    """Returns a response with the status 101, and the headers that were set before."""
+    if c._lines is None and c._res is None:  # PERF: nearly every one
+        return response_of(None, 101, ())
+    return c.body(None, 101)
+
+
+def end_request(c: Context[Any, Any], error: BaseException | None) -> Awaitable[None]:
+    """Runs exits and the tasks of `wait_until`, which a cancellation leaves out; see `_end`."""
+    if error is None or isinstance(error, Exception):
+        return c._end(error)
+    return c._cancel(error)

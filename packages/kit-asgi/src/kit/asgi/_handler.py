@@ -15,6 +15,7 @@ from kit.web import Request, Response
 from ._exchange import Exchange
 from ._lifespan import run_lifespan
 from ._scope import scope_of
+from ._types import Scope
 
 AsgiApp: TypeAlias = Callable[[Any, Any, Any], Awaitable[Any]]
 WsgiApp: TypeAlias = Callable[[Any, Any], Iterable[bytes]]
@@ -67,10 +68,23 @@ class AsgiHandler:
             (each.wait_until for each in arguments if hasattr(each, "wait_until")), None
         )
         scope = scope_of(request, self._lifespan.bindings)
+        if (request.scope or {}).get("type") == "websocket" and not self._is_wsgi:
+            return await self._respond_by_websocket(request, scope)
         exchange = Exchange(self._app, self._name, scope, request, wait_until)
         if self._is_wsgi:
             scope["kit.is_gone"] = lambda: exchange.gone
         return await exchange.respond()
+
+    async def _respond_by_websocket(self, request: Request, scope: Scope) -> Response:
+        # Here, since most requests open no WebSocket connection.
+        from kit.websocket import handshake_of
+
+        from ._websocket import WebSocketExchange, websocket_scope
+
+        handshake = handshake_of(request)
+        assert handshake is not None  # noqa: S101 - it made the scope
+        scope = websocket_scope(scope, handshake)
+        return await WebSocketExchange(self._app, self._name, scope, handshake).respond()
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[Mapping[str, Any]]:

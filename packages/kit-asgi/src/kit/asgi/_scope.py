@@ -11,10 +11,10 @@ from kit.web import URL, Request
 
 from ._types import Scope
 
-# Keys that Starlette stores in the scope. An application nested in another one would use them to
-# route, and to build URLs, by the outer application's routes.
+# Keys that Starlette and Kit store in the scope. An application nested in another one would use
+# them to route, and to build URLs, by the outer application's routes.
 _OF_THE_APP_AROUND = frozenset(
-    ("app", "app_root_path", "endpoint", "path_params", "route", "router")
+    ("app", "app_root_path", "endpoint", "kit.websocket", "path_params", "route", "router")
 )
 
 

@@ -6,22 +6,26 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
-from kit.web import Response
+from kit.web import Request, Response
 from kit.web._body import peek, put
 from kit.web._streams import close_stream, iterate
 
 RunExits: TypeAlias = Callable[[BaseException | None], Awaitable[None]]
 
 
-async def end_in_process(response: Response, run_exits: RunExits) -> None:
-    """Runs the exits of a request now, or once the streamed body of its response has ended.
+async def end_in_process(request: Request, response: Response, run_exits: RunExits) -> None:
+    """Runs the exits of a request now, or once its streamed body or WebSocket has ended.
 
     Args:
+        request: The request.
         response: The response; its body is replaced if it is streamed.
         run_exits: Runs them, given the exception that ended the request.
     """
     body = peek(response)
-    if body is None or isinstance(body, bytes) or response.body_used:
+    handshake = (request.scope or {}).get("kit.websocket")
+    if handshake is not None and response.status == 101:
+        handshake.end_with(run_exits)
+    elif body is None or isinstance(body, bytes) or response.body_used:
         await run_exits(None)
     else:
         put(response, _EndingBody(body, run_exits))

@@ -36,7 +36,7 @@ class Served:
     if TYPE_CHECKING:
         # Any: servers and frameworks type the same ASGI in ways of their own.
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-            """Serves one ASGI 3 scope: http and lifespan; a websocket is closed."""
+            """Serves one ASGI 3 scope: http, websocket or lifespan."""
 
     else:
         __slots__ = ("__call__",)  # pyright would bind no method of this name

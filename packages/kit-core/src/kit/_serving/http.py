@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ _known_length_line = length_lines.get
 async def serve(  # noqa: C901
     state: AppState, scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """Serves one ASGI 3 scope: http and lifespan; a websocket is closed.
+    """Serves one ASGI 3 scope: http, websocket or lifespan.
 
     Args:
         state: The state of the app.
@@ -125,15 +126,18 @@ async def serve(  # noqa: C901
 
 
 async def _serve_other(state: AppState, scope: Scope, receive: Receive, send: Send) -> None:
-    """Serves a scope that isn't http.
-
-    SPEC: ASGI WebSocket, "Close - send event": closing before the connection is accepted makes the
-    server respond with 403.
-    """
+    """Serves a scope that isn't http."""
     if scope["type"] == "lifespan":
         await serve_lifespan(state.lifespan, receive, send)
     elif scope["type"] == "websocket":
-        await receive()
-        await send({"type": "websocket.close", "code": 1000})
+        await _websocket_server()(state, scope, receive, send)
     else:
         raise RuntimeError(f"Kit can't serve the ASGI scope type {scope['type']!r}")
+
+
+@cache
+def _websocket_server() -> Any:
+    """Imports `serve_websocket` with the first connection."""
+    from .websocket import serve_websocket
+
+    return serve_websocket

@@ -30,6 +30,15 @@ A call that matches no route raises an error that lists the routes, as does `rep
 middleware and of `mount` can be called, but aren't listed. Use `app.request` for any other request,
 such as one for a path that must not exist.
 
+A WebSocket connection is opened by `ws`, in place of a method, and closed at the end of the block:
+
+    async with client.chat[":room"].ws(param={"room": "general"}) as ws:
+        await ws.send("hello")
+        assert await ws.receive() == "general: hello"
+
+The synchronous client has the same without `async` and `await`. A handshake that the app refuses
+raises `WebSocketRefusedError`, which has the response.
+
 Requests are sent to `http://localhost`, in process. An exception in a handler has the same result
 as in production: a 500 response, unless an `on_error` changes that. The client doesn't follow
 redirects, and doesn't keep cookies.
@@ -38,18 +47,27 @@ redirects, and doesn't keep cookies.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kit.app import Kit
 from kit.interface import ExecutionContext as AnyExecutionContext
-from kit.testing._client import Step, TestClient
-from kit.testing._errors import MethodNotFoundError, ParameterError, RouteNotFoundError
+from kit.testing._client import Step, TestClient, WsStep
+from kit.testing._errors import (
+    MethodNotFoundError,
+    ParameterError,
+    RouteNotFoundError,
+    WebSocketRefusedError,
+)
 from kit.testing._execution import ExecutionContext
-from kit.testing._inputs import RequestOptions, Values
+from kit.testing._inputs import RequestOptions, Values, WebSocketOptions
 from kit.testing._loop import SyncCaller
-from kit.testing._sync import SyncStep, SyncTestClient
+from kit.testing._sync import SyncStep, SyncTestClient, SyncWsStep
 from kit.testing._sync_response import SyncResponse
 from kit.testing._walk import Caller
+
+if TYPE_CHECKING:
+    from kit.testing._sync_websocket import SyncTestWebSocket
+    from kit.testing._websocket import TestWebSocket
 
 __all__ = (
     "ExecutionContext",
@@ -59,7 +77,11 @@ __all__ = (
     "RouteNotFoundError",
     "SyncResponse",
     "SyncTestClient",
+    "SyncTestWebSocket",
     "TestClient",
+    "TestWebSocket",
+    "WebSocketOptions",
+    "WebSocketRefusedError",
     "sync_test_client",
     "test_client",
 )
@@ -74,8 +96,21 @@ for _class in (
     SyncResponse,
     SyncTestClient,
     TestClient,
+    WebSocketOptions,
+    WebSocketRefusedError,
 ):
     _class.__module__ = __name__
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when they are first used, with kit.websocket: most apps have no WebSockets.
+    if name not in ("SyncTestWebSocket", "TestWebSocket"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from kit.testing import _sync_websocket
+
+    found = getattr(_sync_websocket, name)
+    found.__module__ = __name__
+    return found
 
 
 def test_client(
@@ -107,7 +142,7 @@ def test_client(
         ValueError: If a header is invalid.
     """
     _check(app, "test_client")
-    return TestClient(Caller(Step, app, env, execution_ctx, headers))
+    return TestClient(Caller(Step, WsStep, app, env, execution_ctx, headers))
 
 
 test_client.__test__ = False  # type: ignore[attr-defined]  # pytest takes it for a test otherwise
@@ -141,7 +176,9 @@ def sync_test_client(
         ValueError: If a header is invalid.
     """
     _check(app, "sync_test_client")
-    return SyncTestClient(SyncCaller(SyncStep, app, env, execution_ctx, headers), backend)
+    return SyncTestClient(
+        SyncCaller(SyncStep, SyncWsStep, app, env, execution_ctx, headers), backend
+    )
 
 
 def _check(app: Any, name: str) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from kit.interface import METHOD_NAME_ALL, KitError
 
@@ -73,6 +74,31 @@ class MethodNotFoundError(KitError, LookupError):
         there_are = "any other method" if takes_all else ", ".join(names)
         hint = did_you_mean(self.method.lower(), names) or " Any request can be made by app.request"
         return f"{text}, but {there_are}.{hint}"
+
+
+class WebSocketRefusedError(KitError):
+    """The app answered the handshake of a WebSocket with another response.
+
+    Args:
+        response: The response: a `Response`, or a `SyncResponse` of the synchronous client.
+        body: Its body.
+    """
+
+    def __init__(self, response: Any, body: bytes = b"") -> None:
+        super().__init__(response, body)
+        self.response = response
+        self.body = body
+
+    @property
+    def status(self) -> int:
+        """HTTP status code of the response."""
+        return int(self.response.status)
+
+    def __str__(self) -> str:
+        said = self.body.decode("utf-8", "replace")
+        return f"The WebSocket handshake was answered with {self.status}" + (
+            f": {said:.200}" if said else ""
+        )
 
 
 class ParameterError(KitError, TypeError):

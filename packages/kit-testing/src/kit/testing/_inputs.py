@@ -44,6 +44,24 @@ class RequestOptions(TypedDict, total=False):
     cookie: Values | None
 
 
+class WebSocketOptions(TypedDict, total=False):
+    """Keyword options of `ws()`; all but `protocols` are as in `RequestOptions`.
+
+    Attributes:
+        param: Parameters of the path.
+        query: Parameters of the query.
+        header: Headers, e.g. `{"origin": "https://example.com"}`. By default no Origin is sent.
+        cookie: Cookies.
+        protocols: The subprotocols to offer.
+    """
+
+    param: Mapping[str, Any] | None
+    query: Values | None
+    header: Values | None
+    cookie: Values | None
+    protocols: list[str]
+
+
 def check_options(call: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
     """Checks that a call takes all the given options.
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from kit.testing._inputs import RequestOptions
+from kit.testing._inputs import RequestOptions, WebSocketOptions
 from kit.testing._lifespan import LifespanTask
 from kit.testing._loop import SyncCaller, Worker
 from kit.testing._sync_response import SyncResponse
@@ -16,11 +16,59 @@ from kit.testing._walk import Walk
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from kit.testing._sync_websocket import SyncTestWebSocket
+
+
+class SyncWsStep(Walk["SyncStep"]):
+    """A step whose last name is `ws`."""
+
+    __slots__ = ()
+
+    _kit_caller: SyncCaller
+
+    if TYPE_CHECKING:
+
+        @property
+        def ws(self) -> SyncWsStep:
+            """Opens a WebSocket connection when called."""
+
+    def __call__(self, **options: Unpack[WebSocketOptions]) -> SyncTestWebSocket:
+        """Opens a WebSocket connection to the path before `ws`.
+
+        Args:
+            **options: `param`, `query`, `header`, `cookie` and `protocols`, see `WebSocketOptions`.
+
+        Returns:
+            The connection, which `with` opens. It raises `WebSocketRefusedError` if the app answers
+            the handshake with another response.
+
+        Raises:
+            RouteNotFoundError: If no route has the path.
+            MethodNotFoundError: If no route with the path has GET.
+            ParameterError: If a parameter of the path is missing or unknown.
+            RuntimeError: If called outside the client's `with` block.
+            TypeError: If an option is unknown, or a value has the wrong type.
+            ValueError: If a value is invalid.
+        """
+        from kit.testing._sync_websocket import SyncTestWebSocket
+        from kit.testing._websocket import TestWebSocket
+
+        caller = self._kit_caller
+        caller.running_portal()
+        session = TestWebSocket(caller, *caller.handshake(self._kit_names, options))
+        return SyncTestWebSocket(caller, session)
+
 
 class SyncStep(Walk["SyncStep"]):
     """A step that the names of a client lead to; calling it sends a request."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def ws(self) -> SyncWsStep:
+            """Opens a WebSocket connection when called."""
 
     _kit_caller: SyncCaller
 
@@ -50,6 +98,12 @@ class SyncTestClient(Walk[SyncStep]):
     """A client that mirrors the routes of an app, see `sync_test_client`."""
 
     __slots__ = ("_kit_backend", "_kit_stack")
+
+    if TYPE_CHECKING:
+
+        @property
+        def ws(self) -> SyncWsStep:
+            """Opens a WebSocket connection when called."""
 
     _kit_caller: SyncCaller
 

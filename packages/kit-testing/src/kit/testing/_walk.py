@@ -13,6 +13,7 @@ from kit.testing._inputs import (
     ORIGIN,
     RequestOptions,
     Values,
+    WebSocketOptions,
     check_options,
     headers_of,
     request_of,
@@ -28,17 +29,28 @@ if TYPE_CHECKING:
 _StepT = TypeVar("_StepT")
 
 
+# The key is that of RFC 6455, section 1.3.
+_OF_HANDSHAKE = (
+    ("connection", "Upgrade"),
+    ("upgrade", "websocket"),
+    ("sec-websocket-version", "13"),
+    ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+)
+
+
 class Caller:
     """State that the steps of a client share: the app, and the defaults of each request.
 
     Args:
         step: The class of a step.
+        ws_step: The class of a step whose last name is `ws`.
         app: The app.
         env: Bindings for each request.
         execution_ctx: The execution context of each request; None creates a new one for each.
         headers: Headers of each request.
 
     Attributes:
+        env: The bindings.
         routes: The routes of the app.
         unread: Streamed bodies of responses that have not been read to their end.
     """
@@ -46,14 +58,16 @@ class Caller:
     def __init__(
         self,
         step: Any,
+        ws_step: Any,
         app: Kit[Any, Any],
         env: Mapping[str, Any] | None,
         execution_ctx: AnyExecutionContext | None,
         headers: Values | None,
     ) -> None:
         self._step = step
+        self._ws_step = ws_step
         self.app = app
-        self._env = env
+        self.env = env
         self._execution_ctx = execution_ctx
         self._headers = headers_of(headers)
         self.routes = Routes(app)
@@ -61,7 +75,10 @@ class Caller:
 
     def step(self, names: Names) -> Any:
         """Returns the step that names lead to."""
-        return _LAST_STEPS.get(names[-1], self._step)(self, names)
+        name = names[-1]
+        if name in ("ws", "$ws"):
+            return self._ws_step(self, names)
+        return _LAST_STEPS.get(name, self._step)(self, names)
 
     def request(self, names: Names, options: RequestOptions) -> Request:
         """Returns the request of a call."""
@@ -79,6 +96,33 @@ class Caller:
         path = fill(self.routes.find_path(names), names[:-1], options.get("param"), call)
         return with_query(path, options.get("query"))
 
+    def handshake(self, names: Names, options: WebSocketOptions) -> tuple[Request, list[str]]:
+        """Returns the request that opens a WebSocket connection, and the subprotocols it offers.
+
+        SPEC: RFC 6455 section 4.1.
+        """
+        call = expression(names) + "()"
+        check_options(call, options, WebSocketOptions.__annotations__)
+        variant = self.routes.find(names, "GET", any_method=False)
+        path = fill(variant, names[:-1], options.get("param"), call)
+        protocols = options.get("protocols") or []
+        if isinstance(protocols, str) or not all(isinstance(each, str) for each in protocols):
+            raise TypeError(f"{call} takes protocols as a list of str, not {protocols!r:.100}")
+        of_request: Any = {key: value for key, value in options.items() if key != "protocols"}
+        request = request_of("GET", path, self._headers, of_request)
+        headers = request.headers
+        for name, value in _OF_HANDSHAKE:
+            headers.set(name, value)
+        if not headers.has("host"):
+            headers.set("host", ORIGIN.partition("://")[2])
+        if protocols:
+            headers.set("sec-websocket-protocol", ", ".join(protocols))
+        return request, [*protocols]
+
+    def context(self) -> AnyExecutionContext:
+        """Returns the execution context of a new request."""
+        return ExecutionContext() if self._execution_ctx is None else self._execution_ctx
+
     async def fetch(self, request: Request) -> Response:
         """Sends a request, and does what a server does after its response."""
         response, _ = await self.fetch_watched(request)
@@ -89,7 +133,7 @@ class Caller:
         own = ExecutionContext()
         context = own if self._execution_ctx is None else self._execution_ctx
         try:
-            response = await self.app.fetch(request, self._env, context)
+            response = await self.app.fetch(request, self.env, context)
 
             async def finish() -> None:
                 try:

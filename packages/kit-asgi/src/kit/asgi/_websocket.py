@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""Runs one WebSocket connection through a mounted ASGI application."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from kit.concurrency import DetachedTask, Signal
+from kit.interface import HandlerError
+from kit.web import Headers, Response
+from kit.websocket import Handshake
+
+from ._exchange import call_app
+from ._types import Message, Receive, Scope, Send
+
+_logger = logging.getLogger("kit")
+
+_SCHEMES = {"http": "ws", "https": "wss"}
+# A handshake that is denied is answered at once, not streamed.
+_MOST_DENIAL_BYTES = 1024 * 1024
+_NORMAL, _BROKE_OFF, _FAULT = 1000, 1006, 1011  # RFC 6455, section 7.4.1
+
+
+def websocket_scope(scope: Scope, handshake: Handshake) -> Scope:
+    """Returns the scope of a connection, made of that of the GET request which opens it.
+
+    SPEC: ASGI WebSocket, "WebSocket Connection Scope"; "WebSocket Denial Response".
+    """
+    del scope["method"]
+    return {
+        **scope,
+        "type": "websocket",
+        "scheme": _SCHEMES.get(scope["scheme"], scope["scheme"]),
+        "subprotocols": [*handshake.scope.get("subprotocols", ())],
+        "extensions": {**scope["extensions"], "websocket.http.response": {}},
+    }
+
+
+class WebSocketExchange:
+    """Runs an ASGI application for one connection, from the handshake until it ends.
+
+    The application has a task of its own. What it answers the handshake with is a response that
+    goes through middleware. If that is an acceptance, the application goes on once it was sent.
+
+    Args:
+        app: The application.
+        name: Its name in error messages.
+        scope: The scope.
+        handshake: The handshake.
+    """
+
+    def __init__(
+        self, app: Callable[..., Any], name: str, scope: Scope, handshake: Handshake
+    ) -> None:
+        self._app = app
+        self._name = name
+        self._scope = scope
+        self._handshake = handshake
+        self._changed = Signal()
+        self._response: Response | None = None
+        self._denial: Message | None = None
+        self._body = bytearray()
+        self._was_asked = False
+        self._is_refused = False
+        self._is_closed = False
+        self._channel: tuple[Receive, Send] | None = None
+        self._task: DetachedTask | None = None
+
+    async def respond(self) -> Response:
+        """Starts the application, and returns what it answers the handshake with.
+
+        Raises:
+            Exception: The exception that the application raised before it answered.
+            HandlerError: If it ended without an answer, or its answer is invalid.
+        """
+        task = self._task = DetachedTask(self._run, changed=self._changed)
+        try:
+            while self._response is None and not task.over:
+                await self._changed.wait()
+            if self._is_refused:
+                await task.wait()
+        except BaseException:
+            await task.cancel_and_wait()
+            raise
+        if self._response is None:
+            raise task.failure or HandlerError(self._name, "ended without answering the handshake")
+        return self._response
+
+    async def _run(self) -> None:
+        await call_app(self._app, self._name, self._scope, self._receive, self._send)
+
+    async def _converse(self, receive: Receive, send: Send) -> Exception | None:
+        """Lets the application go on after the acceptance, and waits for its end."""
+        task = self._task
+        assert task is not None  # noqa: S101 - it has accepted the connection
+        self._channel = receive, send
+        self._changed.tell()
+        try:
+            await task.wait()
+        except BaseException:
+            await task.cancel_and_wait()
+            raise
+        if task.failure is not None:
+            _logger.error(
+                "Exception in %s during its WebSocket connection at %s",
+                self._name,
+                ascii(self._scope["path"])[1:-1],
+                exc_info=task.failure,
+            )
+        if not self._is_closed:
+            code = _NORMAL if task.failure is None else _FAULT
+            await send({"type": "websocket.close", "code": code})
+        return task.failure
+
+    def _refuse(self) -> None:
+        """Notes that the connection is not accepted in the end, whatever the application said."""
+        self._is_refused = True
+        self._changed.tell()
+
+    async def _receive(self) -> Message:
+        """Returns the next message; SPEC: ASGI WebSocket, the receive events."""
+        if not self._was_asked:
+            self._was_asked = True
+            return {"type": "websocket.connect"}
+        while self._channel is None and not self._is_refused:
+            await self._changed.wait()
+        if self._channel is None:
+            return {"type": "websocket.disconnect", "code": _BROKE_OFF}
+        message = await self._channel[0]()
+        if message["type"] == "websocket.disconnect":
+            self._is_closed = True
+        return message
+
+    async def _send(self, message: Message) -> None:
+        """Handles a message that the application sends; SPEC: ASGI WebSocket, the send events."""
+        if self._channel is not None:
+            if message["type"] == "websocket.close":
+                self._is_closed = True
+            await self._channel[1](message)
+        elif self._is_refused:
+            raise OSError("The WebSocket handshake was refused")
+        else:
+            await self._answer(message)
+
+    async def _answer(self, message: Message) -> None:
+        kind = message["type"]
+        if kind == "websocket.accept" and self._denial is None:
+            self._response = self._handshake.accept(
+                self._converse,
+                protocol=message.get("subprotocol") or "",
+                headers=[(bytes(name), bytes(value)) for name, value in message.get("headers", ())],
+                on_refusal=self._refuse,
+            )
+            self._changed.tell()
+            while self._channel is None and not self._is_refused:
+                await self._changed.wait()
+        elif kind == "websocket.close" and self._denial is None:
+            self._deny(Response(None, status=403))
+        elif kind == "websocket.http.response.start" and self._denial is None:
+            self._denial = message
+        elif kind == "websocket.http.response.body" and self._denial is not None:
+            self._body += message.get("body", b"")
+            if len(self._body) > _MOST_DENIAL_BYTES:
+                problem = f"denied a handshake with more than {_MOST_DENIAL_BYTES} bytes"
+                raise HandlerError(self._name, problem)
+            if not message.get("more_body", False):
+                self._deny(self._make_denial(self._denial))
+        else:
+            raise RuntimeError(f"{self._name} sent {kind!r} in the place of its answer")
+
+    def _make_denial(self, head: Message) -> Response:
+        try:
+            headers = Headers(
+                (bytes(name).decode("latin-1"), bytes(value).decode("latin-1"))
+                for name, value in head.get("headers", ())
+            )
+            body = bytes(self._body) or None
+            return Response(body, status=head["status"], headers=headers)
+        except (KeyError, TypeError, ValueError) as error:
+            raise HandlerError(
+                self._name, f"sent an invalid websocket.http.response.start: {error}"
+            ) from error
+
+    def _deny(self, response: Response) -> None:
+        self._response = response
+        self._refuse()

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""The handshake of a WebSocket connection, on its way through middleware as a GET request."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
+
+from kit._support.struct import with_plain_stores
+from kit.interface import Request as AnyRequest
+from kit.web import Response
+from kit.web._response import lines_of, response_of
+
+Message: TypeAlias = dict[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+Conversation: TypeAlias = Callable[[Receive, Send], Awaitable[Exception | None]]
+
+_logger = logging.getLogger("kit")
+
+KEY = "kit.websocket"
+# SPEC: ASGI WebSocket, "WebSocket Connection Scope": servers may leave these out.
+_OPTIONAL = {"headers": (), "query_string": b"", "root_path": "", "scheme": "ws"}
+_SCHEMES = {"ws": "http", "wss": "https"}
+# SPEC: RFC 6455 section 4.2.2: the server writes these itself. The others describe a body.
+_NOT_SENT = frozenset(
+    (
+        b"connection",
+        b"content-length",
+        b"content-type",
+        b"sec-websocket-accept",
+        b"sec-websocket-extensions",
+        b"sec-websocket-protocol",
+        b"transfer-encoding",
+        b"upgrade",
+    )
+)
+
+
+@with_plain_stores
+class Handshake(Struct, eq=False):
+    """A handshake that waits for its answer. For packages that hand connections on, and for hosts.
+
+    A host, such as a server or a test client, makes one, has the request with its `scope` answered,
+    and runs `converse` if `is_accepted`; else it sends the response. A handler calls `accept`, and
+    returns its response.
+
+    Args:
+        scope: The ASGI scope of type `websocket`.
+        receive: Returns the messages of the server. `websocket.connect` has been received.
+        send: Sends messages to the server.
+
+    Attributes:
+        scope: The scope with the method GET and the scheme `http` or `https`, for the request.
+    """
+
+    scope: dict[str, Any]
+    _receive: Receive
+    _send: Send
+    _conversation: Conversation | None = None
+    _protocol: str = ""
+    _on_refusal: Callable[[], object] | None = None
+    _on_end: Callable[[BaseException | None], Awaitable[None]] | None = None
+    _body_given: bool = False
+
+    if TYPE_CHECKING:
+
+        def __init__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None: ...
+
+    def __post_init__(self) -> None:
+        scope = self.scope = {**_OPTIONAL, **self.scope}
+        scheme = scope["scheme"]
+        scope["method"] = "GET"
+        scope["scheme"] = _SCHEMES.get(scheme, scheme)
+        scope[KEY] = self
+
+    def accept(
+        self,
+        conversation: Conversation,
+        *,
+        protocol: str = "",
+        headers: Iterable[tuple[bytes, bytes]] = (),
+        on_refusal: Callable[[], object] | None = None,
+    ) -> Response:
+        """Makes the response that accepts the connection, unless middleware replaces it.
+
+        Args:
+            conversation: Called with `(receive, send)`, the messages of ASGI, once the connection
+                is accepted; the connection is over when it returns. It returns the exception that
+                ended it, or None.
+            protocol: The subprotocol.
+            headers: Header lines of the response.
+            on_refusal: Called if the connection is not accepted in the end.
+
+        Returns:
+            A response with the status 101.
+        """
+        begin(self, conversation, protocol)
+        self._on_refusal = on_refusal
+        return response_of(None, 101, list(headers))
+
+    def is_accepted(self, response: Response) -> bool:
+        """Returns whether the final response accepts the connection.
+
+        If not, `on_refusal` is called.
+
+        Args:
+            response: The response after all middleware.
+        """
+        if self._conversation is not None and response.status == 101:
+            return True
+        self.close()
+        return False
+
+    def close(self) -> None:
+        """Tells the handler that accepted, if one did, that no conversation will run."""
+        refuse, self._on_refusal = self._on_refusal, None
+        self._conversation = None
+        if refuse is not None:
+            refuse()
+
+    async def converse(self, response: Response) -> Exception | None:
+        """Accepts the connection and runs the conversation.
+
+        Args:
+            response: The final response, whose headers are sent.
+
+        Returns:
+            The exception that ended the conversation, which was logged, or None.
+
+        Raises:
+            RuntimeError: If no handler has accepted the connection.
+        """
+        on_end, self._on_end = self._on_end, None
+        if on_end is not None:
+            failure: BaseException | None = None
+            try:
+                failure = result = await self.converse(response)
+            except BaseException as error:
+                failure = error
+                raise
+            finally:
+                await on_end(failure)
+            return result
+        conversation = self._conversation
+        if conversation is None:
+            raise RuntimeError("converse() was called for a connection that no handler accepted")
+        lines = [line for line in lines_of(response) if line[0] not in _NOT_SENT]
+        protocol = self._protocol or None
+        try:
+            await self._send(
+                {"type": "websocket.accept", "subprotocol": protocol, "headers": lines}
+            )
+        except OSError:
+            _logger.debug("The client had left before its WebSocket was accepted")
+            self.close()
+            return None
+        self._on_refusal = None
+        return await conversation(self._receive, self._send)
+
+    def end_with(self, on_end: Callable[[BaseException | None], Awaitable[None]]) -> None:
+        """Sets what `converse` calls at its end; for `Kit.fetch`, whose request lasts until then.
+
+        Args:
+            on_end: Called with the exception that ended the conversation, or None.
+        """
+        self._on_end = on_end
+
+    async def receive_http(self) -> Message:
+        """Returns the messages of the GET request that the handshake is: no body, then the end.
+
+        SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
+        """
+        # Once the connection is accepted, its messages are for the conversation alone.
+        if self._body_given and self._conversation is None:
+            message = await self._receive()
+            if message["type"] == "websocket.disconnect":
+                return {"type": "http.disconnect"}
+        self._body_given = True
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def refuse(self) -> None:
+        """Closes the connection, which a server answers with 403 (ASGI, "Close - send event")."""
+        await self._send({"type": "websocket.close", "code": 1000})
+
+
+def begin(handshake: Handshake, conversation: Conversation, protocol: str) -> None:
+    """Accepts a connection as `Handshake.accept` does, for a handler that makes the response."""
+    if handshake._on_refusal is not None:  # another handler had accepted it before
+        handshake.close()
+    handshake._conversation = conversation
+    handshake._protocol = protocol
+
+
+def handshake_of(request: AnyRequest) -> Handshake | None:
+    """Returns the handshake that a request is, or None if it is an ordinary request.
+
+    Args:
+        request: The request, e.g. `c.req.raw`.
+    """
+    scope = request.scope
+    return None if scope is None else scope.get(KEY)

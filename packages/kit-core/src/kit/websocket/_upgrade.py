@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: MIT
+"""`upgrade_websocket`: answers a handshake, and runs the connection that it opens."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from types import CoroutineType
+from typing import Any, NamedTuple, Protocol, TypeAlias, overload
+
+from kit._support.typevars import B, V
+from kit.context import Context, scope_of, switching_protocols
+from kit.interface import HTTPException
+from kit.interface.fields import is_token
+from kit.interface.metadata import attach
+from kit.interface.options import OptionChecks
+from kit.interface.origins import check_origins, is_own_origin
+from kit.interface.signatures import accepts, describe_signature
+from kit.interface.websocket import WSEvents
+from kit.web import Response
+
+from ._conversation import converse
+from ._events import check_events, run_events
+from ._handshake import KEY, Handshake, Receive, Send
+from ._handshake import begin as accept
+from ._socket import WebSocket, websocket_of
+
+_logger = logging.getLogger("kit")
+
+# What uvicorn and hypercorn let through.
+_MOST_BYTES = 16 * 1024 * 1024
+
+Handler: TypeAlias = Callable[[Context[B, V], WebSocket], Awaitable[None]]
+CreateEvents: TypeAlias = Callable[[Context[B, V]], WSEvents | Awaitable[WSEvents]]
+Upgrade: TypeAlias = Callable[[Context[B, V]], Awaitable[Response]]
+IsAllowedOrigin: TypeAlias = Callable[[str, Context[Any, Any]], bool | Awaitable[bool]]
+"""Returns whether an origin may connect: `def allowed(origin, c)`, plain or async."""
+_Work: TypeAlias = Callable[[WebSocket], Any]
+
+
+class Upgrades(Protocol):
+    """What `upgrade_websocket(...)` without a function returns: a decorator."""
+
+    @overload
+    def __call__(self, handler: Handler[B, V], /) -> Upgrade[B, V]: ...
+    @overload
+    def __call__(self, create_events: CreateEvents[B, V], /) -> Upgrade[B, V]: ...
+
+
+@overload
+def upgrade_websocket(
+    handler: Handler[B, V],
+    /,
+    *,
+    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
+    protocols: str | Iterable[str] = (),
+    max_message_size_bytes: int | None = _MOST_BYTES,
+    cancel_on_disconnect: bool = False,
+) -> Upgrade[B, V]: ...
+@overload
+def upgrade_websocket(
+    create_events: CreateEvents[B, V],
+    /,
+    *,
+    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
+    protocols: str | Iterable[str] = (),
+    max_message_size_bytes: int | None = _MOST_BYTES,
+    cancel_on_disconnect: bool = False,
+) -> Upgrade[B, V]: ...
+@overload
+def upgrade_websocket(
+    *,
+    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
+    protocols: str | Iterable[str] = (),
+    max_message_size_bytes: int | None = _MOST_BYTES,
+    cancel_on_disconnect: bool = False,
+) -> Upgrades: ...
+def upgrade_websocket(
+    function: Any = None,
+    /,
+    *,
+    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
+    protocols: str | Iterable[str] = (),
+    max_message_size_bytes: int | None = _MOST_BYTES,
+    cancel_on_disconnect: bool = False,
+) -> Any:
+    """Makes a handler for GET that opens WebSocket connections.
+
+    A request that is no handshake is answered with 426, a handshake from a page of another origin
+    with 403, and one that offers subprotocols none of which is known with 400. All three are
+    HTTPExceptions.
+
+    Args:
+        function: `async def handler(c, ws)`, which the connection lasts as long as; or, as in Hono,
+            `def create_events(c)`, which returns `WSEvents`. Without it a decorator is returned.
+        origins: The origins whose pages may connect: one or several, such as
+            `https://example.com`; `"*"` for all of them; or a function `(origin, c)`, plain or
+            async, that returns whether one may. Default: the origin of the app, by the Host header.
+            Clients that are no browsers send no origin, and may connect. Browsers apply no CORS to
+            WebSockets, but send cookies, so this is what protects users that are logged in.
+        protocols: The subprotocols that the handler knows, best first. The first one that the
+            client offers is chosen; one that offers none may connect as well.
+        max_message_size_bytes: Largest message to receive; a larger one closes the connection with
+            1009. None for no limit. Servers have limits of their own, which apply before.
+        cancel_on_disconnect: Whether the handler is cancelled when the client leaves, also if
+            messages are left to receive.
+
+    Returns:
+        The handler, or the decorator.
+
+    Raises:
+        TypeError: If an option has the wrong type, or the function takes neither `(c, ws)` nor
+            `(c)`.
+        ValueError: If an origin, a subprotocol or the size can't be used.
+
+    Example:
+        ```python
+        @app.get("/echo")
+        @upgrade_websocket
+        async def echo(c: Context, ws: WebSocket) -> None:
+            async for message in ws:
+                await ws.send(message)
+        ```
+    """
+    check = OptionChecks("upgrade_websocket")
+    may_connect = _by_origin(check, origins)
+    known = check.texts("protocols", protocols)
+    for each in known:
+        if not is_token(each):
+            check.unusable("protocols", each, "a token such as 'chat.v2' (RFC 6455, section 4.1)")
+    if max_message_size_bytes is None:
+        most = sys.maxsize
+    else:
+        most = check.number("max_message_size_bytes", max_message_size_bytes, least=1, unit="byte")
+    cancels = check.flag("cancel_on_disconnect", cancel_on_disconnect)
+
+    terms = _Terms(may_connect, known, most, cancels)
+    if function is None:
+        return lambda function: _handler_of(function, terms)
+    return _handler_of(function, terms)
+
+
+class _Terms(NamedTuple):
+    """The checked options of `upgrade_websocket`."""
+
+    may_connect: Callable[[str, Any], Any] | None
+    protocols: tuple[str, ...]
+    max_message_size_bytes: int
+    cancel_on_disconnect: bool
+
+
+def _handler_of(function: Any, terms: _Terms) -> Upgrade[Any, Any]:
+    begin = _beginning_of(function)
+    may_connect, protocols, most, cancels = terms
+
+    async def upgrade(c: Context[Any, Any]) -> Response:
+        scope = scope_of(c)
+        handshake: Handshake | None = None if scope is None else scope.get(KEY)
+        if scope is None or handshake is None:
+            raise _upgrade_required(scope)
+        req = c.req
+        if may_connect is not None:
+            origin = req.header("origin")
+            if origin is not None:
+                await _check_origin(origin, c, may_connect)
+        offered = scope.get("subprotocols") if protocols else None
+        protocol = _negotiated(protocols, offered) if offered else ""
+        work: Any = begin(c)
+        if work.__class__ is CoroutineType:
+            work = await work
+
+        def run(receive: Receive, send: Send) -> Awaitable[Exception | None]:
+            ws = websocket_of(receive, send, req, protocol, most)
+            return converse(work, ws, function, req.path, cancels)
+
+        accept(handshake, run, protocol)
+        return switching_protocols(c)
+
+    upgrade.__name__ = getattr(function, "__name__", "upgrade")
+    upgrade.__qualname__ = getattr(function, "__qualname__", upgrade.__qualname__)
+    upgrade.__module__ = getattr(function, "__module__", upgrade.__module__)
+    upgrade.__doc__ = getattr(function, "__doc__", None)
+    upgrade.__wrapped__ = function  # type: ignore[attr-defined]
+    responses = {101: "Switching Protocols", 426: "Upgrade Required"}
+    return attach(upgrade, responses=responses, kit_websocket=True)
+
+
+def _by_origin(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] | None:
+    """Returns the function that decides on an origin; None if every one may connect."""
+    if origins is None:
+        return lambda origin, c: is_own_origin(origin, c.req.url)
+    if isinstance(origins, str) and origins == "*":
+        return None
+    if callable(origins):
+        return origins  # type: ignore[no-any-return]
+    known = check_origins(check, "origins", origins)
+    if not known:
+        check.unusable("origins", origins, "at least one origin, or None for that of the app")
+    return lambda origin, c: origin in known
+
+
+def _beginning_of(function: Any) -> Callable[[Context[Any, Any]], _Work | Awaitable[_Work]]:
+    """Returns a function that makes of a handshake what runs the connection.
+
+    Raises:
+        TypeError: If the function takes neither `(c, ws)` nor `(c)`.
+    """
+    if not callable(function):
+        raise TypeError(f"upgrade_websocket() takes a function (c, ws), not {function!r:.100}")
+    if accepts(function, 2):
+        return lambda c: partial(function, c)
+    if accepts(function, 1):
+
+        async def begin_by_events(c: Context[Any, Any]) -> _Work:
+            events = function(c)
+            if hasattr(events, "__await__"):
+                events = await events
+            return partial(run_events, check_events(events, function))
+
+        return begin_by_events
+    raise TypeError(
+        "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
+        f"the signature of what it was given is {describe_signature(function)}"
+    )
+
+
+async def _check_origin(
+    origin: str, c: Context[Any, Any], may_connect: Callable[[str, Any], Any]
+) -> None:
+    """Refuses a handshake from a page of an origin that may not connect.
+
+    Raises:
+        HTTPException: 403.
+    """
+    # Two headers are joined by a comma, which no origin has: a function might look at the end.
+    allowed: Any = "," not in origin and may_connect(origin, c)
+    if hasattr(allowed, "__await__"):
+        allowed = await allowed
+    if not allowed:
+        _logger.warning(
+            "Refused a WebSocket at %s: pages of %s may not connect; if they should, name the "
+            "origin in upgrade_websocket(origins=[...])",
+            ascii(c.req.path)[1:-1],
+            ascii(origin)[1:-1][:100],
+        )
+        raise HTTPException(403, "Pages of this origin may not connect")
+
+
+def _negotiated(known: tuple[str, ...], offered: Iterable[str]) -> str:
+    """Returns the first of the known subprotocols that the client offers.
+
+    SPEC: RFC 6455 section 4.2.2: the server may choose none. But then a browser fails the
+    connection (WHATWG WebSockets, section 4), and another client would speak what nobody expects.
+
+    Raises:
+        HTTPException: 400 if it offers others only.
+    """
+    names = [*offered]
+    for each in known:
+        if each in names:
+            return each
+    raise HTTPException(400, f"The subprotocol must be one of: {', '.join(known)}")
+
+
+def _upgrade_required(scope: dict[str, Any] | None) -> HTTPException:
+    headers = {"Upgrade": "websocket", "Connection": "Upgrade"}
+    if scope is not None:
+        # SPEC: RFC 9113 section 8.2.2: later versions have neither header.
+        if not str(scope.get("http_version", "1.1")).startswith("1"):
+            headers = {}
+        if any(
+            name == b"upgrade" and value.lower() == b"websocket" for name, value in scope["headers"]
+        ):
+            _logger.warning(
+                "The server handed a WebSocket handshake on as an ordinary request: it supports "
+                'no WebSockets; for uvicorn, install "uvicorn[standard]"'
+            )
+    return HTTPException(426, "426 Upgrade Required: connect by WebSocket", headers=headers)
