@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -48,7 +49,7 @@ class Marker:
 
     Raises:
         TypeError: If an option is of the wrong type.
-        ValueError: If name and alias differ.
+        ValueError: If name and alias differ, or an option has a value that can't be used.
     """
 
     __slots__ = ("meta", "name")
@@ -90,7 +91,14 @@ class Marker:
             "pattern": pattern,
         }
         given: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
-        self.meta = msgspec.Meta(**given) if given else None
+        try:
+            self.meta = msgspec.Meta(**given) if given else None
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{type(self).__name__}(): {error}") from None
+        except re.error as error:
+            raise ValueError(
+                f"{type(self).__name__}(pattern={pattern!r:.100}) is no regular expression: {error}"
+            ) from None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({'' if self.name is None else repr(self.name)})"
