@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import enum
+import gc
 import linecache
 import traceback
 from collections.abc import Awaitable
@@ -358,6 +360,51 @@ async def test_tracebacks_show_the_generated_lines() -> None:
     text = "".join(traceback.format_exception(caught[0]))
     assert "result = _endpoint(number)" in text
     assert linecache.getlines(handler.__code__.co_filename)[1] == "def failing(c):\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\nraise SystemExit\n#", "\rraise SystemExit\r", "\x00", "\x0c", "\u2028", "\ud800", "é'\"\\"],
+)
+def test_patterns_are_no_code(text: str) -> None:
+    def endpoint(number: int) -> int:
+        return number
+
+    endpoint.__qualname__ += text
+    app = Kit().get(f"/a{text}/:number", typed(endpoint))
+    handler = app.routes[0].handler
+    assert linecache.getlines(handler.__code__.co_filename)[1] == "def endpoint(c):\n"
+
+
+def test_generated_lines_go_with_their_code() -> None:
+    def lines() -> set[str]:
+        return {each for each in linecache.cache if each.startswith("<kit.typed")}
+
+    app = Kit().get("/:number", typed(failing)).get("/other/:number", typed(failing))
+    gc.collect()
+    before = lines()
+    one, two = (each.handler.__code__.co_filename for each in app.routes)
+    assert one != two
+    assert {one, two} <= before
+    del app
+    gc.collect()
+    assert lines() == before - {one, two}
+
+
+async def test_errors_quote_little_of_what_was_sent() -> None:
+    class Color(enum.Enum):
+        RED = "red"
+
+    @typed
+    def endpoint(colors: Annotated[dict[str, Color], Body()]) -> None: ...
+
+    app = Kit().post("/", endpoint)
+    response = await app.request("/", method="POST", json={"k" * 9999: "v" * 9999})
+    assert response.status == 400
+    (error,) = (await response.json())["errors"]
+    assert error["path"] == "k" * 500 + "..."
+    assert error["message"].startswith("Invalid enum value 'vvv")
+    assert len(error["message"]) == 503
 
 
 async def test_the_function_stays_callable() -> None:

@@ -565,3 +565,91 @@ def test_facts_of_dependencies() -> None:
     assert facts.responses == {401: "Unauthorized", 200: dict[str, int]}
     assert facts.security == (bearer,)
     assert facts.validates == {}
+
+
+async def test_a_plain_function_has_no_scope_of_its_own() -> None:
+    def short() -> Iterator[int]:
+        trace.append("begin")
+        yield 1
+        trace.append("end")
+
+    def between(x: Annotated[int, Depends(short, scope="function")]) -> int:
+        trace.append("between")
+        return x + 1
+
+    @typed
+    def endpoint(
+        x: Annotated[int, Depends(between)],
+        y: Annotated[int, Depends(between, scope="function")],
+    ) -> int:
+        return x + y
+
+    response = await Kit().get("/", endpoint).request("/")
+    assert await response.json() == 4
+    assert trace == ["begin", "between", "end"]
+
+
+def test_what_ends_early_is_found_behind_plain_functions() -> None:
+    def between(x: Annotated[int, Depends(generator, scope="function")]) -> int:
+        return x
+
+    def long(x: Annotated[int, Depends(between)]) -> Iterator[int]:
+        yield x
+
+    def endpoint(a: Annotated[int, Depends(between)], b: Annotated[int, Depends(long)]) -> int:
+        return a + b
+
+    with pytest.raises(TypeError, match=r"^@typed .*long .*'x' has the scope 'function', so it"):
+        Kit().get("/", typed(endpoint))
+
+
+async def test_awaitables_of_plain_functions_run_before_the_exit_of_the_scope_function() -> None:
+    def short() -> Iterator[int]:
+        yield 1
+        trace.append("end")
+
+    async def later() -> str:
+        trace.append("run")
+        return "done"
+
+    @typed
+    def endpoint(x: Annotated[int, Depends(short, scope="function")]) -> Any:
+        return later()
+
+    response = await Kit().get("/", endpoint).request("/")
+    assert await response.json() == "done"
+    assert trace == ["run", "end"]
+
+
+@dataclasses.dataclass
+class Unhashable:
+    role: str
+
+    def __call__(self, q: int = 1) -> str:
+        trace.append(self.role)
+        return f"{self.role} {q}"
+
+
+async def test_dependencies_without_a_hash() -> None:
+    admin = Unhashable("admin")
+
+    @typed
+    def endpoint(
+        a: Annotated[str, Depends(admin)],
+        b: Annotated[str, Depends(admin)],
+        other: Annotated[str, Depends(Unhashable("admin"))],
+    ) -> list[str]:
+        return [a, b, other]
+
+    response = await Kit().get("/", endpoint).request("/?q=2")
+    assert await response.json() == ["admin 2"] * 3
+    assert trace == ["admin"] * 2
+
+
+async def test_no_client_changes_what_a_partial_passes() -> None:
+    def who(name: str, is_admin: bool, limit: int = 5) -> list[Any]:
+        return [name, is_admin, limit]
+
+    app = Kit().get("/", typed(functools.partial(who, is_admin=False)))
+    response = await app.request("/?name=ada&is_admin=true&limit=7")
+    assert await response.json() == ["ada", False, 7]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
+import fastapi
 import msgspec
 import pydantic
 import pytest
@@ -29,6 +30,10 @@ class Strange:
 
 class HoldsStrange(msgspec.Struct):
     it: Strange
+
+
+class Marked:
+    def method(self, x: int) -> None: ...
 
 
 class Embedded(pydantic.BaseModel):
@@ -59,6 +64,15 @@ def pydantic_embedded(
 
 
 def depending(book: Annotated[Any, Depends(get_body)]) -> None: ...
+
+
+def marker_alone(x: Query()) -> None: ...  # type: ignore[valid-type]
+
+
+def other_request(r: kit.Request) -> None: ...
+
+
+def cookies(x: Annotated[list[str], Cookie()]) -> None: ...
 
 
 def managed() -> Iterator[int]:
@@ -192,6 +206,26 @@ AT_REGISTRATION = [
         "the annotation of 'q' is the marker kit.typed.Query: write q: Annotated[..., Query()]",
     ),
     (
+        "GET",
+        "/",
+        marker_alone,
+        "the annotation of 'x' is Query() alone: write x: Annotated[type, Query()]",
+    ),
+    (
+        "GET",
+        "/",
+        other_request,
+        "the parameter 'r' has the type Request, which isn't passed to endpoints: write c: "
+        "Context, and read c.req",
+    ),
+    (
+        "GET",
+        "/",
+        cookies,
+        "the parameter 'x' has the type list[str], but a cookie has one value: read it as str, and "
+        "split it in a function for Depends()",
+    ),
+    (
         "POST",
         "/",
         file_in_query,
@@ -218,7 +252,7 @@ def test_at_registration(
     with pytest.raises(TypeError) as caught:
         app.on(method, pattern, typed(function))
     line = function.__code__.co_firstlineno
-    assert str(caught.value) == f"@typed {function.__name__} ({__file__}:{line}): {problem}"
+    assert str(caught.value) == f"@typed {function.__qualname__} ({__file__}:{line}): {problem}"
     assert app.routes == []
 
 
@@ -232,6 +266,23 @@ def test_errors_name_the_dependency() -> None:
         "): the dependency 'x' has the scope 'function', so it ends before this one, which has "
         "the scope 'request': give both the same scope"
     )
+
+
+@pytest.mark.parametrize("status", [204, 205, 304])
+def test_a_status_without_a_body(status: int) -> None:
+    def data() -> Book: ...
+
+    def nothing() -> None: ...
+
+    def response() -> kit.Response: ...
+
+    with pytest.raises(TypeError) as caught:
+        typed(status=status)(data)
+    assert str(caught.value).endswith(
+        f"): a response with the status {status} has no body: return None, or leave the status out"
+    )
+    assert typed(status=status)(nothing)
+    assert typed(status=status)(response)
 
 
 def test_models_of_pydantic_are_not_embedded() -> None:
@@ -261,12 +312,54 @@ def generator() -> Iterator[int]:
     yield 1
 
 
+def uncalled(x: Annotated[int, Depends]) -> None: ...
+
+
+def bare(x: Annotated[int, managed]) -> None: ...
+
+
+def uncalled_default(x: Any = Depends) -> None: ...
+
+
+def foreign(x: Annotated[int, fastapi.Query()]) -> None: ...
+
+
+def foreign_default(x: int = fastapi.Query(5)) -> None: ...
+
+
+def pydantic_default(x: int = pydantic.Field(ge=1)) -> None: ...
+
+
+def pydantic_alias(x: Annotated[int, pydantic.Field(alias="y")]) -> None: ...
+
+
+def pydantic_inner_default(x: Annotated[int, pydantic.Field(default=5)]) -> None: ...
+
+
+def validator(x: Annotated[str, pydantic.AfterValidator(str.strip)]) -> None: ...
+
+
+def inner_validator(x: list[Annotated[str, pydantic.StringConstraints(to_upper=True)]]) -> None: ...
+
+
+def finite(x: pydantic.FiniteFloat | None = None) -> None: ...
+
+
 broken.__annotations__["x"] = "1 + None"
 recursive.__annotations__["x"] = Annotated[int, Depends(recursive)]
 LATER = (
     ", which is not defined: define it above the function, import it at run time rather than under "
     "TYPE_CHECKING, and define it at the top of the module if the function is nested"
 )
+FOREIGN = (
+    ": write x: Annotated[..., marker] = default, with a marker of kit.typed, such as Query(ge=1), "
+    "or Depends(function)"
+)
+NOT_APPLIED = (
+    ", which can't be applied to a single parameter: put it in a pydantic model and take all "
+    "fields of that, or check the value in a function for Depends()"
+)
+
 AT_DECORATION = [
     (later, f"the annotation of 'x' names 'NotDefined'{LATER}"),
     (for_checkers, f"the annotation of 'x' names 'Elsewhere'{LATER}"),
@@ -288,9 +381,43 @@ AT_DECORATION = [
     (empty_depends, "Depends() without a function calls the annotation, not int | None"),
     (recursive, "it depends on itself"),
     (
+        Marked.method,
+        "the parameter 'self' stands for an instance, which @typed in a class doesn't have: write "
+        "typed(instance.method) where it is registered",
+    ),
+    (uncalled, "the annotation of 'x' has the function Depends: write Depends()"),
+    (bare, "the annotation of 'x' has the function managed: write Depends(managed)"),
+    (uncalled_default, "the default of 'x' is Depends, which has to be called"),
+    (
+        foreign,
+        "the annotation of 'x' has FastAPI's Query: import that of kit.typed",
+    ),
+    (foreign_default, f"the default of 'x' is a Query of fastapi{FOREIGN}"),
+    (pydantic_default, f"the default of 'x' is a FieldInfo of pydantic{FOREIGN}"),
+    (
+        pydantic_alias,
+        "the annotation of 'x' has Field(alias=...): write the name in a marker, such as "
+        "Query('name')",
+    ),
+    (
+        pydantic_inner_default,
+        "the annotation of 'x' has a Field with a default: write the default after the annotation",
+    ),
+    (
+        validator,
+        "the annotation of 'x' has AfterValidator(func=<method 'strip' of 'str' objects>)"
+        f"{NOT_APPLIED}",
+    ),
+    (
+        inner_validator,
+        "the annotation of 'x' has "
+        f"{pydantic.StringConstraints(to_upper=True)!r:.100}{NOT_APPLIED}",
+    ),
+    (finite, f"the annotation of 'x' has AllowInfNan(allow_inf_nan=False){NOT_APPLIED}"),
+    (
         generator,
-        "it yields or returns a context manager: return c.body(stream()) for a stream, and use "
-        "such a function in Depends()",
+        "it yields or returns a context manager, so it can't be an endpoint: return "
+        "c.body(stream()) for a stream, and use such a function in Depends()",
     ),
 ]
 
@@ -302,7 +429,7 @@ def test_at_decoration(function: Callable[..., Any], problem: str) -> None:
     with pytest.raises(TypeError) as caught:
         typed(function)
     line = function.__code__.co_firstlineno
-    assert str(caught.value) == f"@typed {function.__name__} ({__file__}:{line}): {problem}"
+    assert str(caught.value) == f"@typed {function.__qualname__} ({__file__}:{line}): {problem}"
 
 
 def test_annotation_that_is_no_type() -> None:
@@ -362,6 +489,22 @@ def test_annotation_that_is_no_type() -> None:
             lambda: Body("name"),
             ValueError,
             "Body('name') names a value in the body: write embed=True, or leave it out",
+        ),
+        (
+            lambda: Query(pattern="("),
+            ValueError,
+            "Query(pattern='(') is no regular expression: missing ), unterminated subpattern at "
+            "position 0",
+        ),
+        (
+            lambda: Header(ge=1, gt=0),
+            ValueError,
+            "Header(): Cannot specify both `gt` and `ge`",
+        ),
+        (
+            lambda: Query(min_length="3"),
+            TypeError,
+            "Query(): `min_length` must be an int, got str",
         ),
         (
             lambda: Body(embed="yes"),

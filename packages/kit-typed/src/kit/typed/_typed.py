@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from inspect import iscoroutinefunction, isgeneratorfunction
+from inspect import iscoroutinefunction
 from types import UnionType
 from typing import Any, Generic, ParamSpec, TypeVar, Union, cast, get_args, get_origin, overload
 
@@ -27,6 +27,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _ALL = "ALL"
+# SPEC: RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5: responses with these have no content.
+_WITHOUT_CONTENT = (204, 205, 304)
 
 
 class Typed(Generic[P, R]):
@@ -291,10 +293,13 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
     function = unwrapped(function)
     signature = read_signature(function, names)
     if signature.mode in ("manager", "async manager"):
-        what = "yields" if isgeneratorfunction(function) else "is no endpoint, as it yields"
         signature.refuse(
-            f"it {what} or returns a context manager: return c.body(stream()) for a stream, and "
-            "use such a function in Depends()"
+            "it yields or returns a context manager, so it can't be an endpoint: return "
+            "c.body(stream()) for a stream, and use such a function in Depends()"
+        )
+    if status in _WITHOUT_CONTENT and 200 in _responses(signature.returns, None):
+        signature.refuse(
+            f"a response with the status {status} has no body: return None, or leave the status out"
         )
     return Typed(function, signature, status)
 
