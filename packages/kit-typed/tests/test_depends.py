@@ -397,7 +397,7 @@ def test_an_exception_of_a_function_exit_is_the_answer(run: Any) -> None:
     assert trace == [409, "body"]
 
 
-async def test_a_function_exit_that_deals_with_the_exception(
+async def test_an_exit_of_the_scope_function_that_suppresses_the_exception(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     @contextmanager
@@ -415,7 +415,7 @@ async def test_a_function_exit_that_deals_with_the_exception(
         raise KeyError
 
     assert (await app.request("/")).status == 500
-    assert "dealt with an exception, so there is no response" in str(
+    assert "suppressed an exception, so there is no response" in str(
         caplog.records[0].exc_info and caplog.records[0].exc_info[1]
     )
 

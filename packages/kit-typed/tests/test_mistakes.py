@@ -91,14 +91,14 @@ AT_REGISTRATION = [
         "GET",
         "/:id",
         path_list,
-        "the parameter 'id' has the type list[int], but the path ('/:id') has one text for it: "
+        "the parameter 'id' has the type list[int], but the path ('/:id') has one string for it: "
         "write a type such as int, UUID, date, an Enum or a Literal",
     ),
     (
         "GET",
         "/:id",
         path_object,
-        "the parameter 'id' has the type Book, but the path ('/:id') has one text for it: "
+        "the parameter 'id' has the type Book, but the path ('/:id') has one string for it: "
         "write a type such as int, UUID, date, an Enum or a Literal",
     ),
     (
@@ -160,30 +160,30 @@ AT_REGISTRATION = [
         "/",
         unknown,
         "the parameter 'thing' has the type Strange, which can't be read from a request: write "
-        "thing: Annotated[Strange, Depends(function)] for what a function provides, or Env() or "
-        "Var() in its place for a value of c.env or a variable",
+        "thing: Annotated[Strange, Depends(function)] for what a function provides, with Env() in "
+        "place of Depends() for a value of c.env, or Var() for a variable",
     ),
     (
         "GET",
         "/",
         unknown_query,
         "the parameter 'thing' has the type Strange, which can't be read from a request: write "
-        "thing: Annotated[Strange, Depends(function)] for what a function provides, or Env() or "
-        "Var() in its place for a value of c.env or a variable",
+        "thing: Annotated[Strange, Depends(function)] for what a function provides, with Env() in "
+        "place of Depends() for a value of c.env, or Var() for a variable",
     ),
     (
         "GET",
         "/",
         anything,
         "the parameter 'thing' has the type Any, which can't be read from a request: write "
-        "thing: Annotated[Any, Depends(function)] for what a function provides, or Env() or "
-        "Var() in its place for a value of c.env or a variable",
+        "thing: Annotated[Any, Depends(function)] for what a function provides, with Env() in "
+        "place of Depends() for a value of c.env, or Var() for a variable",
     ),
     (
         "POST",
         "/",
         undecodable,
-        "the parameter 'thing' can't be read: nothing knows how to decode Strange",
+        "the parameter 'thing' can't be read: neither msgspec nor pydantic can decode Strange",
     ),
     (
         "GET",
@@ -376,9 +376,13 @@ AT_DECORATION = [
         "the default of 'x' is Query(): markers stand in the annotation, x: Annotated[..., "
         "Query()], and a default after it",
     ),
-    (two_markers, "the parameter 'x' has Query() and Header(): one source is all"),
+    (two_markers, "the parameter 'x' has Query() and Header(): keep one"),
     (marker_class, "the annotation of 'x' has the class Query: call it, Query()"),
-    (empty_depends, "Depends() without a function calls the annotation, not int | None"),
+    (
+        empty_depends,
+        "Depends() without a function calls the annotation, which has to be a class, not int | "
+        "None",
+    ),
     (recursive, "it depends on itself"),
     (
         Marked.method,

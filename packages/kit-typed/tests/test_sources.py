@@ -716,3 +716,26 @@ async def test_names_that_generated_code_uses() -> None:
     app = Kit().get("/", hasattr)
     response = await app.request("/?RuntimeError=1&_1=2&_convert=3", env={"key": "k"})
     assert await response.json() == ["k", 1, 2, 3, 2]
+
+
+class Strict(msgspec.Struct, forbid_unknown_fields=True):
+    q: str = ""
+
+
+class StrictModel(pydantic.BaseModel, extra="forbid"):
+    r: str = ""
+
+
+async def test_models_are_not_given_what_other_parameters_take() -> None:
+    @typed
+    def endpoint(
+        one: Annotated[Strict, Query()], two: Annotated[StrictModel, Query()], page: int = 1
+    ) -> list[Any]:
+        return [one.q, two.r, page]
+
+    app = Kit().get("/", endpoint)
+    assert await (await app.request("/?q=a&r=b&page=3")).json() == ["a", "b", 3]
+    response = await app.request("/?q=a&s=b")
+    assert response.status == 400
+    errors = (await response.json())["errors"]
+    assert [(each["path"], each["type"]) for each in errors] == [("s", "extra_forbidden")] * 2

@@ -115,10 +115,13 @@ class Part:
     Attributes:
         type: The type of the whole: a Struct with the fields, or the type of the model.
         schema: How it is validated.
+        others: Names that other parameters take, which a model isn't given: it may refuse those
+            that it doesn't know.
     """
 
     type: Any
     schema: Schema
+    others: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -138,6 +141,14 @@ class Part:
         """Whether a field takes all values of its name."""
         return any(field.takes_list for field in self.fields)
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the request that it takes."""
+        if not self.is_model:
+            return frozenset(field.key for field in self.fields)
+        names = (name for field in self.schema.fields for name in field[:2])
+        return frozenset(name for name in names if name is not None)
+
     def load_model(self, values: dict[str, Any]) -> Any:
         """Builds the model; its default where none of its names was sent.
 
@@ -150,7 +161,7 @@ class Part:
         return copy.deepcopy(default)
 
     def _is_given(self, values: dict[str, Any]) -> bool:
-        names = {name for field in self.schema.fields for name in (field.key, field.header)}
+        names = self.names
         return bool(names & values.keys() if names else values)
 
     def load(self, values: dict[str, Any]) -> Any:
@@ -278,7 +289,7 @@ def _struct(target: str, fields: list[Field], signature: Signature) -> Any:
             module=getattr(signature.function, "__module__", None),
         )
     except (TypeError, ValueError) as error:
-        signature.refuse(f"its parameters of the {target} can't be read: {error}")
+        signature.refuse(f"its {target} parameters can't be read: {error}")
 
 
 def _struct_name(target: str, signature: Signature) -> str:
@@ -306,12 +317,12 @@ def _check_decodable(field: Field, kind: Any) -> None:
     if not field.is_file:
         unknown = next(_unknown(node, set()), None)
         if unknown is not None:
-            _refuse(field, f"nothing knows how to decode {unknown.__qualname__}")
+            _refuse(field, f"neither msgspec nor pydantic can decode {unknown.__qualname__}")
 
 
 def _refuse(field: Field, problem: object) -> NoReturn:
     if isinstance(problem, NameError):
-        problem = f"{problem}; what its annotations name has to be defined before the function"
+        problem = f"{problem}; define it at the top of the module, above the function"
     line = str(problem).partition("\n")[0]
     field.signature.refuse(f"the parameter {field.name!r} can't be read: {line}")
 

@@ -128,6 +128,10 @@ class Plan:
             self.body.finish()
         for part in self.parts:
             part.finish()
+        for part in self.parts:
+            if part.is_model:
+                same = [each.names for each in self.parts if each.target == part.target]
+                part.others = frozenset().union(*same) - part.names
 
     def _check_bodies(self, body: JsonBody) -> None:
         form = next((part for part in self.parts if part.target == "form"), None)
@@ -246,7 +250,7 @@ class Plan:
         if kind == "many" or (kind == "object" and not isinstance(parameter.marker, Path)):
             signature.refuse(
                 f"the parameter {name!r} has the type {shown}, but the path ({self.pattern!r}) has "
-                "one text for it: write a type such as int, UUID, date, an Enum or a Literal"
+                "one string for it: write a type such as int, UUID, date, an Enum or a Literal"
             )
         key = _key(parameter, "param")
         if kind == "object":
@@ -280,7 +284,7 @@ class Plan:
         signature.refuse(
             f"the parameter {name!r} has the type {shown}, which can't be read from a request: "
             f"write {name}: Annotated[{shown}, Depends(function)] for what a function provides, "
-            "or Env() or Var() in its place for a value of c.env or a variable"
+            "with Env() in place of Depends() for a value of c.env, or Var() for a variable"
         )
 
     def _add_to_part(

@@ -44,6 +44,15 @@ class MissingError(ValueError):
 
 def values_of(c: Context[Any, Any], part: Part) -> dict[str, Any]:
     """Returns the values of a part of the request by their names; not those of forms."""
+    values = _values(c, part)
+    return _without_others(values, part) if part.others else values
+
+
+def _without_others(values: dict[str, Any], part: Part) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in part.others}
+
+
+def _values(c: Context[Any, Any], part: Part) -> dict[str, Any]:
     if part.target == "header":
         return _headers(c, part)
     if part.target == "cookie":
@@ -98,7 +107,7 @@ async def form_values(c: Context[Any, Any], part: Part) -> dict[str, Any]:
     if part.is_model:
         for name in [name for name, value in values.items() if _is_unfilled(value)]:
             del values[name]
-        return values
+        return _without_others(values, part)
     for field in part.fields:
         value = values.get(field.key)
         if value is not None and (field.is_file or field.is_bytes):

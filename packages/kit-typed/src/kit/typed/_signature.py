@@ -109,7 +109,7 @@ def read_signature(
     try:
         signature = inspect.signature(function)
     except ValueError:
-        empty.refuse("it tells no signature: write a function around it")
+        empty.refuse("its signature can't be read: wrap it in a function")
     except NameError as error:  # annotations that are evaluated late
         empty.refuse(f"an annotation names {error.name!r}, which is not defined{_LATER}")
     scope = _Names(function, names)
@@ -277,7 +277,7 @@ def _marker(signature: Signature, name: str, metadata: list[Any], default: Any) 
         found.append(default)
     if len(found) > 1:
         signature.refuse(
-            f"the parameter {name!r} has {found[0]!r:.100} and {found[1]!r:.100}: one source is all"
+            f"the parameter {name!r} has {found[0]!r:.100} and {found[1]!r:.100}: keep one"
         )
     return found[0] if found else None
 
@@ -290,7 +290,8 @@ def _provider(
         function = get_origin(kind) or kind
         if not isinstance(function, type) or function in (Any, types.UnionType):
             signature.refuse(
-                f"Depends() without a function calls the annotation, not {kind!r:.100}"
+                "Depends() without a function calls the annotation, which has to be a class, not "
+                f"{kind!r:.100}"
             )
     inner = read_signature(unwrapped(function), scope.locals, within)
     return Provider(inner, marker.use_cache, marker.scope)

@@ -311,6 +311,6 @@ class Source:
         self._line("    response = await response")
         self._line("return response")
         self._indent = 1
-        fault = f"a dependency of {describe(plan.signature.function)} dealt with an exception, so "
+        fault = f"a dependency of {describe(plan.signature.function)} suppressed an exception, so "
         fault += "there is no response: raise it again after the yield"
         self._line(f"raise RuntimeError({fault!r})")

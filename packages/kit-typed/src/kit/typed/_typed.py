@@ -248,7 +248,7 @@ def typed(function: Callable[P, R], /) -> Typed[P, R]: ...
 @overload
 def typed(*, status: int | None = None) -> Callable[[Callable[P, R]], Typed[P, R]]: ...
 def typed(function: Any = None, /, *, status: int | None = None) -> Any:
-    """Makes a handler of a function whose parameters are read from the request.
+    """Makes a handler from a function whose parameters are read from the request.
 
         @app.get("/books/:id")
         @typed
@@ -259,22 +259,22 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     is read from the query. `Annotated` says otherwise: `Query`, `Header`, `Cookie`, `Form`, `File`,
     `Body`, `Path`, `Env`, `Var` and `Depends`. `c: Context` is the context.
 
-    All that is wrong with a request is one problem document with the status 400. A Response that
-    the function returns is sent as it is, None is 204, anything else is sent as JSON.
+    All errors of a request are in one problem document with the status 400. A Response that the
+    function returns is sent as it is, None is 204, anything else is sent as JSON.
 
-    The signature is read here, and compiled into code for each route at registration: nothing is
-    inspected for a request.
+    The signature is read here, and compiled into code for each route at registration, so no request
+    pays for inspection.
 
     Args:
         function: The function, plain or async. Left out, a decorator is returned.
         status: The status of the result. Default: 200, or what `c.status` set; 204 for None.
 
     Returns:
-        The handler, which in a unit test is called as the function.
+        The handler, which a unit test can call as the function.
 
     Raises:
-        TypeError: If nothing can provide a parameter, or if `function` can't be an endpoint. What
-            depends on the route is refused when the handler is registered.
+        TypeError: If nothing can provide a parameter, or if `function` can't be an endpoint.
+            Mistakes that depend on the route raise it when the handler is registered.
         ValueError: If the status can't be one of a response.
     """
     check = OptionChecks("typed")
@@ -308,7 +308,7 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
 def override(
     app: App, dependencies: Mapping[Callable[..., Any], Callable[..., Any]], /
 ) -> Iterator[None]:
-    """Runs other functions in place of dependencies, in tests.
+    """Replaces dependencies by other functions, in tests.
 
         with override(app, {get_pool: lambda: fake_pool}):
             response = await app.request("/books/1")

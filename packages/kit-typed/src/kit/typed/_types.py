@@ -67,7 +67,7 @@ def split(annotation: Any) -> tuple[Any, list[Any]]:
 def kind_of(annotation: Any) -> Kind:
     """Tells what kind of value an annotation stands for.
 
-    `single` is made of one text, `many` of several, `object` has named fields, or holds such
+    `single` is made from one string, `many` from several; `object` has named fields, or holds such
     objects.
     """
     origin = get_origin(annotation)
