@@ -8,13 +8,13 @@ import gc
 import linecache
 import traceback
 from collections.abc import Awaitable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 import msgspec
 import pydantic
 import pytest
 
-from kit import Context, File, Kit, Response
+from kit import Context, File, Kit, Next, Response
 from kit.interface import RequestValidationError, ValidationProblem
 from kit.interface.metadata import attach, facts_of
 from kit.interface.signatures import describe
@@ -339,6 +339,52 @@ def test_facts_of_a_model_are_the_model() -> None:
     assert alone_ == {"query": Filters}
     assert beside_["header"].__struct_encode_fields__ == ("term", "limit-to", "page")
     assert pydantic_["query"].__struct_encode_fields__ == ("title", "page")
+
+
+class Partial(TypedDict, total=False):
+    term: str
+
+
+class Rules(pydantic.BaseModel):
+    size: int = pydantic.Field(1, ge=1, validation_alias=pydantic.AliasChoices("Size", "s"))
+    tags: list[str] = pydantic.Field(default_factory=list)
+    name: Annotated[str, pydantic.AfterValidator(str.strip)] = ""
+
+
+def test_facts_of_models_beside_others_tell_defaults_and_names() -> None:
+    def partial(term: Annotated[Partial, Query()], page: int) -> None: ...
+    def rules(rules: Annotated[Rules, Query()], page: int) -> None: ...
+
+    app = Kit().get("/a", typed(partial)).get("/b", typed(rules))
+    schemas = [
+        msgspec.json.schema_components([facts_of(route.handler).validates["query"]])[1]
+        for route in app.routes
+    ]
+    (of_partial,), (of_rules,) = (each.values() for each in schemas)
+    assert of_partial["required"] == of_rules["required"] == ["page"]
+    assert of_rules["properties"] == {
+        "Size": {"type": "integer", "minimum": 1, "default": 1},
+        "tags": {"type": "array", "items": {"type": "string"}, "default": []},
+        "name": {"type": "string", "default": ""},
+        "page": {"type": "integer"},
+    }
+
+
+@pytest.mark.parametrize("matches", [True, False])
+async def test_answers_where_no_route_does(matches: bool) -> None:
+    async def around(c: Context, next: Next) -> None:
+        await next()
+
+    @typed(status=404)
+    def lost(c: Context, q: int = 1) -> dict[str, Any]:
+        return {"path": c.req.path, "q": q}
+
+    app = Kit().not_found(lost)
+    if matches:
+        app.use(around)
+    response = await app.request("/nowhere?q=2")
+    assert response.status == 404
+    assert await response.json() == {"path": "/nowhere", "q": 2}
 
 
 def failing(number: int) -> int:

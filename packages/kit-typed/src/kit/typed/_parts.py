@@ -9,7 +9,7 @@ import decimal
 import enum
 import uuid
 from collections.abc import Iterator
-from typing import Annotated, Any, NoReturn, get_origin, get_type_hints
+from typing import Any, NoReturn, get_origin, get_type_hints
 
 import msgspec
 from msgspec import inspect
@@ -19,7 +19,7 @@ from kit.interface.models import model_of
 from kit.validator.schemas import Schema, schema_of
 
 from ._signature import REQUIRED, Signature
-from ._types import holds, kind_of, without_none
+from ._types import RuleError, constrained, holds, kind_of, without_none
 
 # Defaults of these types can be shared by all requests.
 _IMMUTABLE = (
@@ -255,8 +255,7 @@ def _entries(part: Part) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
     kind = without_none(part.type)
     if hasattr(kind, "model_fields"):
         for name, each in kind.model_fields.items():
-            default = msgspec.field() if each.is_required() else each.get_default()
-            yield each.alias or name, (name, _annotated(each.annotation, each.metadata), default)
+            yield _key_of(each, name), (name, _shown_type(each), _default_of_model(each))
         return
     hints = get_type_hints(get_origin(kind) or kind, include_extras=True)
     for each in getattr(inspect.type_info(kind), "fields", ()):
@@ -266,18 +265,38 @@ def _entries(part: Part) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
         yield key, (each.name, hints[each.name], _default_of(each))
 
 
-def _annotated(kind: Any, metadata: list[Any]) -> Any:
-    for each in metadata:
-        kind = Annotated[kind, each]
-    return kind
+def _key_of(field: Any, name: str) -> str:
+    """The name of a field of a pydantic model in the data; the first one of several."""
+    alias = field.validation_alias or field.alias
+    return next(
+        (each for each in getattr(alias, "choices", [alias]) if isinstance(each, str)), name
+    )
+
+
+def _shown_type(field: Any) -> Any:
+    """The type of a field of a pydantic model, with the constraints that can be shown."""
+    try:
+        return constrained(field.annotation, field.metadata, None)
+    except RuleError:
+        return field.annotation
+
+
+def _default_of_model(field: Any) -> Any:
+    if field.is_required():
+        return msgspec.field()
+    if field.default_factory is not None:
+        return msgspec.field(default_factory=field.default_factory)
+    return field.default
 
 
 def _default_of(field: inspect.Field) -> Any:
     if field.required:
         return msgspec.field()
-    if field.default is msgspec.NODEFAULT:
+    if field.default is not msgspec.NODEFAULT:
+        return field.default
+    if field.default_factory is not msgspec.NODEFAULT:
         return msgspec.field(default_factory=field.default_factory)
-    return field.default
+    return msgspec.UNSET  # of a TypedDict, which has no defaults
 
 
 def _struct(target: str, fields: list[Field], signature: Signature) -> Any:

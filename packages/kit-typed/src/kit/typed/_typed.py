@@ -50,7 +50,7 @@ class Typed(Generic[P, R]):
         self._function = function
         self._signature = signature
         self._status = status
-        self._made: dict[tuple[str, str], Any] = {}
+        self._made: dict[tuple[str, ...], Any] = {}
         functools.update_wrapper(self, function)
 
     @overload
@@ -64,15 +64,22 @@ class Typed(Generic[P, R]):
         return self._function(*args, **kwargs)
 
     async def _answer(self, c: Context[Any, Any]) -> Response | None:
-        route = c.matched_routes[c.req.route_index]
+        routes = c.matched_routes
+        if not routes:  # as the handler of not_found
+            return await self._answer_at(c, _ALL, "/*")
+        route = routes[c.req.route_index]
         bound = getattr(route.handler, "__dict__", {}).get("__wrapped__")
         while bound is not None and getattr(bound, "__dict__", {}).get("__wrapped__") is not self:
             bound = getattr(bound, "__dict__", {}).get("__wrapped__")
         if bound is None:  # a wrapper that doesn't tell what it wraps
-            place = (route.method, route.path)
-            bound = self._made.get(place)
-            if bound is None:
-                bound = self._made[place] = self.__kit_bind__(*place)
+            return await self._answer_at(c, route.method, route.path)
+        response = bound(c)
+        return cast("Response | None", await response if _is_later(response) else response)
+
+    async def _answer_at(self, c: Context[Any, Any], *place: str) -> Response | None:
+        bound = self._made.get(place)
+        if bound is None:
+            bound = self._made[place] = self.__kit_bind__(*place)
         response = bound(c)
         return cast("Response | None", await response if _is_later(response) else response)
 
