@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
@@ -13,6 +14,7 @@ from typing import Annotated, Any
 import anyio
 import attrs
 import msgspec
+import pydantic
 import pytest
 
 from kit import Context, HTTPException, Kit, Response
@@ -619,6 +621,59 @@ async def test_awaitables_of_plain_functions_run_before_the_exit_of_the_scope_fu
     response = await Kit().get("/", endpoint).request("/")
     assert await response.json() == "done"
     assert trace == ["run", "end"]
+
+
+class ModelOfFactories(pydantic.BaseModel):
+    q: int = 1
+    x: list[int] = pydantic.Field(default_factory=lambda: [next(numbers)], alias="X")
+
+
+class StructOfFactories(msgspec.Struct):
+    q: int = 1
+    X: list[int] = msgspec.field(default_factory=lambda: [next(numbers)])
+
+
+@dataclasses.dataclass
+class DataOfFactories:
+    q: int = 1
+    X: list[int] = dataclasses.field(default_factory=lambda: [next(numbers)])
+
+
+@attrs.define
+class AttrsOfFactories:
+    q: int = 1
+    X: list[int] = attrs.field(factory=lambda: [next(numbers)])
+
+
+numbers = itertools.count()
+
+
+@pytest.mark.parametrize(
+    "kind", [ModelOfFactories, StructOfFactories, DataOfFactories, AttrsOfFactories]
+)
+@pytest.mark.parametrize("wrap", [lambda each: each, functools.partial])
+async def test_classes_whose_defaults_are_made(kind: Any, wrap: Any) -> None:
+    def endpoint(it: Any) -> list[Any]:
+        return [it.q, it.x if kind is ModelOfFactories else it.X]
+
+    endpoint.__annotations__["it"] = Annotated[kind, Depends(wrap(kind))]
+    app = Kit().get("/", typed(endpoint))
+    assert await (await app.request("/?X=7&X=8")).json() == [1, [7, 8]]
+    one, two = [await (await app.request("/?q=5")).json() for _ in range(2)]
+    assert one[0] == two[0] == 5
+    assert one[1][0] < two[1][0]
+
+
+def test_defaults_that_are_made_from_other_fields() -> None:
+    class Model(pydantic.BaseModel):
+        a: int = 1
+        b: int = pydantic.Field(default_factory=lambda data: data["a"])
+
+    def endpoint(it: Any) -> None: ...
+
+    endpoint.__annotations__["it"] = Annotated[Model, Depends()]
+    with pytest.raises(TypeError, match=r"the default of 'b' is made from other fields: read all"):
+        typed(endpoint)
 
 
 @dataclasses.dataclass

@@ -8,7 +8,7 @@ import datetime
 import decimal
 import enum
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, get_origin, get_type_hints
 
 import msgspec
@@ -18,7 +18,7 @@ from kit.interface import ValidationTarget
 from kit.interface.models import model_of
 from kit.validator.schemas import Schema, schema_of
 
-from ._signature import REQUIRED, Signature
+from ._signature import REQUIRED, Made, Signature
 from ._types import RuleError, constrained, holds, kind_of, without_none
 
 # Defaults of these types can be shared by all requests.
@@ -46,7 +46,7 @@ class Field:
         name: The name of the parameter.
         key: The name in the request.
         annotation: The type.
-        default: The default, or `REQUIRED`.
+        default: The default, a `Made` one, or `REQUIRED`.
         takes_list: Whether it takes all values of the name.
         signature: The function whose parameter it is.
         local: Its local name in the generated code.
@@ -84,7 +84,18 @@ class Field:
     @property
     def is_immutable(self) -> bool:
         """Whether its default can be shared by all requests."""
-        return self.default is REQUIRED or isinstance(self.default, _IMMUTABLE)
+        default = self.default
+        return default is REQUIRED or (
+            isinstance(default, _IMMUTABLE) and not isinstance(default, Made)
+        )
+
+    @property
+    def make_default(self) -> Callable[[], Any]:
+        """Makes a default for one request."""
+        default = self.default
+        if isinstance(default, Made):
+            return default.factory
+        return lambda: copy.deepcopy(default)
 
     def is_like(self, other: Field) -> bool:
         """Whether two parameters of a name ask for the same."""
@@ -100,7 +111,7 @@ class Field:
             return msgspec.field(name=self.key)
         if self.is_immutable:
             return msgspec.field(name=self.key, default=default)
-        return msgspec.field(name=self.key, default_factory=lambda: copy.deepcopy(default))
+        return msgspec.field(name=self.key, default_factory=self.make_default)
 
 
 class Part:
@@ -155,10 +166,10 @@ class Part:
         Raises:
             ValueError: If the values don't fit.
         """
-        default = self.fields[0].default
-        if default is REQUIRED or self._is_given(values):
+        (field,) = self.fields
+        if field.default is REQUIRED or self._is_given(values):
             return self.schema.load(values)
-        return copy.deepcopy(default)
+        return field.make_default()
 
     def _is_given(self, values: dict[str, Any]) -> bool:
         names = self.names

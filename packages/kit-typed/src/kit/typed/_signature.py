@@ -28,13 +28,23 @@ _MARKERS = (Marker, Env, Var)
 Mode: TypeAlias = Literal["plain", "async", "manager", "async manager"]
 
 
+class Made(NamedTuple):
+    """A default that is made anew for each request, as fields of classes have it.
+
+    Attributes:
+        factory: What makes it.
+    """
+
+    factory: Callable[[], Any]
+
+
 class Parameter(NamedTuple):
     """A parameter of a function.
 
     Attributes:
         name: Its name.
         annotation: Its type, with constraints as msgspec understands them.
-        default: Its default, or `REQUIRED`.
+        default: Its default, a `Made` one, or `REQUIRED`.
         marker: Where its value comes from, if the annotation says so.
         dependency: What provides its value.
         by_keyword: Whether it is passed by keyword.
@@ -187,7 +197,7 @@ def _parameter(
     name = given.name
     if given.kind in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
         signature.refuse(f"it takes {given}, which nothing can provide: name each parameter")
-    default = given.default
+    default = _default_of(signature, given)
     by_keyword = given.kind is given.KEYWORD_ONLY
     annotation = given.annotation
     _check_default(signature, name, default)
@@ -218,6 +228,27 @@ def _parameter(
     except RuleError as rule:
         signature.refuse(f"the annotation of {name!r} has {rule}")
     return Parameter(name, annotation, default, marker, None, by_keyword)
+
+
+def _default_of(signature: Signature, given: inspect.Parameter) -> Any:
+    """Returns the default, which for fields with a factory is a placeholder in signatures."""
+    default: Any = given.default
+    owner: Any = signature.function
+    if type(default).__module__.partition(".")[0] == "msgspec" and hasattr(default, "factory"):
+        return Made(default.factory)
+    if type(default).__name__ != "_HAS_DEFAULT_FACTORY_CLASS":
+        return default
+    while isinstance(owner, functools.partial):
+        owner = owner.func
+    fields = getattr(owner, "__pydantic_fields__", None) or owner.__dataclass_fields__
+    for name, field in fields.items():
+        names = (name, getattr(field, "alias", None), getattr(field, "validation_alias", None))
+        if given.name in names and not getattr(field, "default_factory_takes_validated_data", None):
+            return Made(field.default_factory)
+    return signature.refuse(
+        f"the default of {given.name!r} is made from other fields: read all fields of the class, "
+        f"such as Annotated[{owner.__name__}, Query()]"
+    )
 
 
 def _check_default(signature: Signature, name: str, default: Any) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 import keyword
 import linecache
 import weakref
@@ -28,7 +27,7 @@ from ._reading import (
     values_of,
 )
 from ._running import Answers, enter, enter_async, no_env, variable
-from ._signature import REQUIRED
+from ._signature import REQUIRED, Made
 from ._types import allows_none
 
 _READERS = {
@@ -180,7 +179,7 @@ class Source:
             kind = self._constant(f"type_{local}", field.annotation)
             convert = f"_convert({{}}, {kind}, strict=False)"
         if field.default is not REQUIRED:
-            default = self._constant(f"default_{local}", field.default)
+            default = self._default(local, field)
             value = convert.format("value")
             self._line(f"{local} = {default} if (value := {read}) is None else {value}")
         elif part.target == "param":
@@ -190,6 +189,11 @@ class Source:
             self._line(f"if (value := {read}) is None:")
             self._line(f"    raise {missing}")
             self._line(f"{local} = {convert.format('value')}")
+
+    def _default(self, local: str, field: Field) -> str:
+        if field.is_immutable:
+            return self._constant(f"default_{local}", field.default)
+        return f"{self._constant(f'make_{local}', field.make_default)}()"
 
     def _read_together(self, part: Part) -> None:
         if part.target == "cookie":
@@ -231,9 +235,7 @@ class Source:
         if body.default is REQUIRED:
             self._line(f"{local} = {load}(content)")
         else:
-            default = self._constant("default_body", body.default)
-            if not body.fields[0].is_immutable:
-                default = f"{self._constant('copy', copy.deepcopy)}({default})"
+            default = self._default("body", body.fields[0])
             self._line(f"{local} = {load}(content) if content else {default}")
         self._indent -= 1
         self._line("else:")
@@ -252,6 +254,8 @@ class Source:
         named = describe(value.signature.function)
         if not parameter.is_required:
             default = self._constant(f"default_{local}", parameter.default)
+            if isinstance(parameter.default, Made):
+                default += ".factory()"
             if value.is_env:
                 self._line(f"{local} = c.env.get({name!r}, {default})")
             else:
