@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -283,6 +284,47 @@ def test_a_status_without_a_body(status: int) -> None:
     )
     assert typed(status=status)(nothing)
     assert typed(status=status)(response)
+
+
+def test_one_body_by_two_names() -> None:
+    def other(item: Book) -> str: ...
+
+    def endpoint(book: Book, title: Annotated[str, Depends(other)]) -> None: ...
+
+    with pytest.raises(TypeError) as caught:
+        Kit().post("/", typed(endpoint))
+    assert str(caught.value).endswith(
+        "): the parameters 'book' and 'item' are both the JSON body: give them one name to read it "
+        "for both, or Annotated[..., Body(embed=True)] for each, to read them from one object by "
+        "their names"
+    )
+
+
+@pytest.mark.parametrize("count", [20, 21])
+def test_dependencies_that_are_open_at_once(count: int) -> None:
+    def endpoint(**values: int) -> None: ...
+
+    def dependency() -> Callable[[], Iterator[int]]:
+        def provide() -> Iterator[int]:
+            yield 1
+
+        return provide
+
+    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                f"x{number}",
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=Annotated[int, Depends(dependency(), scope="function")],
+            )
+            for number in range(count)
+        ]
+    )
+    if count == 20:
+        assert Kit().get("/", typed(endpoint)).routes
+        return
+    with pytest.raises(TypeError, match=r"it has 21 dependencies .*, but at most 20 can be open"):
+        Kit().get("/", typed(endpoint))
 
 
 def test_models_of_pydantic_are_not_embedded() -> None:

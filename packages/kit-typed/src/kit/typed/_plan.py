@@ -32,6 +32,10 @@ TAKEN = frozenset(
     "values".split()
 )
 
+_MANAGED = ("manager", "async manager")
+# Python compiles no more nested `with` statements.
+_MOST_BLOCKS = 20
+
 # What other frameworks pass to endpoints.
 _INSTEAD = {
     "BackgroundTasks": "c: Context, and pass the coroutine to c.execution_ctx.wait_until()",
@@ -123,6 +127,7 @@ class Plan:
         self._locals: set[str] = set()
         self._provided: dict[Any, Call] = {}
         self.arguments, _ = self._arguments(signature, "function")
+        self._check_blocks()
         if self.body is not None:
             self._check_bodies(self.body)
             self.body.finish()
@@ -132,6 +137,14 @@ class Plan:
             if part.is_model:
                 same = [each.names for each in self.parts if each.target == part.target]
                 part.others = frozenset().union(*same) - part.names
+
+    def _check_blocks(self) -> None:
+        blocks = [each for each in self.calls if each.ends_early and each.mode in _MANAGED]
+        if len(blocks) > _MOST_BLOCKS:
+            self.signature.refuse(
+                f"it has {len(blocks)} dependencies with the scope 'function', but at most "
+                f"{_MOST_BLOCKS} can be open at once"
+            )
 
     def _check_bodies(self, body: JsonBody) -> None:
         form = next((part for part in self.parts if part.target == "form"), None)
@@ -170,7 +183,7 @@ class Plan:
         function = identity(provider.signature.function)
         self.functions.add(function)
         used = self._overrides.get(function, provider.signature)
-        is_managed = used.mode in ("manager", "async manager")
+        is_managed = used.mode in _MANAGED
         # What has no exit of its own ends when what it is made of does, whatever its scope.
         own_scope = provider.scope if is_managed else None
         key = (function, own_scope) if provider.use_cache else object()
@@ -331,10 +344,14 @@ class Plan:
             if same is not None and same.is_like(field) and embed == body.embed:
                 return same.local
             if not (embed and body.embed) or same is not None:
+                hint = "write one type that has both"
+                is_shared = signature is not first.signature and not (embed or body.embed)
+                if is_shared and first.annotation == field.annotation:
+                    hint = "give them one name to read it for both"
                 signature.refuse(
                     f"the parameters {first.name!r} and {parameter.name!r} are both the JSON body: "
-                    "write one type that has both, or Annotated[..., Body(embed=True)] for each, "
-                    "to read them from one object by their names"
+                    f"{hint}, or Annotated[..., Body(embed=True)] for each, to read them from one "
+                    "object by their names"
                 )
         field.local = self._local(parameter.name)
         body.fields.append(field)
