@@ -718,6 +718,58 @@ async def test_names_that_generated_code_uses() -> None:
     assert await response.json() == ["k", 1, 2, 3, 2]
 
 
+class Item(pydantic.BaseModel):
+    name: str = pydantic.Field(alias="Name")
+
+
+async def test_embedded_models_of_pydantic() -> None:
+    @typed
+    def endpoint(
+        item: Annotated[Item, Body(embed=True)],
+        copy: Annotated[int, Body("importance", embed=True, ge=1)] = 1,
+        tags: Annotated[list[Annotated[str, msgspec.Meta(min_length=2)]], Body(embed=True)] = [],  # noqa: B006
+        note: Annotated[str | None, Body(embed=True, max_length=3)] = None,
+    ) -> list[Any]:
+        tags.append("more")
+        return [item.name, copy, tags, note]
+
+    app = Kit().post("/", endpoint)
+
+    async def sent(value: Any) -> Any:
+        response = await app.request("/", method="POST", json=value)
+        document = await response.json()
+        if response.status == 200:
+            return document
+        return [(each["path"], each["type"]) for each in document["errors"]]
+
+    for _ in range(2):
+        assert await sent({"item": {"Name": "a"}}) == ["a", 1, ["more"], None]
+    full = {"item": {"Name": "a"}, "importance": 2, "tags": ["ab"], "note": "abc"}
+    assert await sent(full) == ["a", 2, ["ab", "more"], "abc"]
+    assert await sent({"item": {}, "importance": 0, "tags": ["a"], "note": "abcd"}) == [
+        ("item.Name", "missing"),
+        ("importance", "greater_than_equal"),
+        ("tags[0]", "string_too_short"),
+        ("note", "string_too_long"),
+    ]
+    assert await sent({}) == [("item", "missing")]
+
+
+async def test_no_request_changes_the_defaults_of_values_of_the_context() -> None:
+    @typed
+    def endpoint(
+        one: Annotated[list[int], Env()] = [],  # noqa: B006
+        two: Annotated[dict[str, int], Var()] = {},  # noqa: B006
+    ) -> list[Any]:
+        one.append(1)
+        two["n"] = two.get("n", 0) + 1
+        return [one, two]
+
+    app = Kit().get("/", endpoint)
+    for _ in range(2):
+        assert await (await app.request("/")).json() == [[1], {"n": 1}]
+
+
 class Strict(msgspec.Struct, forbid_unknown_fields=True):
     q: str = ""
 

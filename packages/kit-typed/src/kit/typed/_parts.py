@@ -7,6 +7,7 @@ import copy
 import datetime
 import decimal
 import enum
+import sys
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, get_origin, get_type_hints
@@ -19,7 +20,7 @@ from kit.interface.models import model_of
 from kit.validator.schemas import Schema, schema_of
 
 from ._signature import REQUIRED, Made, Signature
-from ._types import RuleError, constrained, holds, kind_of, without_none
+from ._types import RuleError, constrained, for_pydantic, holds, kind_of, without_none
 
 # Defaults of these types can be shared by all requests.
 _IMMUTABLE = (
@@ -50,9 +51,11 @@ class Field:
         takes_list: Whether it takes all values of the name.
         signature: The function whose parameter it is.
         local: Its local name in the generated code.
+        attribute: Its name in the object that holds all values of a part.
     """
 
     local: str
+    attribute: str
 
     def __init__(
         self,
@@ -233,7 +236,9 @@ class JsonBody:
         """Makes the type, now that all fields are known."""
         for field in self.fields:
             _check_decodable(field, field.annotation)
-        if self.embed:
+        if self.embed and any(model_of(field.annotation) is not None for field in self.fields):
+            self.type = _pydantic_model(self.fields, self.signature)
+        elif self.embed:
             self.type = _struct("json", self.fields, self.signature)
         else:
             self.type = self.fields[0].annotation
@@ -311,15 +316,39 @@ def _default_of(field: inspect.Field) -> Any:
 
 
 def _struct(target: str, fields: list[Field], signature: Signature) -> Any:
+    for field in fields:
+        field.attribute = field.local
     try:
         return msgspec.defstruct(
             _struct_name(target, signature),
-            [(field.local, field.annotation, field.of_struct()) for field in fields],
+            [(field.attribute, field.annotation, field.of_struct()) for field in fields],
             kw_only=True,
             module=getattr(signature.function, "__module__", None),
         )
     except (TypeError, ValueError) as error:
         signature.refuse(f"its {target} parameters can't be read: {error}")
+
+
+def _pydantic_model(fields: list[Field], signature: Signature) -> Any:
+    pydantic = sys.modules["pydantic"]
+    entries: dict[str, Any] = {}
+    for number, field in enumerate(fields):
+        field.attribute = f"field_{number}"
+        options: dict[str, Any] = {"alias": field.key}
+        if field.default is not REQUIRED and field.is_immutable:
+            options["default"] = field.default
+        elif field.default is not REQUIRED:
+            options["default_factory"] = field.make_default
+        kind = for_pydantic(field.annotation)
+        entries[field.attribute] = (kind, pydantic.Field(**options))
+    try:
+        return pydantic.create_model(_struct_name("json", signature), **entries)
+    except Exception as error:
+        line = str(error).partition("\n")[0].partition(". ")[0]
+        signature.refuse(
+            "the parameters of its JSON body include a pydantic model, so pydantic has to know the "
+            f"types of all: {line}"
+        )
 
 
 def _struct_name(target: str, signature: Signature) -> str:

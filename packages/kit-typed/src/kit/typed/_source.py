@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import keyword
 import linecache
 import weakref
@@ -218,7 +219,7 @@ class Source:
         kind = self._constant(f"{part.target}_type", part.type)
         self._line(f"values = _convert({values}, {kind}, strict=False)")
         for field in part.fields:
-            self._line(f"{field.local} = values.{field.local}")
+            self._line(f"{field.local} = values.{field.attribute}")
 
     def _read_json(self, body: JsonBody) -> None:
         self._is_async = True
@@ -246,7 +247,7 @@ class Source:
             self._line(f"    {local} = await {absent}(c, {default})")
         if body.embed:
             for field in body.fields:
-                self._line(f"{field.local} = values.{field.local}")
+                self._line(f"{field.local} = values.{field.attribute}")
 
     def _get(self, value: Value) -> None:
         """Gets a value of the context."""
@@ -256,6 +257,8 @@ class Source:
             default = self._constant(f"default_{local}", parameter.default)
             if isinstance(parameter.default, Made):
                 default += ".factory()"
+            elif isinstance(parameter.default, (list, dict, set)):
+                default = f"{self._constant('copy', copy.deepcopy)}({default})"
             if value.is_env:
                 self._line(f"{local} = c.env.get({name!r}, {default})")
             else:

@@ -201,6 +201,18 @@ def _of_pydantic(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> An
     return _with(kind, [told for meta in metas for told in _only(meta, _TOLD)])
 
 
+def for_pydantic(annotation: Any) -> Any:
+    """Returns a type with the constraints of msgspec's in it as pydantic's."""
+    origin, held = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _of_pydantic(for_pydantic(held[0]), list(held[1:]), None)
+    if origin in (Union, types.UnionType):
+        return Union[tuple(map(for_pydantic, held))]  # noqa: UP007 - of a tuple
+    if origin in (*_MANY, *_MANY_ABSTRACT, *_MAPPINGS):
+        return origin[tuple(map(for_pydantic, held))]
+    return annotation
+
+
 def _translated(annotation: Any) -> Any:
     """Translates the metadata of what a type holds."""
     origin, held = get_origin(annotation), get_args(annotation)
