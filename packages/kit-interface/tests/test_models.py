@@ -264,3 +264,27 @@ print(model_of(list[int]), model_of(Fake), {"pydantic", "msgspec"} & {*sys.modul
     code = "import sys, kit; before = {*sys.modules}\n" + code
     output = subprocess.check_output([sys.executable, "-c", code], text=True)
     assert output == "None None set()\n"
+
+
+def _refuse(value: Any) -> Any:
+    raise ValueError("refused")
+
+
+def test_rules_around_a_model_hold() -> None:
+    model = model_of(Annotated[Author, pydantic.AfterValidator(_refuse)])
+    assert model is not None
+    for validate, value in (
+        (model.validate, {"name": "a"}),
+        (model.validate_json, b'{"name":"a"}'),
+    ):
+        with pytest.raises(pydantic.ValidationError, match="refused"):
+            validate(value)  # type: ignore[operator]
+
+
+def test_annotated_of_what_only_looks_like_a_model() -> None:
+    class Like:
+        model_validate = model_validate_json = staticmethod(lambda value: value)
+
+    model = model_of(Annotated[Like, "told"])
+    assert model is not None
+    assert model.validate({}) == {}

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import enum
+import gc
 import linecache
 import traceback
 from collections.abc import Awaitable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 import msgspec
 import pydantic
 import pytest
 
-from kit import Context, File, Kit, Response
+from kit import Context, File, Kit, Next, Response
 from kit.interface import RequestValidationError, ValidationProblem
 from kit.interface.metadata import attach, facts_of
 from kit.interface.signatures import describe
@@ -339,6 +341,52 @@ def test_facts_of_a_model_are_the_model() -> None:
     assert pydantic_["query"].__struct_encode_fields__ == ("title", "page")
 
 
+class Partial(TypedDict, total=False):
+    term: str
+
+
+class Rules(pydantic.BaseModel):
+    size: int = pydantic.Field(1, ge=1, validation_alias=pydantic.AliasChoices("Size", "s"))
+    tags: list[str] = pydantic.Field(default_factory=list)
+    name: Annotated[str, pydantic.AfterValidator(str.strip)] = ""
+
+
+def test_facts_of_models_beside_others_tell_defaults_and_names() -> None:
+    def partial(term: Annotated[Partial, Query()], page: int) -> None: ...
+    def rules(rules: Annotated[Rules, Query()], page: int) -> None: ...
+
+    app = Kit().get("/a", typed(partial)).get("/b", typed(rules))
+    schemas = [
+        msgspec.json.schema_components([facts_of(route.handler).validates["query"]])[1]
+        for route in app.routes
+    ]
+    (of_partial,), (of_rules,) = (each.values() for each in schemas)
+    assert of_partial["required"] == of_rules["required"] == ["page"]
+    assert of_rules["properties"] == {
+        "Size": {"type": "integer", "minimum": 1, "default": 1},
+        "tags": {"type": "array", "items": {"type": "string"}, "default": []},
+        "name": {"type": "string", "default": ""},
+        "page": {"type": "integer"},
+    }
+
+
+@pytest.mark.parametrize("matches", [True, False])
+async def test_answers_where_no_route_does(matches: bool) -> None:
+    async def around(c: Context, next: Next) -> None:
+        await next()
+
+    @typed(status=404)
+    def lost(c: Context, q: int = 1) -> dict[str, Any]:
+        return {"path": c.req.path, "q": q}
+
+    app = Kit().not_found(lost)
+    if matches:
+        app.use(around)
+    response = await app.request("/nowhere?q=2")
+    assert response.status == 404
+    assert await response.json() == {"path": "/nowhere", "q": 2}
+
+
 def failing(number: int) -> int:
     return 1 // number
 
@@ -358,6 +406,51 @@ async def test_tracebacks_show_the_generated_lines() -> None:
     text = "".join(traceback.format_exception(caught[0]))
     assert "result = _endpoint(number)" in text
     assert linecache.getlines(handler.__code__.co_filename)[1] == "def failing(c):\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\nraise SystemExit\n#", "\rraise SystemExit\r", "\x00", "\x0c", "\u2028", "\ud800", "é'\"\\"],
+)
+def test_patterns_are_no_code(text: str) -> None:
+    def endpoint(number: int) -> int:
+        return number
+
+    endpoint.__qualname__ += text
+    app = Kit().get(f"/a{text}/:number", typed(endpoint))
+    handler = app.routes[0].handler
+    assert linecache.getlines(handler.__code__.co_filename)[1] == "def endpoint(c):\n"
+
+
+def test_generated_lines_go_with_their_code() -> None:
+    def lines() -> set[str]:
+        return {each for each in linecache.cache if each.startswith("<kit.typed")}
+
+    app = Kit().get("/:number", typed(failing)).get("/other/:number", typed(failing))
+    gc.collect()
+    before = lines()
+    one, two = (each.handler.__code__.co_filename for each in app.routes)
+    assert one != two
+    assert {one, two} <= before
+    del app
+    gc.collect()
+    assert lines() == before - {one, two}
+
+
+async def test_errors_quote_little_of_what_was_sent() -> None:
+    class Color(enum.Enum):
+        RED = "red"
+
+    @typed
+    def endpoint(colors: Annotated[dict[str, Color], Body()]) -> None: ...
+
+    app = Kit().post("/", endpoint)
+    response = await app.request("/", method="POST", json={"k" * 9999: "v" * 9999})
+    assert response.status == 400
+    (error,) = (await response.json())["errors"]
+    assert error["path"] == "k" * 500 + "..."
+    assert error["message"].startswith("Invalid enum value 'vvv")
+    assert len(error["message"]) == 503
 
 
 async def test_the_function_stays_callable() -> None:

@@ -124,5 +124,5 @@ async def test_a_container_for_each_request(make: Any) -> None:
 def test_two_sources() -> None:
     def endpoint(pool: Annotated[Pool, Service(), Depends(Pool)]) -> None: ...
 
-    with pytest.raises(TypeError, match=r"'pool' has Service\(\) and Depends\(Pool\): one source"):
+    with pytest.raises(TypeError, match=r"'pool' has Service\(\) and Depends\(Pool\): keep one"):
         typed(endpoint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
@@ -13,6 +14,7 @@ from typing import Annotated, Any
 import anyio
 import attrs
 import msgspec
+import pydantic
 import pytest
 
 from kit import Context, HTTPException, Kit, Response
@@ -397,7 +399,7 @@ def test_an_exception_of_a_function_exit_is_the_answer(run: Any) -> None:
     assert trace == [409, "body"]
 
 
-async def test_a_function_exit_that_deals_with_the_exception(
+async def test_an_exit_of_the_scope_function_that_suppresses_the_exception(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     @contextmanager
@@ -415,7 +417,7 @@ async def test_a_function_exit_that_deals_with_the_exception(
         raise KeyError
 
     assert (await app.request("/")).status == 500
-    assert "dealt with an exception, so there is no response" in str(
+    assert "suppressed an exception, so there is no response" in str(
         caplog.records[0].exc_info and caplog.records[0].exc_info[1]
     )
 
@@ -566,3 +568,144 @@ def test_facts_of_dependencies() -> None:
     assert facts.security == (bearer,)
     assert facts.validates == {}
     assert inner in facts.others["typed_calls"]
+
+
+async def test_a_plain_function_has_no_scope_of_its_own() -> None:
+    def short() -> Iterator[int]:
+        trace.append("begin")
+        yield 1
+        trace.append("end")
+
+    def between(x: Annotated[int, Depends(short, scope="function")]) -> int:
+        trace.append("between")
+        return x + 1
+
+    @typed
+    def endpoint(
+        x: Annotated[int, Depends(between)],
+        y: Annotated[int, Depends(between, scope="function")],
+    ) -> int:
+        return x + y
+
+    response = await Kit().get("/", endpoint).request("/")
+    assert await response.json() == 4
+    assert trace == ["begin", "between", "end"]
+
+
+def test_what_ends_early_is_found_behind_plain_functions() -> None:
+    def between(x: Annotated[int, Depends(generator, scope="function")]) -> int:
+        return x
+
+    def long(x: Annotated[int, Depends(between)]) -> Iterator[int]:
+        yield x
+
+    def endpoint(a: Annotated[int, Depends(between)], b: Annotated[int, Depends(long)]) -> int:
+        return a + b
+
+    with pytest.raises(TypeError, match=r"^@typed .*long .*'x' has the scope 'function', so it"):
+        Kit().get("/", typed(endpoint))
+
+
+async def test_awaitables_of_plain_functions_run_before_the_exit_of_the_scope_function() -> None:
+    def short() -> Iterator[int]:
+        yield 1
+        trace.append("end")
+
+    async def later() -> str:
+        trace.append("run")
+        return "done"
+
+    @typed
+    def endpoint(x: Annotated[int, Depends(short, scope="function")]) -> Any:
+        return later()
+
+    response = await Kit().get("/", endpoint).request("/")
+    assert await response.json() == "done"
+    assert trace == ["run", "end"]
+
+
+class ModelOfFactories(pydantic.BaseModel):
+    q: int = 1
+    x: list[int] = pydantic.Field(default_factory=lambda: [next(numbers)], alias="X")
+
+
+class StructOfFactories(msgspec.Struct):
+    q: int = 1
+    X: list[int] = msgspec.field(default_factory=lambda: [next(numbers)])
+
+
+@dataclasses.dataclass
+class DataOfFactories:
+    q: int = 1
+    X: list[int] = dataclasses.field(default_factory=lambda: [next(numbers)])
+
+
+@attrs.define
+class AttrsOfFactories:
+    q: int = 1
+    X: list[int] = attrs.field(factory=lambda: [next(numbers)])
+
+
+numbers = itertools.count()
+
+
+@pytest.mark.parametrize(
+    "kind", [ModelOfFactories, StructOfFactories, DataOfFactories, AttrsOfFactories]
+)
+@pytest.mark.parametrize("wrap", [lambda each: each, functools.partial])
+async def test_classes_whose_defaults_are_made(kind: Any, wrap: Any) -> None:
+    def endpoint(it: Any) -> list[Any]:
+        return [it.q, it.x if kind is ModelOfFactories else it.X]
+
+    endpoint.__annotations__["it"] = Annotated[kind, Depends(wrap(kind))]
+    app = Kit().get("/", typed(endpoint))
+    assert await (await app.request("/?X=7&X=8")).json() == [1, [7, 8]]
+    one, two = [await (await app.request("/?q=5")).json() for _ in range(2)]
+    assert one[0] == two[0] == 5
+    assert one[1][0] < two[1][0]
+
+
+def test_defaults_that_are_made_from_other_fields() -> None:
+    class Model(pydantic.BaseModel):
+        a: int = 1
+        b: int = pydantic.Field(default_factory=lambda data: data["a"])
+
+    def endpoint(it: Any) -> None: ...
+
+    endpoint.__annotations__["it"] = Annotated[Model, Depends()]
+    with pytest.raises(TypeError, match=r"the default of 'b' is made from other fields: read all"):
+        typed(endpoint)
+
+
+@dataclasses.dataclass
+class Unhashable:
+    role: str
+
+    def __call__(self, q: int = 1) -> str:
+        trace.append(self.role)
+        return f"{self.role} {q}"
+
+
+async def test_dependencies_without_a_hash() -> None:
+    admin = Unhashable("admin")
+
+    @typed
+    def endpoint(
+        a: Annotated[str, Depends(admin)],
+        b: Annotated[str, Depends(admin)],
+        other: Annotated[str, Depends(Unhashable("admin"))],
+    ) -> list[str]:
+        return [a, b, other]
+
+    response = await Kit().get("/", endpoint).request("/?q=2")
+    assert await response.json() == ["admin 2"] * 3
+    assert trace == ["admin"] * 2
+
+
+async def test_no_client_changes_what_a_partial_passes() -> None:
+    def who(name: str, is_admin: bool, limit: int = 5) -> list[Any]:
+        return [name, is_admin, limit]
+
+    app = Kit().get("/", typed(functools.partial(who, is_admin=False)))
+    response = await app.request("/?name=ada&is_admin=true&limit=7")
+    assert await response.json() == ["ada", False, 7]

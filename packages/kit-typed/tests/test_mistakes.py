@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
+import fastapi
 import msgspec
 import pydantic
 import pytest
@@ -29,6 +31,10 @@ class Strange:
 
 class HoldsStrange(msgspec.Struct):
     it: Strange
+
+
+class Marked:
+    def method(self, x: int) -> None: ...
 
 
 class Embedded(pydantic.BaseModel):
@@ -61,6 +67,15 @@ def pydantic_embedded(
 def depending(book: Annotated[Any, Depends(get_body)]) -> None: ...
 
 
+def marker_alone(x: Query()) -> None: ...  # type: ignore[valid-type]
+
+
+def other_request(r: kit.Request) -> None: ...
+
+
+def cookies(x: Annotated[list[str], Cookie()]) -> None: ...
+
+
 def managed() -> Iterator[int]:
     yield 1
 
@@ -77,14 +92,14 @@ AT_REGISTRATION = [
         "GET",
         "/:id",
         path_list,
-        "the parameter 'id' has the type list[int], but the path ('/:id') has one text for it: "
+        "the parameter 'id' has the type list[int], but the path ('/:id') has one string for it: "
         "write a type such as int, UUID, date, an Enum or a Literal",
     ),
     (
         "GET",
         "/:id",
         path_object,
-        "the parameter 'id' has the type Book, but the path ('/:id') has one text for it: "
+        "the parameter 'id' has the type Book, but the path ('/:id') has one string for it: "
         "write a type such as int, UUID, date, an Enum or a Literal",
     ),
     (
@@ -146,30 +161,30 @@ AT_REGISTRATION = [
         "/",
         unknown,
         "the parameter 'thing' has the type Strange, which can't be read from a request: write "
-        "thing: Annotated[Strange, Depends(function)] for what a function provides, or Env() or "
-        "Var() in its place for a value of c.env or a variable",
+        "thing: Annotated[Strange, Depends(function)] for what a function provides, with Env() in "
+        "place of Depends() for a value of c.env, or Var() for a variable",
     ),
     (
         "GET",
         "/",
         unknown_query,
         "the parameter 'thing' has the type Strange, which can't be read from a request: write "
-        "thing: Annotated[Strange, Depends(function)] for what a function provides, or Env() or "
-        "Var() in its place for a value of c.env or a variable",
+        "thing: Annotated[Strange, Depends(function)] for what a function provides, with Env() in "
+        "place of Depends() for a value of c.env, or Var() for a variable",
     ),
     (
         "GET",
         "/",
         anything,
         "the parameter 'thing' has the type Any, which can't be read from a request: write "
-        "thing: Annotated[Any, Depends(function)] for what a function provides, or Env() or "
-        "Var() in its place for a value of c.env or a variable",
+        "thing: Annotated[Any, Depends(function)] for what a function provides, with Env() in "
+        "place of Depends() for a value of c.env, or Var() for a variable",
     ),
     (
         "POST",
         "/",
         undecodable,
-        "the parameter 'thing' can't be read: nothing knows how to decode Strange",
+        "the parameter 'thing' can't be read: neither msgspec nor pydantic can decode Strange",
     ),
     (
         "GET",
@@ -190,6 +205,26 @@ AT_REGISTRATION = [
         "/",
         other_marker_as_type,
         "the annotation of 'q' is the marker kit.typed.Query: write q: Annotated[..., Query()]",
+    ),
+    (
+        "GET",
+        "/",
+        marker_alone,
+        "the annotation of 'x' is Query() alone: write x: Annotated[type, Query()]",
+    ),
+    (
+        "GET",
+        "/",
+        other_request,
+        "the parameter 'r' has the type Request, which isn't passed to endpoints: write c: "
+        "Context, and read c.req",
+    ),
+    (
+        "GET",
+        "/",
+        cookies,
+        "the parameter 'x' has the type list[str], but a cookie has one value: read it as str, and "
+        "split it in a function for Depends()",
     ),
     (
         "POST",
@@ -218,7 +253,7 @@ def test_at_registration(
     with pytest.raises(TypeError) as caught:
         app.on(method, pattern, typed(function))
     line = function.__code__.co_firstlineno
-    assert str(caught.value) == f"@typed {function.__name__} ({__file__}:{line}): {problem}"
+    assert str(caught.value) == f"@typed {function.__qualname__} ({__file__}:{line}): {problem}"
     assert app.routes == []
 
 
@@ -234,9 +269,71 @@ def test_errors_name_the_dependency() -> None:
     )
 
 
-def test_models_of_pydantic_are_not_embedded() -> None:
-    with pytest.raises(TypeError, match="can't be read"):
+@pytest.mark.parametrize("status", [204, 205, 304])
+def test_a_status_without_a_body(status: int) -> None:
+    def data() -> Book: ...
+
+    def nothing() -> None: ...
+
+    def response() -> kit.Response: ...
+
+    with pytest.raises(TypeError) as caught:
+        typed(status=status)(data)
+    assert str(caught.value).endswith(
+        f"): a response with the status {status} has no body: return None, or leave the status out"
+    )
+    assert typed(status=status)(nothing)
+    assert typed(status=status)(response)
+
+
+def test_one_body_by_two_names() -> None:
+    def other(item: Book) -> str: ...
+
+    def endpoint(book: Book, title: Annotated[str, Depends(other)]) -> None: ...
+
+    with pytest.raises(TypeError) as caught:
+        Kit().post("/", typed(endpoint))
+    assert str(caught.value).endswith(
+        "): the parameters 'book' and 'item' are both the JSON body: give them one name to read it "
+        "for both, or Annotated[..., Body(embed=True)] for each, to read them from one object by "
+        "their names"
+    )
+
+
+@pytest.mark.parametrize("count", [20, 21])
+def test_dependencies_that_are_open_at_once(count: int) -> None:
+    def endpoint(**values: int) -> None: ...
+
+    def dependency() -> Callable[[], Iterator[int]]:
+        def provide() -> Iterator[int]:
+            yield 1
+
+        return provide
+
+    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                f"x{number}",
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=Annotated[int, Depends(dependency(), scope="function")],
+            )
+            for number in range(count)
+        ]
+    )
+    if count == 20:
+        assert Kit().get("/", typed(endpoint)).routes
+        return
+    with pytest.raises(TypeError, match=r"it has 21 dependencies .*, but at most 20 can be open"):
+        Kit().get("/", typed(endpoint))
+
+
+def test_models_of_pydantic_are_not_embedded_beside_structs() -> None:
+    with pytest.raises(TypeError) as caught:
         Kit().post("/", typed(pydantic_embedded))
+    assert str(caught.value).endswith(
+        "): the parameters of its JSON body include a pydantic model, so pydantic has to know the "
+        f"types of all: Unable to generate pydantic-core schema for {Book!r}"
+    )
 
 
 def test_body_of_a_get_that_is_registered_for_all_methods() -> None:
@@ -261,12 +358,54 @@ def generator() -> Iterator[int]:
     yield 1
 
 
+def uncalled(x: Annotated[int, Depends]) -> None: ...
+
+
+def bare(x: Annotated[int, managed]) -> None: ...
+
+
+def uncalled_default(x: Any = Depends) -> None: ...
+
+
+def foreign(x: Annotated[int, fastapi.Query()]) -> None: ...
+
+
+def foreign_default(x: int = fastapi.Query(5)) -> None: ...
+
+
+def pydantic_default(x: int = pydantic.Field(ge=1)) -> None: ...
+
+
+def pydantic_alias(x: Annotated[int, pydantic.Field(alias="y")]) -> None: ...
+
+
+def pydantic_inner_default(x: Annotated[int, pydantic.Field(default=5)]) -> None: ...
+
+
+def validator(x: Annotated[str, pydantic.AfterValidator(str.strip)]) -> None: ...
+
+
+def inner_validator(x: list[Annotated[str, pydantic.StringConstraints(to_upper=True)]]) -> None: ...
+
+
+def finite(x: pydantic.FiniteFloat | None = None) -> None: ...
+
+
 broken.__annotations__["x"] = "1 + None"
 recursive.__annotations__["x"] = Annotated[int, Depends(recursive)]
 LATER = (
     ", which is not defined: define it above the function, import it at run time rather than under "
     "TYPE_CHECKING, and define it at the top of the module if the function is nested"
 )
+FOREIGN = (
+    ": write x: Annotated[..., marker] = default, with a marker of kit.typed, such as Query(ge=1), "
+    "or Depends(function)"
+)
+NOT_APPLIED = (
+    ", which can't be applied to a single parameter: put it in a pydantic model and take all "
+    "fields of that, or check the value in a function for Depends()"
+)
+
 AT_DECORATION = [
     (later, f"the annotation of 'x' names 'NotDefined'{LATER}"),
     (for_checkers, f"the annotation of 'x' names 'Elsewhere'{LATER}"),
@@ -283,14 +422,52 @@ AT_DECORATION = [
         "the default of 'x' is Query(): markers stand in the annotation, x: Annotated[..., "
         "Query()], and a default after it",
     ),
-    (two_markers, "the parameter 'x' has Query() and Header(): one source is all"),
+    (two_markers, "the parameter 'x' has Query() and Header(): keep one"),
     (marker_class, "the annotation of 'x' has the class Query: call it, Query()"),
-    (empty_depends, "Depends() without a function calls the annotation, not int | None"),
+    (
+        empty_depends,
+        "Depends() without a function calls the annotation, which has to be a class, not int | "
+        "None",
+    ),
     (recursive, "it depends on itself"),
     (
+        Marked.method,
+        "the parameter 'self' stands for an instance, which @typed in a class doesn't have: write "
+        "typed(instance.method) where it is registered",
+    ),
+    (uncalled, "the annotation of 'x' has the function Depends: write Depends()"),
+    (bare, "the annotation of 'x' has the function managed: write Depends(managed)"),
+    (uncalled_default, "the default of 'x' is Depends, which has to be called"),
+    (
+        foreign,
+        "the annotation of 'x' has FastAPI's Query: import that of kit.typed",
+    ),
+    (foreign_default, f"the default of 'x' is a Query of fastapi{FOREIGN}"),
+    (pydantic_default, f"the default of 'x' is a FieldInfo of pydantic{FOREIGN}"),
+    (
+        pydantic_alias,
+        "the annotation of 'x' has Field(alias=...): write the name in a marker, such as "
+        "Query('name')",
+    ),
+    (
+        pydantic_inner_default,
+        "the annotation of 'x' has a Field with a default: write the default after the annotation",
+    ),
+    (
+        validator,
+        "the annotation of 'x' has AfterValidator(func=<method 'strip' of 'str' objects>)"
+        f"{NOT_APPLIED}",
+    ),
+    (
+        inner_validator,
+        "the annotation of 'x' has "
+        f"{pydantic.StringConstraints(to_upper=True)!r:.100}{NOT_APPLIED}",
+    ),
+    (finite, f"the annotation of 'x' has AllowInfNan(allow_inf_nan=False){NOT_APPLIED}"),
+    (
         generator,
-        "it yields or returns a context manager: return c.body(stream()) for a stream, and use "
-        "such a function in Depends()",
+        "it yields or returns a context manager, so it can't be an endpoint: return "
+        "c.body(stream()) for a stream, and use such a function in Depends()",
     ),
 ]
 
@@ -302,7 +479,7 @@ def test_at_decoration(function: Callable[..., Any], problem: str) -> None:
     with pytest.raises(TypeError) as caught:
         typed(function)
     line = function.__code__.co_firstlineno
-    assert str(caught.value) == f"@typed {function.__name__} ({__file__}:{line}): {problem}"
+    assert str(caught.value) == f"@typed {function.__qualname__} ({__file__}:{line}): {problem}"
 
 
 def test_annotation_that_is_no_type() -> None:
@@ -362,6 +539,22 @@ def test_annotation_that_is_no_type() -> None:
             lambda: Body("name"),
             ValueError,
             "Body('name') names a value in the body: write embed=True, or leave it out",
+        ),
+        (
+            lambda: Query(pattern="("),
+            ValueError,
+            "Query(pattern='(') is no regular expression: missing ), unterminated subpattern at "
+            "position 0",
+        ),
+        (
+            lambda: Header(ge=1, gt=0),
+            ValueError,
+            "Header(): Cannot specify both `gt` and `ge`",
+        ),
+        (
+            lambda: Query(min_length="3"),
+            TypeError,
+            "Query(): `min_length` must be an int, got str",
         ),
         (
             lambda: Body(embed="yes"),

@@ -20,7 +20,7 @@ import pytest
 import kit.interface
 from kit import Context, File, FormData, Kit, Response
 from kit.interface.metadata import attach
-from kit.typed import Body, Cookie, Env, Form, Header, Path, Query, Var, typed
+from kit.typed import Body, Cookie, Depends, Env, Form, Header, Path, Query, Var, typed
 from kit.typed import File as FileMarker
 
 UserId = NewType("UserId", int)
@@ -600,3 +600,194 @@ async def test_names_that_generated_code_uses_itself() -> None:
 
     response = await app.request("/a/b?values=1&value=2&error=3&_private=4&lambda_=5")
     assert await response.json() == ["a", "b", 1, 2, 3, 4, 5]
+
+
+class Labelled(pydantic.BaseModel):
+    kind: Literal["labelled"]
+    size: int = 1
+
+
+class Bare(pydantic.BaseModel):
+    kind: Literal["bare"]
+    weight: int
+
+
+def _refuse(value: Any) -> Any:
+    raise ValueError("refused")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "good", "bad"),
+    [
+        (pydantic.PositiveInt | None, "1", "0"),
+        (list[pydantic.PositiveInt], "1", "0"),
+        (list[pydantic.PositiveInt] | None, "1", "0"),
+        (tuple[Annotated[int, annotated_types.Gt(0)], ...], "1", "0"),
+        (Annotated[dict[str, pydantic.PositiveInt], Query()], "1", "0"),
+        (pydantic.constr(min_length=2), "ab", "a"),
+        (Annotated[str, pydantic.StringConstraints(max_length=2)], "ab", "abc"),
+        (
+            Annotated[datetime, annotated_types.Timezone(...)],
+            "2024-01-01T00:00:00Z",
+            "2024-01-01T00:00:00",
+        ),
+        (
+            Annotated[datetime, annotated_types.Timezone(None)],
+            "2024-01-01T00:00:00",
+            "2024-01-01T00:00:00Z",
+        ),
+    ],
+)
+async def test_no_constraint_is_dropped(annotation: Any, good: str, bad: str) -> None:
+    app = Kit().get("/", returning(annotation))
+    assert (await app.request(f"/?x={good}")).status == 200
+    assert (await app.request(f"/?x={bad}")).status == 400
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "kinds"),
+    [
+        (Annotated[list[Bare], Body(min_length=1)], [], ["too_short"]),
+        (
+            Annotated[Labelled | Bare, pydantic.Field(discriminator="kind")],
+            {"kind": "bare"},
+            ["missing"],
+        ),
+        (Annotated[Bare, pydantic.AfterValidator(_refuse)], {"kind": "bare", "weight": 1}, None),
+    ],
+)
+async def test_rules_around_models_of_pydantic_hold(
+    annotation: Any, value: Any, kinds: list[str] | None
+) -> None:
+    app = Kit().post("/", returning(annotation))
+    response = await app.request("/", method="POST", json=value)
+    assert response.status == 400
+    errors = (await response.json())["errors"]
+    assert [each["type"] for each in errors] == (kinds or ["value_error"])
+
+
+@pytest.mark.parametrize("default", [Book("dune"), Plain("dune")])
+async def test_no_request_changes_the_default_of_a_body(default: Any) -> None:
+    def endpoint(book: Any = default) -> str:
+        title: str = book.title
+        book.title = "changed"
+        return title
+
+    endpoint.__annotations__["book"] = type(default)
+    app = Kit().post("/", typed(endpoint))
+    for _ in range(2):
+        response = await app.request("/", method="POST")
+        assert await response.json() == "dune"
+
+
+class Upload(msgspec.Struct):
+    title: str
+    cover: File | None = None
+
+
+async def test_files_that_were_not_chosen_are_absent_from_models() -> None:
+    @typed
+    def endpoint(upload: Annotated[Upload, Form()]) -> list[Any]:
+        return [upload.title, None if upload.cover is None else upload.cover.size]
+
+    app = Kit().post("/", endpoint)
+    for file, size in (File([], ""), None), (File([b"abc"], "a.txt"), 3):
+        form = FormData()
+        form.append("title", "t")
+        form.append("cover", file)
+        response = await app.request("/", method="POST", body=form)
+        assert await response.json() == ["t", size]
+
+
+async def test_names_that_generated_code_uses() -> None:
+    def other(_1: int) -> int:
+        return _1
+
+    @typed
+    def hasattr(  # noqa: A001
+        KeyError: Annotated[str, Env("key")],  # noqa: N803
+        RuntimeError: int,  # noqa: N803
+        _1: int,
+        _convert: int,
+        other: Annotated[int, Depends(other)],
+    ) -> list[Any]:
+        return [KeyError, RuntimeError, _1, _convert, other]
+
+    app = Kit().get("/", hasattr)
+    response = await app.request("/?RuntimeError=1&_1=2&_convert=3", env={"key": "k"})
+    assert await response.json() == ["k", 1, 2, 3, 2]
+
+
+class Item(pydantic.BaseModel):
+    name: str = pydantic.Field(alias="Name")
+
+
+async def test_embedded_models_of_pydantic() -> None:
+    @typed
+    def endpoint(
+        item: Annotated[Item, Body(embed=True)],
+        copy: Annotated[int, Body("importance", embed=True, ge=1)] = 1,
+        tags: Annotated[list[Annotated[str, msgspec.Meta(min_length=2)]], Body(embed=True)] = [],  # noqa: B006
+        note: Annotated[str | None, Body(embed=True, max_length=3)] = None,
+    ) -> list[Any]:
+        tags.append("more")
+        return [item.name, copy, tags, note]
+
+    app = Kit().post("/", endpoint)
+
+    async def sent(value: Any) -> Any:
+        response = await app.request("/", method="POST", json=value)
+        document = await response.json()
+        if response.status == 200:
+            return document
+        return [(each["path"], each["type"]) for each in document["errors"]]
+
+    for _ in range(2):
+        assert await sent({"item": {"Name": "a"}}) == ["a", 1, ["more"], None]
+    full = {"item": {"Name": "a"}, "importance": 2, "tags": ["ab"], "note": "abc"}
+    assert await sent(full) == ["a", 2, ["ab", "more"], "abc"]
+    assert await sent({"item": {}, "importance": 0, "tags": ["a"], "note": "abcd"}) == [
+        ("item.Name", "missing"),
+        ("importance", "greater_than_equal"),
+        ("tags[0]", "string_too_short"),
+        ("note", "string_too_long"),
+    ]
+    assert await sent({}) == [("item", "missing")]
+
+
+async def test_no_request_changes_the_defaults_of_values_of_the_context() -> None:
+    @typed
+    def endpoint(
+        one: Annotated[list[int], Env()] = [],  # noqa: B006
+        two: Annotated[dict[str, int], Var()] = {},  # noqa: B006
+    ) -> list[Any]:
+        one.append(1)
+        two["n"] = two.get("n", 0) + 1
+        return [one, two]
+
+    app = Kit().get("/", endpoint)
+    for _ in range(2):
+        assert await (await app.request("/")).json() == [[1], {"n": 1}]
+
+
+class Strict(msgspec.Struct, forbid_unknown_fields=True):
+    q: str = ""
+
+
+class StrictModel(pydantic.BaseModel, extra="forbid"):
+    r: str = ""
+
+
+async def test_models_are_not_given_what_other_parameters_take() -> None:
+    @typed
+    def endpoint(
+        one: Annotated[Strict, Query()], two: Annotated[StrictModel, Query()], page: int = 1
+    ) -> list[Any]:
+        return [one.q, two.r, page]
+
+    app = Kit().get("/", endpoint)
+    assert await (await app.request("/?q=a&r=b&page=3")).json() == ["a", "b", 3]
+    response = await app.request("/?q=a&s=b")
+    assert response.status == 400
+    errors = (await response.json())["errors"]
+    assert [(each["path"], each["type"]) for each in errors] == [("s", "extra_forbidden")] * 2

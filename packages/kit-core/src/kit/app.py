@@ -473,16 +473,16 @@ class Kit(Served, Generic[B, V]):
         c._begin(req, execution_ctx)
         try:
             response = await respond(c)
+            if request.method == "HEAD":
+                body = peek(response)
+                response = response.__copy__()
+                put(response, None)
+                if body is not None and not isinstance(body, bytes):
+                    await close_stream(body)
         except BaseException as error:
             if c._exits is not None:
                 await c._run_exits(error)
             raise
-        if request.method == "HEAD":
-            body = peek(response)
-            response = response.__copy__()
-            put(response, None)
-            if body is not None and not isinstance(body, bytes):
-                await close_stream(body)
         scope = request.scope
         if c._exits is not None or (scope is not None and "kit.websocket" in scope):
             from kit._app.ending import end_in_process

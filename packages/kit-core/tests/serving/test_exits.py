@@ -176,6 +176,59 @@ def test_what_exits_answer_and_raise(
     ]
 
 
+class Interrupt(BaseException):
+    pass
+
+
+def test_no_exit_keeps_another_from_running(run: Any, serve: Any) -> None:
+    trace = Trace()
+    app = Kit()
+
+    @app.get("/")
+    def handler(c: Context) -> Response:
+        c.add_exit(trace.exit("last"))
+        c.add_exit(trace.exit("interrupting", Interrupt()))
+        c.add_exit(trace.exit("first"))
+        return c.text("")
+
+    with pytest.raises(Interrupt):
+        run(serve, app, trace)
+    assert trace[2:] == [("first", None), ("interrupting", None), ("last", "Interrupt")]
+
+
+class Unclosable:
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __aiter__(self) -> Unclosable:
+        return self
+
+    async def __anext__(self) -> bytes:
+        return b"x"
+
+    async def aclose(self) -> None:
+        raise self._error
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("error", [OSError(), Interrupt()])
+def test_in_process_where_the_stream_can_not_be_closed(
+    run: Any, method: str, error: BaseException
+) -> None:
+    trace = Trace()
+
+    async def main() -> None:
+        app = app_of(trace, lambda c: c.body(Unclosable(error)))
+        response = await app.request("/", method=method)
+        body: Any = response.body
+        await body.aclose()
+
+    with pytest.raises(type(error)):
+        run(main)
+    name = type(error).__name__
+    assert trace == [("inner", name), ("outer", name)]
+
+
 def test_an_exit_may_add_another(run: Any, serve: Any) -> None:
     trace = Trace()
     app = Kit()

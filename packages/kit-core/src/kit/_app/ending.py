@@ -71,7 +71,7 @@ class _EndingBody:
         try:
             await close_stream(self._chunks)
             await close_stream(self._body)
-        except Exception as failure:
+        except BaseException as failure:
             await self._run_exits(error or failure)
             raise
         await self._run_exits(error)

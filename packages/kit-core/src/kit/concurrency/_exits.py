@@ -19,10 +19,11 @@ async def run_exits(exits: list[Exit], error: BaseException | None) -> None:
 
     Raises:
         BaseException: What an exit raises that is no Exception, such as KeyboardInterrupt, unless
-            that is `error`.
+            that is `error`; after the others have run.
     """
     from anyio import CancelScope
 
+    interrupt: BaseException | None = None
     with CancelScope(shield=True):
         while exits:
             run = exits.pop()
@@ -32,7 +33,10 @@ async def run_exits(exits: list[Exit], error: BaseException | None) -> None:
             except BaseException as raised:
                 if raised is error:
                     continue
-                if not isinstance(raised, Exception):
-                    raise
-                _logger.exception("An exit of a request failed; its response was sent before")
+                if isinstance(raised, Exception):
+                    _logger.exception("An exit of a request failed; its response was sent before")
+                else:
+                    interrupt = raised
                 error = raised
+        if interrupt is not None:
+            raise interrupt

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
 
 from ._problems import FieldError
 
@@ -112,14 +112,16 @@ def model_of(type: Any) -> Model | None:
     Returns:
         Its validators; None for a type that is left to msgspec.
     """
+    own = None
     if hasattr(type, "model_validate_json"):
-        return Model(type.model_validate, type.model_validate_json)
-    if "pydantic" not in sys.modules:
-        return None
+        own = Model(type.model_validate, type.model_validate_json)
+    # Annotated has the attributes of what it annotates, which don't know of its rules.
+    if "pydantic" not in sys.modules or (own is not None and get_origin(type) is not Annotated):
+        return own
     try:
-        return _adapted(type)
+        return _adapted(type) or own
     except TypeError:  # what stands in Annotated need not be hashable
-        return _adapted.__wrapped__(type)
+        return _adapted.__wrapped__(type) or own
 
 
 def validation_errors(error: Exception) -> Iterator[FieldError]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What stands in `Annotated` to say where the value of a parameter comes from."""
+"""Markers for `Annotated` that say where the value of a parameter comes from."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -26,12 +27,12 @@ Scope: TypeAlias = Literal["request", "function"]
 class Marker:
     """Says that a parameter is read from a part of the request.
 
-    Used in an annotation: `Annotated[int, Query(ge=1)]`. The default of the parameter is written
-    after it, as that of any other: `page: Annotated[int, Query(ge=1)] = 1`.
+    Used in an annotation: `Annotated[int, Query(ge=1)]`. Write a default after it, as for any other
+    parameter: `page: Annotated[int, Query(ge=1)] = 1`.
 
     Args:
-        name: The name in the request. Default: that of the parameter; in a header, with `-` for
-            `_`.
+        name: The name in the request. Default: the name of the parameter; for a header, with `-`
+            in place of `_`.
         alias: The same as `name`.
         title: A short title, for the documentation of the API.
         description: What the value is for, for the documentation.
@@ -42,13 +43,13 @@ class Marker:
         lt: The value is less than this.
         le: The value is less than or equal to this.
         multiple_of: The value is a multiple of this.
-        min_length: Least length of a text, of bytes or of a list.
-        max_length: Greatest length.
-        pattern: A regular expression that is found in the text.
+        min_length: Minimum length of a string, of bytes or of a list.
+        max_length: Maximum length.
+        pattern: A regular expression that has to match somewhere in the string.
 
     Raises:
         TypeError: If an option is of the wrong type.
-        ValueError: If name and alias differ.
+        ValueError: If name and alias differ, or an option has a value that can't be used.
     """
 
     __slots__ = ("meta", "name")
@@ -90,14 +91,21 @@ class Marker:
             "pattern": pattern,
         }
         given: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
-        self.meta = msgspec.Meta(**given) if given else None
+        try:
+            self.meta = msgspec.Meta(**given) if given else None
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{type(self).__name__}(): {error}") from None
+        except re.error as error:
+            raise ValueError(
+                f"{type(self).__name__}(pattern={pattern!r:.100}) is no regular expression: {error}"
+            ) from None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({'' if self.name is None else repr(self.name)})"
 
 
 class Path(Marker):
-    """A parameter of the path; needed only where its name differs from that of the parameter."""
+    """A parameter of the path; needed only if its name there is another."""
 
     __slots__ = ()
     target = "param"
@@ -141,12 +149,12 @@ class File(Form):
 
 
 class Body(Marker):
-    """The JSON body; needed for types that would be taken for those of the query.
+    """The JSON body; needed for types that would be read from the query.
 
     Args:
         name: The name in the body, with `embed`.
-        embed: Whether the body is an object that has the value under the name of the parameter, as
-            several parameters of one body need it.
+        embed: Whether the body is an object that holds the value under the name of the parameter.
+            Several parameters read from one body need it.
         **options: See `Marker`.
     """
 
@@ -263,15 +271,15 @@ def Depends(  # noqa: N802 - it reads as the other markers do
 
     In an annotation, `Annotated[Pool, Depends(get_pool)]`, or as a default, `pool: Pool =
     Depends(get_pool)`. The function may be plain, async, a generator, an async generator, a
-    function that returns a context manager, or a class. What follows the `yield`, or the exit of
-    the context manager, runs when the request is over: after the response was sent, the last one
+    function that returns a context manager, or a class. The code after the `yield`, or the exit of
+    the context manager, runs when the request is over: after the response was sent, last one
     first. It gets the exception if there was one.
 
     Args:
-        dependency: The function. Left out, the annotation itself is called, such as a class.
+        dependency: The function. By default, the annotation itself is called, which is a class.
         use_cache: Whether it is called once per request however many parameters ask for it.
-        scope: When its exit runs: `request`, or `function` for when the endpoint has returned and
-            the response was made, but not sent: an exception of the exit then becomes the answer.
+        scope: When its exit runs: `request`, or `function` for before the response is sent. An
+            exception raised by the exit is then answered like one of the endpoint.
 
     Returns:
         For type checkers what the function provides.

@@ -7,9 +7,10 @@ import copy
 import datetime
 import decimal
 import enum
+import sys
 import uuid
-from collections.abc import Iterator
-from typing import Annotated, Any, NoReturn, get_origin, get_type_hints
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn, get_origin, get_type_hints
 
 import msgspec
 from msgspec import inspect
@@ -18,8 +19,8 @@ from kit.interface import ValidationTarget
 from kit.interface.models import model_of
 from kit.validator.schemas import Schema, schema_of
 
-from ._signature import REQUIRED, Signature
-from ._types import holds, kind_of, without_none
+from ._signature import REQUIRED, Made, Signature
+from ._types import RuleError, constrained, for_pydantic, holds, kind_of, without_none
 
 # Defaults of these types can be shared by all requests.
 _IMMUTABLE = (
@@ -46,13 +47,15 @@ class Field:
         name: The name of the parameter.
         key: The name in the request.
         annotation: The type.
-        default: The default, or `REQUIRED`.
+        default: The default, a `Made` one, or `REQUIRED`.
         takes_list: Whether it takes all values of the name.
         signature: The function whose parameter it is.
         local: Its local name in the generated code.
+        attribute: Its name in the object that holds all values of a part.
     """
 
     local: str
+    attribute: str
 
     def __init__(
         self,
@@ -84,7 +87,18 @@ class Field:
     @property
     def is_immutable(self) -> bool:
         """Whether its default can be shared by all requests."""
-        return self.default is REQUIRED or isinstance(self.default, _IMMUTABLE)
+        default = self.default
+        return default is REQUIRED or (
+            isinstance(default, _IMMUTABLE) and not isinstance(default, Made)
+        )
+
+    @property
+    def make_default(self) -> Callable[[], Any]:
+        """Makes a default for one request."""
+        default = self.default
+        if isinstance(default, Made):
+            return default.factory
+        return lambda: copy.deepcopy(default)
 
     def is_like(self, other: Field) -> bool:
         """Whether two parameters of a name ask for the same."""
@@ -100,7 +114,7 @@ class Field:
             return msgspec.field(name=self.key)
         if self.is_immutable:
             return msgspec.field(name=self.key, default=default)
-        return msgspec.field(name=self.key, default_factory=lambda: copy.deepcopy(default))
+        return msgspec.field(name=self.key, default_factory=self.make_default)
 
 
 class Part:
@@ -115,10 +129,13 @@ class Part:
     Attributes:
         type: The type of the whole: a Struct with the fields, or the type of the model.
         schema: How it is validated.
+        others: Names that other parameters take, which a model isn't given: it may refuse those
+            that it doesn't know.
     """
 
     type: Any
     schema: Schema
+    others: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -138,19 +155,27 @@ class Part:
         """Whether a field takes all values of its name."""
         return any(field.takes_list for field in self.fields)
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the request that it takes."""
+        if not self.is_model:
+            return frozenset(field.key for field in self.fields)
+        names = (name for field in self.schema.fields for name in field[:2])
+        return frozenset(name for name in names if name is not None)
+
     def load_model(self, values: dict[str, Any]) -> Any:
         """Builds the model; its default where none of its names was sent.
 
         Raises:
             ValueError: If the values don't fit.
         """
-        default = self.fields[0].default
-        if default is REQUIRED or self._is_given(values):
+        (field,) = self.fields
+        if field.default is REQUIRED or self._is_given(values):
             return self.schema.load(values)
-        return copy.deepcopy(default)
+        return field.make_default()
 
     def _is_given(self, values: dict[str, Any]) -> bool:
-        names = {name for field in self.schema.fields for name in (field.key, field.header)}
+        names = self.names
         return bool(names & values.keys() if names else values)
 
     def load(self, values: dict[str, Any]) -> Any:
@@ -211,7 +236,9 @@ class JsonBody:
         """Makes the type, now that all fields are known."""
         for field in self.fields:
             _check_decodable(field, field.annotation)
-        if self.embed:
+        if self.embed and any(model_of(field.annotation) is not None for field in self.fields):
+            self.type = _pydantic_model(self.fields, self.signature)
+        elif self.embed:
             self.type = _struct("json", self.fields, self.signature)
         else:
             self.type = self.fields[0].annotation
@@ -244,8 +271,7 @@ def _entries(part: Part) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
     kind = without_none(part.type)
     if hasattr(kind, "model_fields"):
         for name, each in kind.model_fields.items():
-            default = msgspec.field() if each.is_required() else each.get_default()
-            yield each.alias or name, (name, _annotated(each.annotation, each.metadata), default)
+            yield _key_of(each, name), (name, _shown_type(each), _default_of_model(each))
         return
     hints = get_type_hints(get_origin(kind) or kind, include_extras=True)
     for each in getattr(inspect.type_info(kind), "fields", ()):
@@ -255,30 +281,74 @@ def _entries(part: Part) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
         yield key, (each.name, hints[each.name], _default_of(each))
 
 
-def _annotated(kind: Any, metadata: list[Any]) -> Any:
-    for each in metadata:
-        kind = Annotated[kind, each]
-    return kind
+def _key_of(field: Any, name: str) -> str:
+    """The name of a field of a pydantic model in the data; the first one of several."""
+    alias = field.validation_alias or field.alias
+    return next(
+        (each for each in getattr(alias, "choices", [alias]) if isinstance(each, str)), name
+    )
+
+
+def _shown_type(field: Any) -> Any:
+    """The type of a field of a pydantic model, with the constraints that can be shown."""
+    try:
+        return constrained(field.annotation, field.metadata, None)
+    except RuleError:
+        return field.annotation
+
+
+def _default_of_model(field: Any) -> Any:
+    if field.is_required():
+        return msgspec.field()
+    if field.default_factory is not None:
+        return msgspec.field(default_factory=field.default_factory)
+    return field.default
 
 
 def _default_of(field: inspect.Field) -> Any:
     if field.required:
         return msgspec.field()
-    if field.default is msgspec.NODEFAULT:
+    if field.default is not msgspec.NODEFAULT:
+        return field.default
+    if field.default_factory is not msgspec.NODEFAULT:
         return msgspec.field(default_factory=field.default_factory)
-    return field.default
+    return msgspec.UNSET  # of a TypedDict, which has no defaults
 
 
 def _struct(target: str, fields: list[Field], signature: Signature) -> Any:
+    for field in fields:
+        field.attribute = field.local
     try:
         return msgspec.defstruct(
             _struct_name(target, signature),
-            [(field.local, field.annotation, field.of_struct()) for field in fields],
+            [(field.attribute, field.annotation, field.of_struct()) for field in fields],
             kw_only=True,
             module=getattr(signature.function, "__module__", None),
         )
     except (TypeError, ValueError) as error:
-        signature.refuse(f"its parameters of the {target} can't be read: {error}")
+        signature.refuse(f"its {target} parameters can't be read: {error}")
+
+
+def _pydantic_model(fields: list[Field], signature: Signature) -> Any:
+    pydantic = sys.modules["pydantic"]
+    entries: dict[str, Any] = {}
+    for number, field in enumerate(fields):
+        field.attribute = f"field_{number}"
+        options: dict[str, Any] = {"alias": field.key}
+        if field.default is not REQUIRED and field.is_immutable:
+            options["default"] = field.default
+        elif field.default is not REQUIRED:
+            options["default_factory"] = field.make_default
+        kind = for_pydantic(field.annotation)
+        entries[field.attribute] = (kind, pydantic.Field(**options))
+    try:
+        return pydantic.create_model(_struct_name("json", signature), **entries)
+    except Exception as error:
+        line = str(error).partition("\n")[0].partition(". ")[0]
+        signature.refuse(
+            "the parameters of its JSON body include a pydantic model, so pydantic has to know the "
+            f"types of all: {line}"
+        )
 
 
 def _struct_name(target: str, signature: Signature) -> str:
@@ -306,12 +376,12 @@ def _check_decodable(field: Field, kind: Any) -> None:
     if not field.is_file:
         unknown = next(_unknown(node, set()), None)
         if unknown is not None:
-            _refuse(field, f"nothing knows how to decode {unknown.__qualname__}")
+            _refuse(field, f"neither msgspec nor pydantic can decode {unknown.__qualname__}")
 
 
 def _refuse(field: Field, problem: object) -> NoReturn:
     if isinstance(problem, NameError):
-        problem = f"{problem}; what its annotations name has to be defined before the function"
+        problem = f"{problem}; define it at the top of the module, above the function"
     line = str(problem).partition("\n")[0]
     field.signature.refuse(f"the parameter {field.name!r} can't be read: {line}")
 

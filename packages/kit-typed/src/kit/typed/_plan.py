@@ -10,13 +10,14 @@ from typing import Any, NamedTuple, NoReturn
 from kit.interface import ValidationTarget
 from kit.interface.patterns import parse_parameter, split_pattern
 
-from ._markers import Body, Env, Marker, Path, Scope, Var
+from ._markers import Body, Dependency, Env, Marker, Path, Scope, Var
 from ._parts import Field, JsonBody, Part
 from ._signature import (
     Mode,
     Parameter,
     Provider,
     Signature,
+    identity,
     is_marker_as_type,
     read_signature,
     unwrapped,
@@ -25,10 +26,24 @@ from ._types import kind_of, takes_many
 
 # SPEC: RFC 9110 sections 9.3.1, 9.3.2 and 9.3.5: content has no defined meaning in these.
 _WITHOUT_BODY = ("GET", "HEAD", "DELETE")
-# Local names that generated code uses itself.
-_TAKEN = frozenset(
-    "c content error every kind req response result value values".split()  # noqa: SIM905
+# Names that generated code uses itself.
+TAKEN = frozenset(
+    "KeyError RuntimeError c content error every hasattr kind req response result value "  # noqa: SIM905
+    "values".split()
 )
+
+_MANAGED = ("manager", "async manager")
+# Python compiles no more nested `with` statements.
+_MOST_BLOCKS = 20
+
+# What other frameworks pass to endpoints.
+_INSTEAD = {
+    "BackgroundTasks": "c: Context, and pass the coroutine to c.execution_ctx.wait_until()",
+    "KitRequest": "c: Context, and read c.req",
+    "Request": "c: Context, and read c.req",
+    "Response": "c: Context, and call c.header() or c.status()",
+    "UploadFile": "kit.File as its type",
+}
 
 
 class Call(NamedTuple):
@@ -40,6 +55,7 @@ class Call(NamedTuple):
         mode: What the call returns; see `Signature`.
         scope: When its exit runs.
         arguments: Code of its arguments.
+        ends_early: Whether what it provides is left before the response is sent.
     """
 
     local: str
@@ -47,6 +63,7 @@ class Call(NamedTuple):
     mode: Mode
     scope: Scope
     arguments: str
+    ends_early: bool
 
 
 class Value(NamedTuple):
@@ -82,7 +99,7 @@ class Plan:
         values: What is read from the context.
         calls: The dependencies, in the order in which they are called.
         arguments: Code of the arguments of the endpoint.
-        functions: The functions given to `Depends`, replaced or not.
+        functions: The functions given to `Depends`, replaced or not; see `identity`.
         absent: Parameters with `Path()` that the pattern has no name for: function and name.
 
     Raises:
@@ -109,12 +126,25 @@ class Plan:
         self._in_path = dict(_parameters(pattern))
         self._locals: set[str] = set()
         self._provided: dict[Any, Call] = {}
-        self.arguments = self._arguments(signature, "request")
+        self.arguments, _ = self._arguments(signature, "function")
+        self._check_blocks()
         if self.body is not None:
             self._check_bodies(self.body)
             self.body.finish()
         for part in self.parts:
             part.finish()
+        for part in self.parts:
+            if part.is_model:
+                same = [each.names for each in self.parts if each.target == part.target]
+                part.others = frozenset().union(*same) - part.names
+
+    def _check_blocks(self) -> None:
+        blocks = [each for each in self.calls if each.ends_early and each.mode in _MANAGED]
+        if len(blocks) > _MOST_BLOCKS:
+            self.signature.refuse(
+                f"it has {len(blocks)} dependencies with the scope 'function', but at most "
+                f"{_MOST_BLOCKS} can be open at once"
+            )
 
     def _check_bodies(self, body: JsonBody) -> None:
         form = next((part for part in self.parts if part.target == "form"), None)
@@ -124,17 +154,21 @@ class Plan:
                 f"{form.fields[0].name!r} is read from a form: a request has one body"
             )
 
-    def _arguments(self, signature: Signature, scope: Scope) -> str:
-        """Returns the code of the arguments of a call."""
+    def _arguments(self, signature: Signature, scope: Scope) -> tuple[str, bool]:
+        """Returns the code of the arguments of a call, and whether one of them ends early."""
         code = []
+        ends_early = False
         for parameter in signature.parameters:
-            value = self._argument(signature, parameter, scope)
+            if parameter.dependency is None:
+                value = self._argument(signature, parameter)
+            else:
+                call = self._provide(signature, parameter.dependency, parameter.name, scope)
+                value = call.local
+                ends_early = ends_early or call.ends_early
             code.append(f"{parameter.name}={value}" if parameter.by_keyword else value)
-        return ", ".join(code)
+        return ", ".join(code), ends_early
 
-    def _argument(self, signature: Signature, parameter: Parameter, scope: Scope) -> str:
-        if parameter.dependency is not None:
-            return self._provide(signature, parameter.dependency, parameter.name, scope)
+    def _argument(self, signature: Signature, parameter: Parameter) -> str:
         if isinstance(parameter.marker, (Env, Var)):
             return self._value(signature, parameter, parameter.marker)
         kind = kind_of(parameter.annotation)
@@ -145,30 +179,29 @@ class Plan:
             return self._add_to_body(signature, parameter)
         return self._add_to_part(signature, parameter, target, is_model=kind == "object")
 
-    def _provide(self, signature: Signature, provider: Provider, name: str, scope: Scope) -> str:
-        function = provider.signature.function
+    def _provide(self, signature: Signature, provider: Provider, name: str, scope: Scope) -> Call:
+        function = identity(provider.signature.function)
         self.functions.add(function)
         used = self._overrides.get(function, provider.signature)
-        key = (function, provider.scope) if provider.use_cache else object()
+        is_managed = used.mode in _MANAGED
+        # What has no exit of its own ends when what it is made of does, whatever its scope.
+        own_scope = provider.scope if is_managed else None
+        key = (function, own_scope) if provider.use_cache else object()
         call = self._provided.get(key)
-        is_managed = used.mode in ("manager", "async manager")
-        if (
-            scope == "request"
-            and provider.scope == "function"
-            and is_managed
-            and (signature is not self.signature)
-        ):
+        if call is None:
+            arguments, ends_early = self._arguments(used, own_scope or scope)
+            if is_managed:
+                ends_early = own_scope == "function"
+            local = self._local(name)
+            call = Call(local, used, used.mode, provider.scope, arguments, ends_early)
+            self.calls.append(call)
+            self._provided[key] = call
+        if scope == "request" and call.ends_early:
             signature.refuse(
                 f"the dependency {name!r} has the scope 'function', so it ends before this one, "
                 "which has the scope 'request': give both the same scope"
             )
-        if call is None:
-            arguments = self._arguments(used, provider.scope)
-            local = self._local(name)
-            call = Call(local, used, used.mode, provider.scope, arguments)
-            self.calls.append(call)
-            self._provided[key] = call
-        return call.local
+        return call
 
     def _value(self, signature: Signature, parameter: Parameter, marker: Env | Var) -> str:
         name = marker.name or parameter.name
@@ -220,12 +253,17 @@ class Plan:
             self._refuse_unknown(signature, parameter)
         if kind == "file" and target != "form":
             signature.refuse(f"the parameter {name!r} is a file, which only a form has")
+        if kind == "many" and target == "cookie":
+            signature.refuse(
+                f"the parameter {name!r} has the type {shown}, but a cookie has one value: read it "
+                "as str, and split it in a function for Depends()"
+            )
         if target != "param":
             return
         if kind == "many" or (kind == "object" and not isinstance(parameter.marker, Path)):
             signature.refuse(
                 f"the parameter {name!r} has the type {shown}, but the path ({self.pattern!r}) has "
-                "one text for it: write a type such as int, UUID, date, an Enum or a Literal"
+                "one string for it: write a type such as int, UUID, date, an Enum or a Literal"
             )
         key = _key(parameter, "param")
         if kind == "object":
@@ -246,10 +284,20 @@ class Plan:
             if kind == "File":
                 hint = f"write {name}: kit.File, or {name}: Annotated[bytes, File()]"
             signature.refuse(f"the annotation of {name!r} is the marker kit.typed.{kind}: {hint}")
+        if isinstance(parameter.annotation, (Marker, Env, Var, Dependency)):
+            signature.refuse(
+                f"the annotation of {name!r} is {shown} alone: write {name}: "
+                f"Annotated[type, {shown}]"
+            )
+        if shown in _INSTEAD:
+            signature.refuse(
+                f"the parameter {name!r} has the type {shown}, which isn't passed to endpoints: "
+                f"write {_INSTEAD[shown]}"
+            )
         signature.refuse(
             f"the parameter {name!r} has the type {shown}, which can't be read from a request: "
             f"write {name}: Annotated[{shown}, Depends(function)] for what a function provides, "
-            "or Env() or Var() in its place for a value of c.env or a variable"
+            "with Env() in place of Depends() for a value of c.env, or Var() for a variable"
         )
 
     def _add_to_part(
@@ -296,10 +344,14 @@ class Plan:
             if same is not None and same.is_like(field) and embed == body.embed:
                 return same.local
             if not (embed and body.embed) or same is not None:
+                hint = "write one type that has both"
+                is_shared = signature is not first.signature and not (embed or body.embed)
+                if is_shared and first.annotation == field.annotation:
+                    hint = "give them one name to read it for both"
                 signature.refuse(
                     f"the parameters {first.name!r} and {parameter.name!r} are both the JSON body: "
-                    "write one type that has both, or Annotated[..., Body(embed=True)] for each, "
-                    "to read them from one object by their names"
+                    f"{hint}, or Annotated[..., Body(embed=True)] for each, to read them from one "
+                    "object by their names"
                 )
         field.local = self._local(parameter.name)
         body.fields.append(field)
@@ -318,11 +370,11 @@ class Plan:
     def _local(self, name: str) -> str:
         """Returns a name for a local variable of the generated code."""
         local = name
-        if name in _TAKEN or name.startswith("_") or keyword.iskeyword(name):
+        if name in TAKEN or name.startswith("_") or keyword.iskeyword(name):
             local = f"p_{name}"
-        number = 2
+        first, number = local, 2
         while local in self._locals:
-            local = f"{name.lstrip('_') or 'p'}_{number}"
+            local = f"{first}_{number}"
             number += 1
         self._locals.add(local)
         return local
@@ -360,6 +412,6 @@ def read_overrides(
 ) -> dict[Any, Signature]:
     """Reads the functions that run in place of dependencies."""
     return {
-        unwrapped(function): read_signature(unwrapped(other), names)
+        identity(unwrapped(function)): read_signature(unwrapped(other), names)
         for function, other in overrides.items()
     }

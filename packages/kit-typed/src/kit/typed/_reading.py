@@ -25,6 +25,8 @@ MARK = b"\xef\xbb\xbf"
 
 # APPSEC: limits the size of a response, since a client decides how many errors there are.
 _MOST_ERRORS = 100
+# APPSEC: messages and paths quote what the client sent.
+_LONGEST = 500
 
 _SUBJECTS = {
     "json": "The JSON body is",
@@ -42,6 +44,15 @@ class MissingError(ValueError):
 
 def values_of(c: Context[Any, Any], part: Part) -> dict[str, Any]:
     """Returns the values of a part of the request by their names; not those of forms."""
+    values = _values(c, part)
+    return _without_others(values, part) if part.others else values
+
+
+def _without_others(values: dict[str, Any], part: Part) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in part.others}
+
+
+def _values(c: Context[Any, Any], part: Part) -> dict[str, Any]:
     if part.target == "header":
         return _headers(c, part)
     if part.target == "cookie":
@@ -93,11 +104,14 @@ async def form_values(c: Context[Any, Any], part: Part) -> dict[str, Any]:
         for name in values if schema.takes_lists else lists & values.keys():
             value = every[name]
             values[name] = value if isinstance(value, list) else [value]
-    if not part.is_model:
-        for field in part.fields:
-            value = values.get(field.key)
-            if value is not None and (field.is_file or field.is_bytes):
-                await _take_file(values, field.key, value, as_bytes=field.is_bytes)
+    if part.is_model:
+        for name in [name for name, value in values.items() if _is_unfilled(value)]:
+            del values[name]
+        return _without_others(values, part)
+    for field in part.fields:
+        value = values.get(field.key)
+        if value is not None and (field.is_file or field.is_bytes):
+            await _take_file(values, field.key, value, as_bytes=field.is_bytes)
     return values
 
 
@@ -113,6 +127,8 @@ async def _take_file(values: dict[str, Any], key: str, value: Any, *, as_bytes: 
 
 def _is_unfilled(value: Any) -> bool:
     """Whether a browser sent a file input that nothing was chosen for."""
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_unfilled, value))
     return not isinstance(value, str) and value.size == 0 and not value.name
 
 
@@ -236,6 +252,9 @@ def _refusal(
     errors = []
     for target, each in islice(every, _MOST_ERRORS + 1):
         each["target"] = target
+        for key in ("path", "message"):
+            if len(each[key]) > _LONGEST:
+                each[key] = each[key][:_LONGEST] + "..."
         errors.append(each)
     if not errors:  # the code that validates doesn't repeat itself
         return error

@@ -18,12 +18,24 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, get_origin, ge
 
 from kit.interface.signatures import describe
 
-from ._markers import PROVIDERS, Dependency, Env, Marker, Scope, Var
-from ._types import constrained, split
+from ._markers import PROVIDERS, Dependency, Depends, Env, Marker, Scope, Var
+from ._types import RuleError, constrained, split
 
 REQUIRED: Any = inspect.Parameter.empty
 
+_MARKERS = (Marker, Env, Var)
+
 Mode: TypeAlias = Literal["plain", "async", "manager", "async manager"]
+
+
+class Made(NamedTuple):
+    """A default that is made anew for each request, as fields of classes have it.
+
+    Attributes:
+        factory: What makes it.
+    """
+
+    factory: Callable[[], Any]
 
 
 class Parameter(NamedTuple):
@@ -32,7 +44,7 @@ class Parameter(NamedTuple):
     Attributes:
         name: Its name.
         annotation: Its type, with constraints as msgspec understands them.
-        default: Its default, or `REQUIRED`.
+        default: Its default, a `Made` one, or `REQUIRED`.
         marker: Where its value comes from, if the annotation says so.
         dependency: What provides its value.
         by_keyword: Whether it is passed by keyword.
@@ -102,18 +114,21 @@ def read_signature(
     """
     call, mode = _mode_of(function)
     empty = Signature(function, call, mode, (), REQUIRED)
-    if function in within:
+    if identity(function) in within:
         empty.refuse("it depends on itself")
     try:
         signature = inspect.signature(function)
     except ValueError:
-        empty.refuse("it tells no signature: write a function around it")
+        empty.refuse("its signature can't be read: wrap it in a function")
     except NameError as error:  # annotations that are evaluated late
         empty.refuse(f"an annotation names {error.name!r}, which is not defined{_LATER}")
     scope = _Names(function, names)
+    # APPSEC: what a partial passes by keyword is its default there, but no client may change it.
+    bound = function.keywords if isinstance(function, functools.partial) else {}
     parameters = tuple(
-        _parameter(empty, each, scope, (*within, function))
+        _parameter(empty, each, scope, (*within, identity(function)))
         for each in signature.parameters.values()
+        if each.name not in bound
     )
     returns = signature.return_annotation
     if returns is not REQUIRED:
@@ -182,19 +197,12 @@ def _parameter(
     name = given.name
     if given.kind in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
         signature.refuse(f"it takes {given}, which nothing can provide: name each parameter")
-    default = given.default
+    default = _default_of(signature, given)
     by_keyword = given.kind is given.KEYWORD_ONLY
     annotation = given.annotation
-    if isinstance(default, (Marker, Env, Var)):
-        signature.refuse(
-            f"the default of {name!r} is {default!r}: markers stand in the annotation, "
-            f"{name}: Annotated[..., {default!r}], and a default after it"
-        )
+    _check_default(signature, name, default)
     if annotation is REQUIRED and not isinstance(default, Dependency):
-        signature.refuse(
-            f"the parameter {name!r} has no annotation: write its type, such as {name}: str, or "
-            f"{name}: Context for the context"
-        )
+        _refuse_unannotated(signature, name)
     if annotation is REQUIRED:
         annotation = Any
     else:
@@ -215,22 +223,92 @@ def _parameter(
             f"{marker.__name__}()"
         )
     meta = marker.meta if isinstance(marker, Marker) else None
-    annotation = constrained(kind, metadata, meta)
+    try:
+        annotation = constrained(kind, metadata, meta)
+    except RuleError as rule:
+        signature.refuse(f"the annotation of {name!r} has {rule}")
     return Parameter(name, annotation, default, marker, None, by_keyword)
 
 
+def _default_of(signature: Signature, given: inspect.Parameter) -> Any:
+    """Returns the default, which for fields with a factory is a placeholder in signatures."""
+    default: Any = given.default
+    owner: Any = signature.function
+    if type(default).__module__.partition(".")[0] == "msgspec" and hasattr(default, "factory"):
+        return Made(default.factory)
+    if type(default).__name__ != "_HAS_DEFAULT_FACTORY_CLASS":
+        return default
+    while isinstance(owner, functools.partial):
+        owner = owner.func
+    fields = getattr(owner, "__pydantic_fields__", None) or owner.__dataclass_fields__
+    for name, field in fields.items():
+        names = (name, getattr(field, "alias", None), getattr(field, "validation_alias", None))
+        if given.name in names and not getattr(field, "default_factory_takes_validated_data", None):
+            return Made(field.default_factory)
+    return signature.refuse(
+        f"the default of {given.name!r} is made from other fields: read all fields of the class, "
+        f"such as Annotated[{owner.__name__}, Query()]"
+    )
+
+
+def _check_default(signature: Signature, name: str, default: Any) -> None:
+    if isinstance(default, _MARKERS):
+        signature.refuse(
+            f"the default of {name!r} is {default!r}: markers stand in the annotation, "
+            f"{name}: Annotated[..., {default!r}], and a default after it"
+        )
+    if default is Depends or (isinstance(default, type) and issubclass(default, _MARKERS)):
+        signature.refuse(f"the default of {name!r} is {default.__name__}, which has to be called")
+    if _is_foreign(default):
+        signature.refuse(
+            f"the default of {name!r} is a {type(default).__name__} of "
+            f"{type(default).__module__.partition('.')[0]}: write {name}: Annotated[..., marker] = "
+            "default, with a marker of kit.typed, such as Query(ge=1), or Depends(function)"
+        )
+
+
+def _is_foreign(default: Any) -> bool:
+    """Whether a default is a marker of FastAPI's, or pydantic's `Field(...)`."""
+    kind = type(default)
+    root = kind.__module__.partition(".")[0]
+    return root == "fastapi" or (root == "pydantic" and kind.__name__ == "FieldInfo")
+
+
+def _refuse_unannotated(signature: Signature, name: str) -> NoReturn:
+    if name in ("self", "cls"):
+        signature.refuse(
+            f"the parameter {name!r} stands for an instance, which @typed in a class doesn't have: "
+            "write typed(instance.method) where it is registered"
+        )
+    signature.refuse(
+        f"the parameter {name!r} has no annotation: write its type, such as {name}: str, or "
+        f"{name}: Context for the context"
+    )
+
+
 def _marker(signature: Signature, name: str, metadata: list[Any], default: Any) -> Any:
-    kinds = (Marker, Env, Var, Dependency, *PROVIDERS)
+    kinds = (*_MARKERS, Dependency, *PROVIDERS)
     found = [
         each
         for each in metadata
         if isinstance(each, kinds) or (isinstance(each, type) and issubclass(each, kinds))
     ]
+    for each in metadata:
+        if isinstance(each, types.FunctionType):
+            what = "Depends()" if each is Depends else f"Depends({each.__name__})"
+            signature.refuse(
+                f"the annotation of {name!r} has the function {each.__name__}: write {what}"
+            )
+        if type(each).__module__.partition(".")[0] == "fastapi":
+            signature.refuse(
+                f"the annotation of {name!r} has FastAPI's {type(each).__name__}: import that of "
+                "kit.typed"
+            )
     if isinstance(default, Dependency):
         found.append(default)
     if len(found) > 1:
         signature.refuse(
-            f"the parameter {name!r} has {found[0]!r:.100} and {found[1]!r:.100}: one source is all"
+            f"the parameter {name!r} has {found[0]!r:.100} and {found[1]!r:.100}: keep one"
         )
     return found[0] if found else None
 
@@ -243,7 +321,8 @@ def _provider(
         function = get_origin(kind) or kind
         if not isinstance(function, type) or function in (Any, types.UnionType):
             signature.refuse(
-                f"Depends() without a function calls the annotation, not {kind!r:.100}"
+                "Depends() without a function calls the annotation, which has to be a class, not "
+                f"{kind!r:.100}"
             )
     inner = read_signature(unwrapped(function), scope.locals, within)
     return Provider(inner, marker.use_cache, marker.scope)
@@ -252,6 +331,15 @@ def _provider(
 def unwrapped(function: Any) -> Any:
     """Returns the function behind `@typed`."""
     return getattr(type(function), "__kit_function__", lambda each: each)(function)
+
+
+def identity(function: Any) -> Any:
+    """Returns what tells a dependency from others, also where the object has no hash."""
+    try:
+        hash(function)
+    except TypeError:
+        return (id, id(function))
+    return function
 
 
 def _mode_of(function: Any) -> tuple[Callable[..., Any], Mode]:
@@ -297,4 +385,4 @@ def _mode_of_result(function: Any) -> Mode:
 
 def is_marker_as_type(annotation: Any) -> bool:
     """Whether an annotation is a class of markers, such as `kit.typed.File` for a file."""
-    return isinstance(annotation, type) and issubclass(annotation, (Marker, Env, Var))
+    return isinstance(annotation, type) and issubclass(annotation, _MARKERS)

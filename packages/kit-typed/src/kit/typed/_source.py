@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import copy
 import keyword
 import linecache
+import weakref
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -14,7 +17,7 @@ from kit.interface.media_types import is_json
 from kit.interface.signatures import describe
 
 from ._parts import Field, JsonBody, Part
-from ._plan import Call, Plan, Value
+from ._plan import TAKEN, Call, Plan, Value
 from ._reading import (
     MARK,
     MissingError,
@@ -25,7 +28,7 @@ from ._reading import (
     values_of,
 )
 from ._running import Answers, enter, enter_async, no_env, variable
-from ._signature import REQUIRED
+from ._signature import REQUIRED, Made
 from ._types import allows_none
 
 _READERS = {
@@ -35,6 +38,15 @@ _READERS = {
     "cookie": "_cookie(c, {})",
 }
 _INVALID = (ValueError, RecursionError)
+
+
+# APPSEC: a line break in a pattern would end the comment, and what follows it would be run.
+def _in_one_line(text: str) -> str:
+    """Escapes what isn't printable."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+_numbers = count(1)
 
 
 class Source:
@@ -69,21 +81,26 @@ class Source:
         blocks = [self._call(call) for call in plan.calls]
         self._finish(any(blocks))
         name = getattr(plan.signature.function, "__name__", "")
-        is_usable = name.isidentifier() and not keyword.iskeyword(name) and name[0] != "_"
-        self._name = name if is_usable else "endpoint"
+        is_usable = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
+        self._name = name if is_usable and name[0] != "_" and name not in TAKEN else "endpoint"
         head = f"{'async ' if self._is_async else ''}def {self._name}(c):"
-        place = f"# {plan.method} {plan.pattern}: {describe(plan.signature.function)}"
-        self.text = "\n".join([place, head, *self._lines]) + "\n"
-        self.file = f"<kit.typed: {plan.method} {plan.pattern} {describe(plan.signature.function)}>"
+        place = _in_one_line(f"{plan.method} {plan.pattern}")
+        function = _in_one_line(describe(plan.signature.function))
+        self.text = "\n".join([f"# {place}: {function}", head, *self._lines]) + "\n"
+        # Tracebacks look the lines up by this name, so each piece of code has a name of its own.
+        self.file = f"<kit.typed {next(_numbers)}: {place} {function}>"
 
     def compile(self) -> Any:
         """Returns the function; tracebacks show its lines."""
         code = compile(self.text, self.file, "exec")
-        lines = self.text.splitlines(keepends=True)
+        lines = [f"{line}\n" for line in self.text.split("\n")]
         linecache.cache[self.file] = (len(self.text), None, lines, self.file)
         namespace = dict(self.names)
         exec(code, namespace)  # noqa: S102 - made of names and literals alone
-        return namespace[self._name]
+        function = namespace[self._name]
+        ending = weakref.finalize(function.__code__, linecache.cache.pop, self.file, None)
+        ending.atexit = False
+        return function
 
     def _line(self, text: str) -> None:
         self._lines.append("    " * self._indent + text)
@@ -163,7 +180,7 @@ class Source:
             kind = self._constant(f"type_{local}", field.annotation)
             convert = f"_convert({{}}, {kind}, strict=False)"
         if field.default is not REQUIRED:
-            default = self._constant(f"default_{local}", field.default)
+            default = self._default(local, field)
             value = convert.format("value")
             self._line(f"{local} = {default} if (value := {read}) is None else {value}")
         elif part.target == "param":
@@ -173,6 +190,11 @@ class Source:
             self._line(f"if (value := {read}) is None:")
             self._line(f"    raise {missing}")
             self._line(f"{local} = {convert.format('value')}")
+
+    def _default(self, local: str, field: Field) -> str:
+        if field.is_immutable:
+            return self._constant(f"default_{local}", field.default)
+        return f"{self._constant(f'make_{local}', field.make_default)}()"
 
     def _read_together(self, part: Part) -> None:
         if part.target == "cookie":
@@ -197,7 +219,7 @@ class Source:
         kind = self._constant(f"{part.target}_type", part.type)
         self._line(f"values = _convert({values}, {kind}, strict=False)")
         for field in part.fields:
-            self._line(f"{field.local} = values.{field.local}")
+            self._line(f"{field.local} = values.{field.attribute}")
 
     def _read_json(self, body: JsonBody) -> None:
         self._is_async = True
@@ -214,7 +236,7 @@ class Source:
         if body.default is REQUIRED:
             self._line(f"{local} = {load}(content)")
         else:
-            default = self._constant("default_body", body.default)
+            default = self._default("body", body.fields[0])
             self._line(f"{local} = {load}(content) if content else {default}")
         self._indent -= 1
         self._line("else:")
@@ -225,7 +247,7 @@ class Source:
             self._line(f"    {local} = await {absent}(c, {default})")
         if body.embed:
             for field in body.fields:
-                self._line(f"{field.local} = values.{field.local}")
+                self._line(f"{field.local} = values.{field.attribute}")
 
     def _get(self, value: Value) -> None:
         """Gets a value of the context."""
@@ -233,6 +255,10 @@ class Source:
         named = describe(value.signature.function)
         if not parameter.is_required:
             default = self._constant(f"default_{local}", parameter.default)
+            if isinstance(parameter.default, Made):
+                default += ".factory()"
+            elif isinstance(parameter.default, (list, dict, set)):
+                default = f"{self._constant('copy', copy.deepcopy)}({default})"
             if value.is_env:
                 self._line(f"{local} = c.env.get({name!r}, {default})")
             else:
@@ -284,13 +310,14 @@ class Source:
             self._line(f"    return c.json(result{status})")
             self._line("return _answer(c, result)")
             return
-        # The response is made while what it is made of is still open.
+        # The response is made while what it is made of is still open, also where a plain function
+        # returns an awaitable.
+        self._is_async = True
         self._line("response = _answer(c, result)")
-        if self._is_async:
-            self._line("if hasattr(response, '__await__'):")
-            self._line("    response = await response")
+        self._line("if hasattr(response, '__await__'):")
+        self._line("    response = await response")
         self._line("return response")
         self._indent = 1
-        fault = f"a dependency of {describe(plan.signature.function)} dealt with an exception, so "
+        fault = f"a dependency of {describe(plan.signature.function)} suppressed an exception, so "
         fault += "there is no response: raise it again after the yield"
         self._line(f"raise RuntimeError({fault!r})")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from inspect import iscoroutinefunction, isgeneratorfunction
+from inspect import iscoroutinefunction
 from types import UnionType
 from typing import Any, Generic, ParamSpec, TypeVar, Union, cast, get_args, get_origin, overload
 
@@ -27,6 +27,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _ALL = "ALL"
+# SPEC: RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5: responses with these have no content.
+_WITHOUT_CONTENT = (204, 205, 304)
 
 
 class Typed(Generic[P, R]):
@@ -48,7 +50,7 @@ class Typed(Generic[P, R]):
         self._function = function
         self._signature = signature
         self._status = status
-        self._made: dict[tuple[str, str], Any] = {}
+        self._made: dict[tuple[str, ...], Any] = {}
         functools.update_wrapper(self, function)
 
     @overload
@@ -62,15 +64,22 @@ class Typed(Generic[P, R]):
         return self._function(*args, **kwargs)
 
     async def _answer(self, c: Context[Any, Any]) -> Response | None:
-        route = c.matched_routes[c.req.route_index]
+        routes = c.matched_routes
+        if not routes:  # as the handler of not_found
+            return await self._answer_at(c, _ALL, "/*")
+        route = routes[c.req.route_index]
         bound = getattr(route.handler, "__dict__", {}).get("__wrapped__")
         while bound is not None and getattr(bound, "__dict__", {}).get("__wrapped__") is not self:
             bound = getattr(bound, "__dict__", {}).get("__wrapped__")
         if bound is None:  # a wrapper that doesn't tell what it wraps
-            place = (route.method, route.path)
-            bound = self._made.get(place)
-            if bound is None:
-                bound = self._made[place] = self.__kit_bind__(*place)
+            return await self._answer_at(c, route.method, route.path)
+        response = bound(c)
+        return cast("Response | None", await response if _is_later(response) else response)
+
+    async def _answer_at(self, c: Context[Any, Any], *place: str) -> Response | None:
+        bound = self._made.get(place)
+        if bound is None:
+            bound = self._made[place] = self.__kit_bind__(*place)
         response = bound(c)
         return cast("Response | None", await response if _is_later(response) else response)
 
@@ -250,7 +259,7 @@ def typed(function: Callable[P, R], /) -> Typed[P, R]: ...
 @overload
 def typed(*, status: int | None = None) -> Callable[[Callable[P, R]], Typed[P, R]]: ...
 def typed(function: Any = None, /, *, status: int | None = None) -> Any:
-    """Makes a handler of a function whose parameters are read from the request.
+    """Makes a handler from a function whose parameters are read from the request.
 
         @app.get("/books/:id")
         @typed
@@ -261,22 +270,22 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     is read from the query. `Annotated` says otherwise: `Query`, `Header`, `Cookie`, `Form`, `File`,
     `Body`, `Path`, `Env`, `Var` and `Depends`. `c: Context` is the context.
 
-    All that is wrong with a request is one problem document with the status 400. A Response that
-    the function returns is sent as it is, None is 204, anything else is sent as JSON.
+    All errors of a request are in one problem document with the status 400. A Response that the
+    function returns is sent as it is, None is 204, anything else is sent as JSON.
 
-    The signature is read here, and compiled into code for each route at registration: nothing is
-    inspected for a request.
+    The signature is read here, and compiled into code for each route at registration, so no request
+    pays for inspection.
 
     Args:
         function: The function, plain or async. Left out, a decorator is returned.
         status: The status of the result. Default: 200, or what `c.status` set; 204 for None.
 
     Returns:
-        The handler, which in a unit test is called as the function.
+        The handler, which a unit test can call as the function.
 
     Raises:
-        TypeError: If nothing can provide a parameter, or if `function` can't be an endpoint. What
-            depends on the route is refused when the handler is registered.
+        TypeError: If nothing can provide a parameter, or if `function` can't be an endpoint.
+            Mistakes that depend on the route raise it when the handler is registered.
         ValueError: If the status can't be one of a response.
     """
     check = OptionChecks("typed")
@@ -295,10 +304,13 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
     function = unwrapped(function)
     signature = read_signature(function, names)
     if signature.mode in ("manager", "async manager"):
-        what = "yields" if isgeneratorfunction(function) else "is no endpoint, as it yields"
         signature.refuse(
-            f"it {what} or returns a context manager: return c.body(stream()) for a stream, and "
-            "use such a function in Depends()"
+            "it yields or returns a context manager, so it can't be an endpoint: return "
+            "c.body(stream()) for a stream, and use such a function in Depends()"
+        )
+    if status in _WITHOUT_CONTENT and 200 in _responses(signature.returns, None):
+        signature.refuse(
+            f"a response with the status {status} has no body: return None, or leave the status out"
         )
     return Typed(function, signature, status)
 
@@ -307,7 +319,7 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
 def override(
     app: App, dependencies: Mapping[Callable[..., Any], Callable[..., Any]], /
 ) -> Iterator[None]:
-    """Runs other functions in place of dependencies, in tests.
+    """Replaces dependencies by other functions, in tests.
 
         with override(app, {get_pool: lambda: fake_pool}):
             response = await app.request("/books/1")

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import datetime
 import decimal
 import enum
+import sys
 import types
 import uuid
 from collections import abc
 from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin, is_typeddict
 
 import msgspec
+
+from kit.interface.models import model_of
 
 _SINGLE = (
     str,
@@ -44,6 +48,9 @@ _OBJECTS = (
 _FILE = {"array_buffer", "last_modified", "name", "size"}
 _CONTEXT = {"add_exit", "execution_ctx", "matched_routes", "req"}
 _CONSTRAINTS = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length", "pattern", "tz")
+# The libraries whose metadata are rules; what others leave in Annotated is theirs.
+_RULES = ("annotated_types", "pydantic")
+_WITHOUT_RULE = ("DocInfo", "SkipJsonSchema", "Unit", "WithJsonSchema")
 _TOLD = ("title", "description", "examples", "extra_json_schema", "extra")
 
 Kind = Literal["single", "many", "object", "file", "context", "unknown"]
@@ -60,7 +67,7 @@ def split(annotation: Any) -> tuple[Any, list[Any]]:
 def kind_of(annotation: Any) -> Kind:
     """Tells what kind of value an annotation stands for.
 
-    `single` is made of one text, `many` of several, `object` has named fields, or holds such
+    `single` is made from one string, `many` from several; `object` has named fields, or holds such
     objects.
     """
     origin = get_origin(annotation)
@@ -146,21 +153,32 @@ def without_none(annotation: Any) -> Any:
     return Union[tuple(members)]  # noqa: UP007 - of a tuple
 
 
-def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any:
-    """Returns a type with its metadata, in the form that msgspec understands.
+class RuleError(TypeError):
+    """A rule in an annotation that would not be applied."""
 
-    Constraints of `annotated_types` and of pydantic's `Field` become those of msgspec. Those of a
-    union go to its members, since msgspec refuses them for the whole.
+
+def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any:
+    """Returns a type with its metadata, in the form that what validates it understands.
+
+    Constraints of `annotated_types` and of pydantic's `Field` become those of msgspec, also within
+    lists and unions. Those of a union go to its members, since msgspec refuses them for the whole.
+    A type that is pydantic's keeps its metadata, and constraints of msgspec become pydantic's.
 
     Args:
         kind: The type.
         metadata: What stands in its `Annotated`.
         own: What a marker says.
+
+    Raises:
+        RuleError: If pydantic's metadata has a rule that msgspec can't apply.
     """
+    if model_of(kind) is not None:
+        return _of_pydantic(kind, metadata, own)
     found = [meta for each in metadata for meta in _metas(each)]
     if own is not None:
         found.append(own)
     limits = [meta for each in found for meta in _only(each, _CONSTRAINTS)]
+    kind = _translated(kind)
     if get_origin(kind) in (Union, types.UnionType):
         members = [
             each if each is types.NoneType else _with(each, limits) for each in get_args(kind)
@@ -169,6 +187,48 @@ def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any
     else:
         kind = _with(kind, limits)
     return _with(kind, [meta for each in found for meta in _only(each, _TOLD)])
+
+
+def _of_pydantic(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any:
+    rules = [each for each in metadata if _root(each) in _RULES]
+    metas = [each for each in [*metadata, own] if isinstance(each, msgspec.Meta)]
+    for meta in metas:
+        limits = {name: v for name in _CONSTRAINTS if (v := getattr(meta, name)) is not None}
+        if limits:
+            rules.append(sys.modules["pydantic"].Field(**limits))
+    for rule in rules:
+        kind = Annotated[kind, rule]
+    return _with(kind, [told for meta in metas for told in _only(meta, _TOLD)])
+
+
+def for_pydantic(annotation: Any) -> Any:
+    """Returns a type with the constraints of msgspec's in it as pydantic's."""
+    origin, held = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _of_pydantic(for_pydantic(held[0]), list(held[1:]), None)
+    if origin in (Union, types.UnionType):
+        return Union[tuple(map(for_pydantic, held))]  # noqa: UP007 - of a tuple
+    if origin in (*_MANY, *_MANY_ABSTRACT, *_MAPPINGS):
+        return origin[tuple(map(for_pydantic, held))]
+    return annotation
+
+
+def _translated(annotation: Any) -> Any:
+    """Translates the metadata of what a type holds."""
+    origin, held = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return constrained(held[0], list(held[1:]), None)
+    behind = getattr(annotation, "__value__", None)
+    if behind is not None and not isinstance(annotation, type):
+        translated = _translated(behind)
+        return annotation if translated is behind else translated
+    is_union = origin in (Union, types.UnionType)
+    if not (is_union or origin in (*_MANY, *_MANY_ABSTRACT, *_MAPPINGS)):
+        return annotation
+    inner = tuple(map(_translated, held))
+    if all(new is old for new, old in zip(inner, held, strict=True)):
+        return annotation
+    return Union[inner] if is_union else origin[inner]  # noqa: UP007 - of a tuple
 
 
 def _with(kind: Any, metas: list[msgspec.Meta]) -> Any:
@@ -184,24 +244,54 @@ def _only(meta: msgspec.Meta, names: tuple[str, ...]) -> list[msgspec.Meta]:
     return [msgspec.Meta(**given)] if given else []
 
 
+def _root(item: Any) -> str:
+    return type(item).__module__.partition(".")[0]
+
+
 def _metas(item: Any) -> list[msgspec.Meta]:
     """What an item of `Annotated` says, by its attributes: neither library is imported."""
     if isinstance(item, msgspec.Meta):
         return [item]
-    module = type(item).__module__.partition(".")[0]
-    if module == "annotated_types":
-        names = [(name, name) for name in _CONSTRAINTS]
-    elif type(item).__name__ == "FieldInfo" and module == "pydantic":
-        inner = [meta for each in item.metadata for meta in _metas(each)]
-        told = {
-            name: getattr(item, name)
-            for name in ("title", "description", "examples")
-            if getattr(item, name) is not None
-        }
-        return [*inner, *([msgspec.Meta(**told)] if told else [])]
-    elif module == "pydantic":  # what Field(pattern=...) leaves
-        names = [("pattern", "pattern")]
-    else:
+    if _root(item) not in _RULES or type(item).__name__ in _WITHOUT_RULE:
         return []
-    limits = {to: v for of, to in names if (v := getattr(item, of, None)) is not None}
+    if type(item).__name__ == "FieldInfo":
+        return _of_field(item)
+    limits = _attributes(item)
+    if "tz" in limits:  # `...` for any time zone, None for none
+        if limits["tz"] not in (None, ...):
+            raise _not_applied(repr(item))
+        limits["tz"] = limits["tz"] is ...
+    limits = {name: value for name, value in limits.items() if value is not None}
+    if not limits.keys() <= set(_CONSTRAINTS):
+        raise _not_applied(repr(item))
     return [msgspec.Meta(**limits)] if limits else []
+
+
+def _not_applied(rule: str) -> RuleError:
+    return RuleError(
+        f"{rule:.100}, which can't be applied to a single parameter: put it in a pydantic model "
+        "and take all fields of that, or check the value in a function for Depends()"
+    )
+
+
+def _of_field(item: Any) -> list[msgspec.Meta]:
+    for name in ("alias", "validation_alias"):
+        if getattr(item, name) is not None:
+            raise RuleError(f"Field({name}=...): write the name in a marker, such as Query('name')")
+    if not item.is_required():
+        raise RuleError("a Field with a default: write the default after the annotation")
+    if item.discriminator is not None:
+        raise _not_applied("Field(discriminator=...)")
+    told = {
+        name: getattr(item, name)
+        for name in ("title", "description", "examples")
+        if getattr(item, name) is not None
+    }
+    inner = [meta for each in item.metadata for meta in _metas(each)]
+    return [*inner, *([msgspec.Meta(**told)] if told else [])]
+
+
+def _attributes(item: Any) -> dict[str, Any]:
+    if dataclasses.is_dataclass(item):
+        return {each.name: getattr(item, each.name) for each in dataclasses.fields(item)}
+    return dict(getattr(item, "__dict__", {"": item}))
