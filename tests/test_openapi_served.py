@@ -17,7 +17,9 @@ from browser import Browser
 from commands import run
 from openapi_spec_validator import validate
 
+from kit import Kit
 from kit.openapi import build_document
+from kit.router import SmartRouter, TrieRouter
 
 SUPPORT = Path(__file__).parent / "support"
 BOOKSHELF = Path(__file__).parent.parent / "examples" / "bookshelf"
@@ -121,6 +123,21 @@ def test_document_of_every_feature_is_valid() -> None:
 
     for app in (everything.app, openapi_app.app):
         validate(build_document(app))
+
+
+def test_document_of_the_plugin_examples_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("plugin-middleware", "plugin-router"):
+        monkeypatch.syspath_prepend(str(BOOKSHELF.parent / name / "src"))
+    from request_id_middleware import request_id
+    from segment_hash_router import SegmentHashRouter
+
+    app = Kit(router=SmartRouter(routers=[SegmentHashRouter(), TrieRouter()]))
+    app.use(request_id(header_name="X-Correlation-Id"))
+    app.get("/", lambda c: c.text(c.get("request_id")))
+    app.get("/users/:id{[0-9]+}", lambda c: c.json({"id": c.req.param("id")}))
+    document = build_document(app)
+    validate(document)
+    assert [*document["paths"]] == ["/", "/users/{id}"]
 
 
 # --- Schemathesis -----------------------------------------------------------------------------
@@ -247,6 +264,48 @@ def test_swagger_sends_a_request_and_shows_the_answer(
     offline.forget()
     try_it_out(offline, f"{pages}{folder}/docs")
     assert offline.title == "Shown by swagger"
+
+
+def test_page_of_the_bookshelf(offline: Browser, serve: Callable[..., Any], database: Path) -> None:
+    """Authorizes with the token, adds a book with the example that is filled in, and sees it."""
+    served = serve(BOOKSHELF, "app:app", BOOKSHELF_DB=str(database))
+    offline.forget()
+    offline.open(f"{served.url}/docs")
+    shown = "document.querySelectorAll('.opblock').length"
+    assert wait_for(offline, f"return {shown} >= 9 && {shown}") == 9
+    offline.run(
+        """
+        const until = async (find) => {
+          for (let turn = 0; turn < 400; turn++) {
+            const found = find();
+            if (found) return found;
+            await new Promise((resolve) => setTimeout(resolve, 50));
+          }
+          throw new Error("it did not come: " + find);
+        };
+        const one = (selector) => until(() => document.querySelector(selector));
+        (await one(".auth-wrapper .authorize")).click();
+        const input = await one(".auth-container input");
+        const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+        set.call(input, "bookshelf");
+        input.dispatchEvent(new Event("input", {bubbles: true}));
+        input.dispatchEvent(new Event("change", {bubbles: true}));
+        (await one(".auth-container .authorize[type=submit]")).click();
+        (await one(".auth-container .btn-done")).click();
+        (await one("#operations-api-create_book .opblock-summary-control")).click();
+        const press = "#operations-api-create_book .btn.";
+        const start = document.querySelector(press + "try-out__btn");
+        if (start) start.click();
+        (await one(press + "execute")).click();
+        """
+    )
+    answer = wait_for(
+        offline,
+        "const found = document.querySelector('.live-responses-table .response');"
+        "return found && found.innerText.includes('201') ? found.innerText : null",
+    )
+    assert '"title": "Dune"' in answer
+    assert offline.console() == []
 
 
 def test_redoc_renders(offline: Browser, pages: str) -> None:
