@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import documents
@@ -63,23 +64,39 @@ def is_test(block: Block) -> bool:
     return Path(block.title).name.startswith("test_")
 
 
-def test_apps_of_the_docs_are_typed(wheels: dict[str, Path], tmp_path: Path) -> None:
-    python = new_environment(tmp_path / "venv")
-    install_pinned(python, *wheels.values(), "mypy", "pyright[nodejs]", *IMPORTED)
-    work = tmp_path / "work"
-    work.mkdir()
+@pytest.fixture(scope="module")
+def tools(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The commands of an environment with all of Kit, and the type checkers."""
+    python = new_environment(tmp_path_factory.mktemp("typed") / "venv")
+    install_pinned(python, *wheels.values(), "mypy", "pyright[nodejs]", "pytest", *IMPORTED)
+    return python.parent
+
+
+def check_types(tools: Path, folder: Path, names: Iterable[str]) -> None:
+    """Has mypy --strict and pyright look at the modules of a folder."""
+    version = ".".join(map(str, sys.version_info[:2]))
+    settings = {"typeCheckingMode": "basic", "pythonVersion": version}
+    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    assert run(tools / "mypy", "--strict", *names, cwd=folder).startswith("Success: no issues")
+    command = [tools / "pyright", "--pythonpath", tools / "python", "-p", folder]
+    assert run(*command, cwd=folder).startswith("0 errors, 0 warnings")
+
+
+def test_apps_of_the_docs_are_typed(tools: Path, tmp_path: Path) -> None:
     names: list[str] = []
     for page in PAGES:
         found = sources(page)
         assert not {*names}.intersection(found), "two pages have modules of one name"
         names += found
         for name, text in found.items():
-            (work / name).write_text(text)
+            (tmp_path / name).write_text(text)
     assert len(names) > len(PAGES)
-    version = ".".join(map(str, sys.version_info[:2]))
-    settings = {"typeCheckingMode": "basic", "pythonVersion": version}
-    (work / "pyrightconfig.json").write_text(json.dumps(settings))
-    tools = python.parent
-    assert run(tools / "mypy", "--strict", *names, cwd=work).startswith("Success: no issues")
-    said = run(tools / "pyright", "--pythonpath", python, "-p", work, cwd=work)
-    assert said.startswith("0 errors, 0 warnings")
+    check_types(tools, tmp_path, names)
+
+
+@pytest.mark.parametrize("options", [(), ("--plain",)])
+def test_projects_of_kit_new_are_typed(
+    options: tuple[str, ...], tools: Path, tmp_path: Path
+) -> None:
+    run(tools / "kit", "new", "shop", *options, cwd=tmp_path)
+    check_types(tools, tmp_path / "shop", ["app.py", "test_app.py"])

@@ -142,7 +142,7 @@ def test_installed_from_wheels(wheels: dict[str, Path], tmp_path: Path) -> None:
     install_pinned(python, *with_needed(wheels, "kit-core", "kit-dev"))
     script = python.parent / "kit"
     assert run(python, "-m", "kit", "--version") == run(script, "--version")
-    run(script, "new", "shop", cwd=tmp_path)
+    run(script, "new", "shop", "--plain", cwd=tmp_path)
     shop = tmp_path / "shop"
     assert "GET     /hello/:name  hello" in run(script, "routes", cwd=shop)
     said = run(python, "-m", "kit", "request", ".", "/hello/Ada", "--body-only", cwd=shop)
@@ -172,9 +172,23 @@ def test_command_stands_on_the_interface_alone(wheels: dict[str, Path], tmp_path
 
 
 @pytest.mark.slow
-def test_new_project_runs_at_once(wheels: dict[str, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "passed", "path", "answer"),
+    [
+        ((), "4 passed", "/docs", "<title>shop</title>"),
+        (("--plain",), "2 passed", "/hello/Ada", '{"hello":"Ada"}'),
+    ],
+)
+def test_new_project_runs_at_once(
+    options: tuple[str, ...],
+    passed: str,
+    path: str,
+    answer: str,
+    wheels: dict[str, Path],
+    tmp_path: Path,
+) -> None:
     """With what it declares, and nothing else."""
-    run(*KIT, "new", "shop", cwd=tmp_path)
+    run(*KIT, "new", "shop", *options, cwd=tmp_path)
     shop = tmp_path / "shop"
     settings = tomllib.loads((shop / "pyproject.toml").read_text())
     declared = [*settings["project"]["dependencies"], *settings["dependency-groups"]["dev"]]
@@ -182,7 +196,7 @@ def test_new_project_runs_at_once(wheels: dict[str, Path], tmp_path: Path) -> No
     python = new_environment(tmp_path / "venv")
     install_pinned(python, *with_needed(wheels, *{*names} & {*wheels}), *declared)
     script = python.parent / "kit"
-    assert "2 passed" in run(python.parent / "pytest", "-W", "error", cwd=shop)
+    assert passed in run(python.parent / "pytest", "-W", "error", cwd=shop)
     log = tmp_path / "log"
     with log.open("w") as output:
         process = subprocess.Popen(
@@ -193,7 +207,7 @@ def test_new_project_runs_at_once(wheels: dict[str, Path], tmp_path: Path) -> No
         while not (found := re.search(r"Serving app.py at (\S+) ", log.read_text())):
             assert time.monotonic() < end, log.read_text()
             time.sleep(0.05)
-        assert httpx.get(f"{found[1]}/hello/Ada").json() == {"hello": "Ada"}
+        assert answer in httpx.get(f"{found[1]}{path}").text
     finally:
         process.send_signal(signal.SIGINT)
         assert process.wait(STARTUP_S) == 0

@@ -163,9 +163,12 @@ EXTRAS = {
     "standard": {
         "kit-dev",
         "kit-logger",
+        "kit-openapi",
         "kit-testing",
+        "kit-typed",
         "kit-validator",
         "markupsafe",
+        "openapi-ui-bundles",
         "uvicorn",
         "watchfiles",
     },

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A bookshelf: a JSON API and a small page over SQLite.
+"""A bookshelf: a JSON API with its documentation, and a small page, over SQLite.
 
     kit serve examples/bookshelf
 
@@ -16,63 +16,87 @@ import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from pathlib import Path
-from typing import Any, TypedDict
+from pathlib import Path as FilePath
+from typing import Annotated, Any, TypeVar
 
-import page
-from books import book_of_form, book_of_json, number, search_text
+from books import (
+    COVER_BODY,
+    COVER_TYPES,
+    Book,
+    BookList,
+    Error,
+    Fault,
+    NewBook,
+    book_of_form,
+)
+from page import PAGE_SIZE, render
 from store import COLUMNS, DuplicateISBNError, Store, open_store
 
-from kit import Context, File, HTTPException, Kit, Limits, Response
+from kit import Context, File, Headers, HTTPException, Kit, Limits, Response
 from kit.bearer_auth import bearer_auth
 from kit.logger import logger as access_log
+from kit.openapi import describe, openapi
 from kit.trailing_slash import trim_trailing_slash
+from kit.typed import Env, Path, Query, typed
+from kit.validator import RequestValidationError
 
 logger = logging.getLogger("bookshelf")
-DATABASE = Path(os.environ.get("BOOKSHELF_DB") or Path(__file__).parent / "bookshelf.db")
+DATABASE = FilePath(os.environ.get("BOOKSHELF_DB") or FilePath(__file__).parent / "bookshelf.db")
 TOKEN = os.environ.get("BOOKSHELF_TOKEN") or "bookshelf"
-COVER_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 MAX_COVER_BYTES = 5 * 1024 * 1024
+ABOUT = """Reading is free. To write, authorize with the token: `bookshelf`, unless the environment
+variable BOOKSHELF_TOKEN says otherwise."""
 
-
-class Bindings(TypedDict):
-    """What `c.env` holds."""
-
-    store: Store
+# What endpoints ask for. SQLite's integers end where those of BookId do.
+Shelf = Annotated[Store, Env("store")]
+BookId = Annotated[int, Path(ge=1, le=2**63 - 1)]
+PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
+PageSize = Annotated[int, Query(ge=1, le=100)]
+SearchText = Annotated[str, Query(max_length=200, description="A part of title or author")]
 
 
 @asynccontextmanager
-async def lifespan(app: Kit[Bindings]) -> AsyncIterator[Bindings]:
+async def lifespan(app: Kit) -> AsyncIterator[dict[str, Store]]:
     async with open_store(DATABASE) as store:
         yield {"store": store}
 
 
 # A body is never larger than a cover with the form around it.
-app = Kit[Bindings](lifespan=lifespan, limits=Limits(max_body_size_bytes=MAX_COVER_BYTES + 64_000))
+limits = Limits(max_body_size_bytes=MAX_COVER_BYTES + 64_000)
+app = Kit(lifespan=lifespan, limits=limits, method_not_allowed=True)
 app.use(access_log())
 app.use(trim_trailing_slash())
+# The page is at /docs, the document at /openapi.json.
+openapi(app, info={"title": "Bookshelf", "version": "1.0.0", "description": ABOUT}, errors=Error)
 # Reading is free; every method that writes has to show the token.
 app.on(["POST", "PUT", "DELETE"], "/api/*", bearer_auth(token=TOKEN, realm="bookshelf"))
 
 
 # The API ------------------------------------------------------------------------------------------
 
-
-@app.get("/api/books")
-async def list_books(c: Context[Bindings]) -> Response:
-    wanted = number("page", c.req.query("page"), default=1, most=1_000_000)
-    size = number("size", c.req.query("size"), default=20, most=100)
-    found = await c.env["store"].page(wanted, size, search_text(c.req.query("q")))
-    return c.json({"items": found.items, "page": wanted, "size": size, "total": found.total})
+api = app.base_path("/api")
 
 
-@app.get("/api/books.csv")
-async def export_books(c: Context[Bindings]) -> Response:
+@api.get("/books")
+@typed
+async def list_books(
+    store: Shelf, page: PageNumber = 1, size: PageSize = 20, q: SearchText = ""
+) -> BookList:
+    """Lists the books, a page at a time."""
+    items, total = await store.page(page, size, q)
+    return BookList(items, page, size, total)
+
+
+@api.get("/books.csv")
+@describe(responses={200: {"content": {"text/csv": str}}})
+@typed
+async def export_books(c: Context, store: Shelf) -> Response:
+    """Sends the whole shelf, for spreadsheets."""
     headers = {
         "content-type": "text/csv; charset=UTF-8",
         "content-disposition": 'attachment; filename="books.csv"',
     }
-    return c.body(csv_lines(c.env["store"]), headers=headers)
+    return c.body(csv_lines(store), headers=headers)
 
 
 async def csv_lines(store: Store) -> AsyncIterator[str]:
@@ -96,65 +120,77 @@ def no_formula(value: Any) -> Any:
     return f"'{value}" if is_formula else value
 
 
-@app.post("/api/books")
-async def create_book(c: Context[Bindings]) -> Response:
-    book = await c.env["store"].create(await book_of_json(c.req))
-    return c.json(book, 201, {"location": f"/api/books/{book['id']}"})
+@api.post("/books")
+@typed(status=201)
+async def create_book(c: Context, book: NewBook, store: Shelf) -> Book:
+    """Adds a book.
+
+    Raises:
+        DuplicateISBNError: 409 if there is a book with this ISBN already.
+    """
+    created = await store.create(book)
+    c.header("location", f"/api/books/{created.id}")
+    return created
 
 
-@app.get("/api/books/:id")
-async def read_book(c: Context[Bindings]) -> Response:
-    return c.json(found(await c.env["store"].get(book_id(c)), c))
+@api.get("/books/:id")
+@typed
+async def read_book(id: BookId, store: Shelf) -> Book:
+    """Reads a book."""
+    return found(await store.get(id), f"There is no book {id}")
 
 
-@app.put("/api/books/:id")
-async def update_book(c: Context[Bindings]) -> Response:
-    book = await book_of_json(c.req)
-    return c.json(found(await c.env["store"].update(book_id(c), book), c))
+@api.put("/books/:id")
+@typed
+async def update_book(id: BookId, book: NewBook, store: Shelf) -> Book:
+    """Replaces a book.
+
+    Raises:
+        DuplicateISBNError: 409 if another book has this ISBN.
+    """
+    return found(await store.update(id, book), f"There is no book {id}")
 
 
-@app.delete("/api/books/:id")
-async def delete_book(c: Context[Bindings]) -> Response:
-    found(await c.env["store"].delete(book_id(c)), c)
-    return c.body(None, 204)
+@api.delete("/books/:id")
+@typed
+async def delete_book(id: BookId, store: Shelf) -> None:
+    """Removes a book, and its cover."""
+    found(await store.delete(id), f"There is no book {id}")
 
 
-@app.on(["PUT", "POST"], "/api/books/:id/cover")
-async def set_cover(c: Context[Bindings]) -> Response:
-    cover = (await c.req.form_data()).get("cover")
-    if not isinstance(cover, File):
-        raise HTTPException(400, "Expected a file in the form field 'cover'")
+@api.on(["PUT", "POST"], "/books/:id/cover")
+@describe(request_body=COVER_BODY)
+@typed
+async def set_cover(id: BookId, cover: File, store: Shelf) -> None:
+    """Sets the cover of a book: an image of at most 5 MiB."""
     if cover.type not in COVER_TYPES:
         raise HTTPException(
             415, f"A cover is one of {', '.join(COVER_TYPES)}, not {cover.type or 'without a type'}"
         )
     if cover.size > MAX_COVER_BYTES:
         raise HTTPException(413, f"A cover has at most {MAX_COVER_BYTES} bytes")
-    stored = await c.env["store"].set_cover(book_id(c), cover.type, await cover.bytes())
-    found(stored, c)
-    return c.body(None, 204)
+    stored = await store.set_cover(id, cover.type, await cover.bytes())
+    found(stored, f"There is no book {id}")
 
 
-@app.get("/api/books/:id/cover")
-async def read_cover(c: Context[Bindings]) -> Response:
-    cover = found(await c.env["store"].get_cover(book_id(c)), c, "cover of a book")
+@api.get("/books/:id/cover")
+@describe(responses={200: {"content": {"image/*": bytes}}})
+@typed
+async def read_cover(c: Context, id: BookId, store: Shelf) -> Response:
+    """Sends the cover of a book."""
+    cover = found(await store.get_cover(id), f"There is no cover of a book {id}")
     # A browser must not take what somebody uploaded for anything but an image.
-    headers = {"content-type": cover["type"], "x-content-type-options": "nosniff"}
-    return c.body(cover["data"], headers=headers)
+    headers = {"content-type": cover.type, "x-content-type-options": "nosniff"}
+    return c.body(cover.data, headers=headers)
 
 
-def book_id(c: Context[Bindings]) -> int:
-    text = c.req.param("id") or ""
-    # SQLite's integers end there; a longer number is the number of no book.
-    if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise HTTPException(404, f"There is no book {text!r}")
-    return int(text)
+T = TypeVar("T")
 
 
-def found(value: Any, c: Context[Bindings], what: str = "book") -> Any:
-    """What the store gave, if it gave something."""
+def found(value: T | None, otherwise: str) -> T:
+    """Returns what the store gave, if it gave something."""
     if not value:
-        raise HTTPException(404, f"There is no {what} {c.req.param('id')!r}")
+        raise HTTPException(404, otherwise)
     return value
 
 
@@ -162,65 +198,74 @@ def found(value: Any, c: Context[Bindings], what: str = "book") -> Any:
 
 
 @app.get("/")
-async def show_shelf(c: Context[Bindings]) -> Response:
-    return await shelf(c)
+@describe(hidden=True)
+@typed
+async def show_shelf(
+    c: Context, store: Shelf, page: PageNumber = 1, q: SearchText = ""
+) -> Response:
+    return c.html(render(await store.page(page, PAGE_SIZE, q), page, q))
 
 
 @app.post("/books")
-async def add_book(c: Context[Bindings]) -> Response:
+@describe(hidden=True)
+@typed
+async def add_book(c: Context, store: Shelf) -> Response:
     """Adds a book from the page's form, which shows the token in a field of its own."""
     form = await c.req.parse_body()
-    typed = {name: value for name, value in form.items() if isinstance(value, str)}
-    if not hmac.compare_digest(typed.get("token", "").encode(), TOKEN.encode()):
-        return await shelf(c, 401, "That is not the token.", typed)
+    fields = {name: value for name, value in form.items() if isinstance(value, str)}
     try:
-        await c.env["store"].create(book_of_form(typed))
-    except DuplicateISBNError:
-        return await shelf(c, 409, "There is a book with this ISBN already.", typed)
+        if not hmac.compare_digest(fields.get("token", "").encode(), TOKEN.encode()):
+            raise HTTPException(401, "That is not the token.")
+        await store.create(book_of_form(fields))
     except HTTPException as error:
-        return await shelf(c, error.status, error.message or "", typed)
-    return c.redirect("/", 303)
-
-
-async def shelf(
-    c: Context[Bindings], status: int = 200, message: str = "", typed: dict[str, str] | None = None
-) -> Response:
-    wanted = number("page", c.req.query("page"), default=1, most=1_000_000)
-    q = search_text(c.req.query("q"))
-    books = await c.env["store"].page(wanted, page.SIZE, q)
-    return c.html(page.render(books, wanted, q, message, typed or {}), status)
+        status, message = error.status, error.message or ""
+    except DuplicateISBNError:
+        status, message = 409, "There is a book with this ISBN already."
+    except ValueError as error:
+        status, message = 400, str(error)
+    else:
+        return c.redirect("/", 303)
+    return c.html(render(await store.page(1, PAGE_SIZE), message=message, fields=fields), status)
 
 
 # Errors -------------------------------------------------------------------------------------------
 
 
 @app.on_error(DuplicateISBNError)
-async def duplicate(error: DuplicateISBNError, c: Context[Bindings]) -> Response:
+async def duplicate(error: DuplicateISBNError, c: Context) -> Response:
     return problem(c, 409, "There is a book with this ISBN already")
 
 
+@app.on_error(RequestValidationError)
+async def invalid(error: RequestValidationError, c: Context) -> Response:
+    if error.target == "param":
+        return await not_found(c)
+    wrong = [": ".join(filter(None, (each["path"], each["message"]))) for each in error.errors]
+    return problem(c, 400, f"{error.detail}: {'; '.join(wrong)}")
+
+
 @app.on_error(HTTPException)
-async def refused(error: HTTPException, c: Context[Bindings]) -> Response:
-    challenge = error.res.headers.get("www-authenticate") if error.res else None
-    headers = {"www-authenticate": challenge} if challenge else None
-    return problem(c, error.status, error.message or "", headers)
+async def refused(error: HTTPException, c: Context) -> Response:
+    given = error.res.headers if error.res else Headers(error.headers)
+    kept = {name: given[name] for name in ("allow", "www-authenticate") if name in given}
+    return problem(c, error.status, error.message or "", kept)
 
 
 @app.on_error()
-async def fault(error: Exception, c: Context[Bindings]) -> Response:
+async def fault(error: Exception, c: Context) -> Response:
     logger.error("Exception in %s %s", c.req.method, c.req.url, exc_info=error)
     return problem(c, 500, "Internal Server Error")
 
 
 @app.not_found()
-async def not_found(c: Context[Bindings]) -> Response:
+async def not_found(c: Context) -> Response:
     return problem(c, 404, f"There is nothing at {c.req.path}")
 
 
 def problem(
-    c: Context[Bindings], status: int, message: str, headers: dict[str, str] | None = None
+    c: Context, status: int, message: str, headers: dict[str, str] | None = None
 ) -> Response:
     """An error: JSON for a program that uses the API, text for a reader of the page."""
     if c.req.path == "/api" or c.req.path.startswith("/api/"):
-        return c.json({"error": {"status": status, "message": message}}, status, headers)
+        return c.json(Error(Fault(status, message)), status, headers)
     return c.text(message, status, headers)

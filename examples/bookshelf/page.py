@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import Any
 from urllib.parse import urlencode
 
+from books import Book
 from store import Page
 
-SIZE = 20
+PAGE_SIZE = 20
 FIELDS = (
     ("title", "Title", "required maxlength=300"),
     ("author", "Author", "maxlength=200"),
@@ -32,7 +32,9 @@ input, button { font: inherit; padding: .3rem .5rem; }
 """
 
 
-def render(found: Page, page: int, q: str, message: str, typed: Mapping[str, str]) -> str:
+def render(
+    found: Page, page: int = 1, q: str = "", message: str = "", fields: Mapping[str, str] = {}
+) -> str:
     """Makes the page.
 
     Args:
@@ -40,7 +42,7 @@ def render(found: Page, page: int, q: str, message: str, typed: Mapping[str, str
         page: Number of the page, from 1.
         q: What was searched for.
         message: What went wrong with the form, if anything did.
-        typed: What was in the form, to be shown again; not the token.
+        fields: What was in the form, to be shown again; not the token.
     """
     return f"""<!doctype html>
 <html lang="en">
@@ -50,10 +52,10 @@ def render(found: Page, page: int, q: str, message: str, typed: Mapping[str, str
 <style>{STYLE}</style>
 <h1>Bookshelf</h1>
 <p class="quiet">{found.total} books{f" with “{escape(q)}”" if q else ""}
- · <a href="/api/books">JSON</a> · <a href="/api/books.csv">CSV</a></p>
+ · <a href="/docs">API</a> · <a href="/api/books">JSON</a> · <a href="/api/books.csv">CSV</a></p>
 <h2>Add a book</h2>
 {f'<p class="message" role="alert">{escape(message)}</p>' if message else ""}
-<form action="/books" method="post">{"".join(_field(*f, typed) for f in FIELDS)}
+<form action="/books" method="post">{"".join(_field(*f, fields) for f in FIELDS)}
 <button>Add</button></form>
 <h2>On the shelf</h2>
 <form action="/"><label>Search<input name="q" value="{escape(q)}"></label><button>Go</button></form>
@@ -63,13 +65,14 @@ def render(found: Page, page: int, q: str, message: str, typed: Mapping[str, str
 """
 
 
-def _table(books: list[dict[str, Any]]) -> str:
+def _table(books: list[Book]) -> str:
     if not books:
         return "<p>The shelf is empty here.</p>"
     rows = "".join(
         "<tr>"
         + "".join(
-            f"<td>{escape(str(book[n] or ''))}</td>" for n in ("title", "author", "year", "isbn")
+            f"<td>{escape(str(text or ''))}</td>"
+            for text in (book.title, book.author, book.year, book.isbn)
         )
         + "</tr>"
         for book in books
@@ -78,7 +81,7 @@ def _table(books: list[dict[str, Any]]) -> str:
 
 
 def _pages(total: int, page: int, q: str) -> str:
-    last = max(1, -(-total // SIZE))
+    last = max(1, -(-total // PAGE_SIZE))
     links = [
         f'<a href="/?{escape(urlencode({"page": number, **({"q": q} if q else {})}))}">{text}</a>'
         for number, text in ((page - 1, "earlier"), (page + 1, "later"))
@@ -87,6 +90,6 @@ def _pages(total: int, page: int, q: str) -> str:
     return f"<p>Page {page} of {last} {' · '.join(links)}</p>"
 
 
-def _field(name: str, label: str, attributes: str, typed: Mapping[str, str]) -> str:
-    value = "" if name == "token" else escape(typed.get(name, ""))
+def _field(name: str, label: str, attributes: str, fields: Mapping[str, str]) -> str:
+    value = "" if name == "token" else escape(fields.get(name, ""))
     return f'<label>{label}<input name="{name}" value="{value}" {attributes}></label>'

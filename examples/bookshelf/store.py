@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import aiosqlite
+from books import Book, NewBook
+from msgspec.structs import astuple
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS books (
@@ -36,8 +38,15 @@ class DuplicateISBNError(Exception):
 class Page(NamedTuple):
     """One page of a list, and how many books there are on all pages."""
 
-    items: list[dict[str, Any]]
+    items: list[Book]
     total: int
+
+
+class Cover(NamedTuple):
+    """The image on a book, and its media type."""
+
+    type: str
+    data: bytes
 
 
 class Store:
@@ -48,38 +57,47 @@ class Store:
         self._writer = writer
         self._reader = reader
 
-    async def page(self, number: int, size: int, q: str) -> Page:
+    async def page(self, number: int, size: int, q: str = "") -> Page:
         where, values = "", []
         if q:
             where = "WHERE title LIKE ? ESCAPE '\\' OR author LIKE ? ESCAPE '\\'"
             pattern = "%" + q.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
             values = [pattern, pattern]
-        counted = await self._one(f"SELECT count(*) AS total FROM books {where}", values)
+        [[total]] = await self._reader.execute_fetchall(
+            f"SELECT count(*) FROM books {where}", values
+        )
         rows = await self._reader.execute_fetchall(
             f"SELECT * FROM books {where} ORDER BY id LIMIT ? OFFSET ?",
             [*values, size, (number - 1) * size],
         )
-        return Page([dict(row) for row in rows], counted["total"] if counted else 0)
+        return Page([Book(*row) for row in rows], total)
 
-    async def get(self, book_id: int) -> dict[str, Any] | None:
-        return await self._one("SELECT * FROM books WHERE id = ?", [book_id])
+    async def get(self, book_id: int) -> Book | None:
+        row = await self._one("SELECT * FROM books WHERE id = ?", [book_id])
+        return Book(*row) if row else None
 
-    async def create(self, book: dict[str, Any]) -> dict[str, Any]:
-        names = [name for name in COLUMNS if name in book]
-        marks = ", ".join("?" * len(names))
-        sql = f"INSERT INTO books ({', '.join(names)}) VALUES ({marks}) RETURNING *"
-        return await self._write(sql, [book[name] for name in names]) or {}
+    async def create(self, book: NewBook) -> Book:
+        """Puts a book on the shelf.
 
-    async def update(self, book_id: int, book: dict[str, Any]) -> dict[str, Any] | None:
-        names = [name for name in COLUMNS if name in book]
-        changes = ", ".join(f"{name} = ?" for name in names)
-        sql = f"UPDATE books SET {changes} WHERE id = ? RETURNING *"
-        return await self._write(sql, [*(book[name] for name in names), book_id])
+        Raises:
+            DuplicateISBNError: If there is a book with its ISBN already.
+        """
+        sql = "INSERT INTO books (title, author, year, isbn) VALUES (?, ?, ?, ?) RETURNING *"
+        [row] = await self._write(sql, astuple(book))
+        return Book(*row)
+
+    async def update(self, book_id: int, book: NewBook) -> Book | None:
+        """Replaces a book; None if there is none.
+
+        Raises:
+            DuplicateISBNError: If another book has its ISBN.
+        """
+        sql = "UPDATE books SET title = ?, author = ?, year = ?, isbn = ? WHERE id = ? RETURNING *"
+        rows = await self._write(sql, [*astuple(book), book_id])
+        return Book(*rows[0]) if rows else None
 
     async def delete(self, book_id: int) -> bool:
-        return (
-            await self._write("DELETE FROM books WHERE id = ? RETURNING id", [book_id]) is not None
-        )
+        return bool(await self._write("DELETE FROM books WHERE id = ? RETURNING id", [book_id]))
 
     async def set_cover(self, book_id: int, type: str, data: bytes) -> bool:
         """Stores a cover; False if there is no such book."""
@@ -89,10 +107,11 @@ class Store:
             "ON CONFLICT (book_id) DO UPDATE SET type = excluded.type, data = excluded.data "
             "RETURNING book_id"
         )
-        return await self._write(sql, [type, data, book_id]) is not None
+        return bool(await self._write(sql, [type, data, book_id]))
 
-    async def get_cover(self, book_id: int) -> dict[str, Any] | None:
-        return await self._one("SELECT type, data FROM covers WHERE book_id = ?", [book_id])
+    async def get_cover(self, book_id: int) -> Cover | None:
+        row = await self._one("SELECT type, data FROM covers WHERE book_id = ?", [book_id])
+        return Cover(*row) if row else None
 
     async def rows(self) -> AsyncGenerator[list[tuple[Any, ...]], None]:
         """Gives the whole shelf, some rows at a time, as it is when the reading begins."""
@@ -104,19 +123,18 @@ class Store:
             while rows := await cursor.fetchmany(ROWS_PER_STEP):
                 yield [tuple(row) for row in rows]
 
-    async def _one(self, sql: str, values: list[Any]) -> dict[str, Any] | None:
+    async def _one(self, sql: str, values: Sequence[Any]) -> aiosqlite.Row | None:
         rows = list(await self._reader.execute_fetchall(sql, values))
-        return dict(rows[0]) if rows else None
+        return rows[0] if rows else None
 
-    async def _write(self, sql: str, values: list[Any]) -> dict[str, Any] | None:
-        """Runs one statement, which is a transaction of its own; gives its row, if it has one."""
+    async def _write(self, sql: str, values: Sequence[Any]) -> list[aiosqlite.Row]:
+        """Runs one statement, which is a transaction of its own; returns its rows."""
         try:
-            rows = list(await self._writer.execute_fetchall(sql, values))
+            return list(await self._writer.execute_fetchall(sql, values))
         except sqlite3.IntegrityError as error:
             if "books.isbn" in str(error):
                 raise DuplicateISBNError from error
             raise
-        return dict(rows[0]) if rows else None
 
 
 @asynccontextmanager

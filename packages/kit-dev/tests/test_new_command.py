@@ -19,18 +19,36 @@ from kit.dev.cli import main
 FILES = ["app.py", "test_app.py", "pyproject.toml", "README.md", ".gitignore"]
 
 
-def new(name: str) -> Any:
-    return CliRunner().invoke(main, ["new", name])
+KIT = r"(\[\w+\])?>=[\d.]+,<[\d.]+"
 
 
-def test_project_passes_its_own_tests(folder: Path) -> None:
-    result = new("my-shop")
+def new(name: str, *options: str) -> Any:
+    return CliRunner().invoke(main, ["new", name, *options])
+
+
+@pytest.mark.parametrize(
+    ("options", "hint", "passed", "imported"),
+    [
+        pytest.param(
+            (),
+            "; open http://127.0.0.1:8000/docs",
+            "4 passed",
+            [f"kit-core{KIT}", f"kit-typed{KIT}", f"kit-openapi{KIT}", "msgspec"],
+            id="typed",
+        ),
+        pytest.param(("--plain",), "", "2 passed", [f"kit-core{KIT}"], id="plain"),
+    ],
+)
+def test_project_passes_its_own_tests(
+    options: tuple[str, ...], hint: str, passed: str, imported: list[str], folder: Path
+) -> None:
+    result = new("my-shop", *options)
     assert (result.exit_code, result.output) == (
         0,
         "Made my-shop with app.py, test_app.py, pyproject.toml, README.md, .gitignore. Next:\n"
         "\n"
         "  cd my-shop\n"
-        "  kit dev   serves it, and reloads it when its code changes\n"
+        f"  kit dev   serves it, and reloads it when its code changes{hint}\n"
         "  pytest    runs its tests\n",
     )
     root = folder / "my-shop"
@@ -42,22 +60,46 @@ def test_project_passes_its_own_tests(folder: Path) -> None:
         text=True,
         timeout=120,
     )
-    assert "2 passed" in done.stdout, done.stdout + done.stderr
+    assert passed in done.stdout, done.stdout + done.stderr
     settings = tomllib.loads((root / "pyproject.toml").read_text())
     assert settings["project"]["name"] == "my-shop"
-    [core] = settings["project"]["dependencies"]
-    dev, testing, runner = settings["dependency-groups"]["dev"]
-    assert re.fullmatch(r"kit-core>=[\d.]+,<[\d.]+", core)
-    assert re.fullmatch(r"kit-dev\[serve\]>=[\d.]+,<[\d.]+", dev)
-    assert re.fullmatch(r"kit-testing>=[\d.]+,<[\d.]+", testing)
-    assert runner == "pytest"
+    wanted = [
+        *zip(settings["project"]["dependencies"], imported, strict=True),
+        *zip(
+            settings["dependency-groups"]["dev"],
+            [f"kit-dev{KIT}", f"kit-testing{KIT}", "pytest"],
+            strict=True,
+        ),
+    ]
+    for given, pattern in wanted:
+        assert re.fullmatch(pattern, given)
+    installed = next(
+        line for line in (root / "README.md").read_text().splitlines() if line.startswith("pip ")
+    )
+    for given, _ in wanted:
+        assert re.sub("[>=].*", "", given) in installed
 
 
-def test_project_is_tidy(folder: Path) -> None:
+def test_what_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.metadata.distribution
+
+    def distribution(name: str) -> importlib.metadata.Distribution:
+        if name in ("kit-typed", "openapi-ui-bundles"):
+            raise importlib.metadata.PackageNotFoundError(name)
+        return find(name)
+
+    monkeypatch.setattr(importlib.metadata, "distribution", distribution)
+    hint = "  pip install kit-typed 'kit-openapi[ui]'\n"
+    assert hint in new("shop").output
+    assert "pip install" not in new("other", "--plain").output
+
+
+@pytest.mark.parametrize("options", [(), ("--plain",)])
+def test_project_is_tidy(options: tuple[str, ...], folder: Path) -> None:
     ruff = Path(sys.executable).parent / "ruff"
     if not ruff.exists():
         pytest.skip("ruff is not installed")
-    assert new("shop").exit_code == 0
+    assert new("shop", *options).exit_code == 0
     for arguments in (["check", "--select", "E,F,I,UP,B"], ["format", "--check"]):
         done = subprocess.run(
             [ruff, *arguments, "--isolated", "."],

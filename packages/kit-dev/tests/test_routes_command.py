@@ -309,6 +309,17 @@ def test_explain_shows_generated_code(folder: Path) -> None:
     assert found["steps"][0]["source"] == "def show(c):\n    id = 1\n\n    return id\n"
 
 
+def test_generated_code_names_files_below_the_current_folder(folder: Path) -> None:
+    (folder / "app.py").write_text(
+        "from kit import Kit\n"
+        "from kit.interface.metadata import attach\n"
+        "def show(c): return c.text('')\n"
+        "attach(show, source=f'# of {__file__}:3, not of /elsewhere/app.py')\n"
+        "app = Kit().get('/', show)\n"
+    )
+    assert kit("--explain /")[1].endswith("  # of app.py:3, not of /elsewhere/app.py\n")
+
+
 @pytest.mark.parametrize("router", ["trie", "linear", "pattern", "reg-exp"])
 def test_explain_with_any_router(router: str, folder: Path) -> None:
     (folder / "app.py").write_text(

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
@@ -103,7 +105,9 @@ def _explained(found: Explanation, colorize: bool, has_path: bool) -> list[str]:
     for step in found.steps:
         if step.source and step.runs:
             lines += ["", f"The code generated for {step.name}:", ""]
-            lines += [f"  {line}".rstrip() for line in step.source.splitlines()]
+            # Files of the app are named as short as in the table.
+            source = step.source.replace(f"{Path.cwd()}{os.sep}", "")
+            lines += [f"  {line}".rstrip() for line in source.splitlines()]
     if not found.is_answered:
         lines += [*([""] if rows else []), *_unanswered(found)]
     if colorize:
