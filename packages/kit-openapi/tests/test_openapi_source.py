@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from http import HTTPStatus
 from typing import Any
 
@@ -169,6 +170,95 @@ def test_what_is_caught_is_not_raised() -> None:
             raise
 
     assert [*operation(handler)["responses"]] == ["200", "451", "452"]
+
+
+class LostError(HTTPException):
+    """It is lost."""
+
+    status = 410
+
+
+class OtherError(LostError):
+    """It is somewhere else."""
+
+    status = 421
+
+
+def lose(number: int) -> int:
+    if number > 7:
+        raise LostError(410)
+    return number
+
+
+def test_a_class_that_is_caught_is_not_raised() -> None:
+    def handler(c: Context) -> Response:
+        try:
+            lose(1)
+        except LostError:
+            return c.text("caught")
+        with contextlib.suppress(LostError):
+            raise LostError(410)
+        try:
+            raise LostError(410)
+        except OtherError:
+            return c.text("another class")
+        except LostError as error:
+            if c.req.query("again"):
+                raise error
+        return c.text("x")
+
+    assert [*operation(handler)["responses"]] == ["200", "410"]
+
+    def without(c: Context) -> Response:
+        try:
+            lose(1)
+        except (ValueError, LostError):
+            return c.text("caught")
+        with contextlib.suppress(LostError):
+            lose(2)
+        return c.text("x")
+
+    assert [*operation(without)["responses"]] == ["200"]
+
+
+def test_the_first_handler_that_fits_counts() -> None:
+    def handler(c: Context) -> Response:
+        try:
+            if c.req.query("a"):
+                raise OtherError(421)
+            raise LostError(410)
+        except OtherError:
+            raise
+        except HTTPException:
+            return c.text("caught")
+
+    assert [*operation(handler)["responses"]] == ["200", "421"]
+
+
+def test_a_function_that_is_called_within_a_try_and_outside() -> None:
+    def handler(c: Context) -> Response:
+        try:
+            lose(1)
+        except LostError:
+            lose(2)
+        return c.text("x")
+
+    assert [*operation(handler)["responses"]] == ["200", "410"]
+
+
+def test_what_stands_in_a_try_is_read() -> None:
+    async def handler(c: Context) -> Response:
+        try:
+            page = c.req.query("page", int)
+            await c.req.json(Book)
+            return c.json({"page": page}, 201)
+        except HTTPException:
+            return c.json({}, 422)
+
+    found = operation(handler)
+    assert [*found["responses"]] == ["201", "422"]
+    assert [each["name"] for each in found["parameters"]] == ["id", "page"]
+    assert "requestBody" in found
 
 
 def test_functions_within_are_not_run() -> None:

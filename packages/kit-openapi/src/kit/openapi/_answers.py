@@ -191,13 +191,15 @@ def _add_reads(
     found: dict[str, Answer], operation: Operation, reading: Reading, errors: Errors
 ) -> None:
     """Adds the errors of `c.req.query(name, int)` and the like, and of paths that don't match."""
-    typed = [each for each in reading.parameters if each.kind is not str]
+    typed = [each for each in reading.parameters if each.kind is not str and each.can_fail]
     if any(each.target == "param" for each in typed):
         _add(found, "404", errors.answer("", is_problem=True))
     elif any(each.expression is not None for each in operation.template.parameters):
         found.setdefault("404", Answer())
     if any(each.target != "param" for each in typed):
         _add(found, "400", errors.answer("", is_problem=True))
+    if not reading.can_fail:
+        return
     if reading.json not in (UNKNOWN, Any):
         _add(found, "400", errors.answer("", ValidationProblem))
     elif reading.json is Any or reading.form:
