@@ -68,7 +68,12 @@ def except_(
         return run_every("except_()", parts, c, next)
 
     # For tools: which paths the facts above are not about.
-    return attach(except_, **facts_of_every(parts), combine_except=tuple(patterns))
+    facts = facts_of_every(parts)
+    if functions and facts.get("security"):
+        # Requests that a function exempts need no credentials, and which these are it alone knows.
+        choices = facts["security"]
+        facts["security"] = choices if () in choices else (*choices, ())
+    return attach(except_, **facts, combine_except=tuple(patterns))
 
 
 def _conditions(condition: Any) -> tuple[list[str], list[Callable[..., Any]]]:
