@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import html
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -136,6 +137,40 @@ def test_links_are_relative(
         if "/ui/" in f"/{link}":
             target = page.rpartition("/")[0] + "/" + link
             assert get(run, app, target)[0].status == 200
+
+
+def test_odd_paths_are_escaped(run: Run) -> None:
+    app = app_with(path="/a\"b&c 'd.json", docs='/x"y&amp z')
+    response, page = get(run, app, "/x%22y&amp%20z")
+    assert response.status == 200
+    assert b'"y' not in page
+    assert b'data-document="a%22b&amp;c%20&#x27;d.json"' in page
+    for link in map(html.unescape, links(page)):
+        if link.startswith("x"):
+            assert get(run, app, f"/{link}")[0].status == 200
+    assert get(run, app, "/a%22b&c%20'd.json")[0].status == 200
+
+
+def test_title_is_escaped(run: Run) -> None:
+    app = app_with(info={"title": "</title><script>", "version": "1"})
+    _, page = get(run, app, "/docs")
+    assert b"<title>&lt;/title&gt;&lt;script&gt;</title>" in page
+
+
+def test_head(run: Run) -> None:
+    app = app_with()
+    _, page = get(run, app, "/docs")
+    for path in ("/docs", "/openapi.json", f"/{links(page)[0]}"):
+
+        async def ask(path: str = path) -> tuple[Response, bytes]:
+            response = await app.request(path, method="HEAD")
+            return response, await response.bytes()
+
+        response, body = run(ask)
+        assert (response.status, body) == (200, b"")
+        assert response.headers.get("content-type") == (
+            get(run, app, path)[0].headers.get("content-type")
+        )
 
 
 def test_page_with_a_slash_at_its_end(run: Run) -> None:

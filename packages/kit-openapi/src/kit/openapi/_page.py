@@ -12,7 +12,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from anyio import to_thread
 
@@ -32,6 +32,8 @@ _TYPES = {
 _NO_IMAGE = b"data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 _SCRIPT = "kit-openapi.js"
 _STYLE = "kit-openapi.css"
+# What a path in a URL has as it is, but `:`, which would end the scheme of a relative one.
+_SAFE = "/%!$&'()*+,;=@"
 
 
 class _Interface(NamedTuple):
@@ -164,7 +166,7 @@ class Pages:
             icon = f'<link rel="icon" href="{await self._link(interface.icon, up)}">\n'
         title = escape(str(self._documented.info["title"]))
         folder = posixpath.dirname(self._docs)
-        document = up + posixpath.relpath(self._path, folder or "/")
+        document = up + quote(posixpath.relpath(self._path, folder or "/"), safe=_SAFE)
         servers = " data-servers" if self._documented.servers else ""
         return (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -185,7 +187,7 @@ class Pages:
             return escape(f"{self._url}/{name}")
         loaded = await self._load(name)
         folder = posixpath.join(self._docs.rsplit("/", 1)[-1], "ui")
-        return f"{up}{folder}/{name}?v={loaded.etag[1:13]}"
+        return escape(f"{up}{quote(folder, safe=_SAFE)}/{name}?v={loaded.etag[1:13]}")
 
     async def _answer_file(self, c: Context[Any, Any]) -> Response:
         name = c.req.param("file") or ""
