@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import enum
+import math
 import uuid
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, Literal, NotRequired, TypedDict, TypeVar
@@ -447,3 +448,29 @@ def test_components_that_nothing_refers_to_are_left_out() -> None:
 
     _, schemas = build(validator("query", Query))
     assert "Query" not in schemas
+
+
+class Limits(Struct):
+    """Numbers, some of which JSON has no form for."""
+
+    most: float = math.inf
+    least: Annotated[float, Meta(examples=[-math.inf, 1.5])] = 0.5
+    page: int | None = None
+
+
+def test_defaults_that_json_has_no_form_for_are_left_out() -> None:
+    operation, components = build(validator("json", Limits))
+    properties = components["Limits"]["properties"]
+    assert properties["most"] == {"type": "number"}
+    assert properties["least"] == {"type": "number", "default": 0.5, "examples": [1.5]}
+    assert body(operation) == {"$ref": "#/components/schemas/Limits"}
+
+
+def test_a_type_that_parameters_and_a_body_share_keeps_its_defaults() -> None:
+    app = Kit()
+    app.get("/", handler, use=validator("query", Limits))
+    app.post("/", handler, use=validator("json", Limits))
+    document = build_document(app)
+    assert document["components"]["schemas"]["Limits"]["properties"]["page"]["default"] is None
+    parameters = document["paths"]["/"]["get"]["parameters"]
+    assert "default" not in parameters[2]["schema"]

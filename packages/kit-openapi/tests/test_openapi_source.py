@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import math
 from http import HTTPStatus
 from typing import Any
 
@@ -259,6 +261,65 @@ def test_what_stands_in_a_try_is_read() -> None:
     assert [*found["responses"]] == ["201", "422"]
     assert [each["name"] for each in found["parameters"]] == ["id", "page"]
     assert "requestBody" in found
+
+
+def test_decorators_are_read() -> None:
+    def limited(function: Any) -> Any:
+        @functools.wraps(function)
+        async def wrapper(c: Context) -> Response:
+            if c.req.header("x-many", int, default=0):
+                raise HTTPException(429, "Too many")
+            return await function(c)  # type: ignore[no-any-return]
+
+        return wrapper
+
+    @limited
+    @limited
+    async def handler(c: Context) -> Response:
+        return c.json({}, 201)
+
+    found = operation(handler)
+    assert [*found["responses"]] == ["201", "400", "429"]
+    assert [each["name"] for each in found["parameters"]] == ["id", "x-many"]
+
+
+class Reads:
+    """Reads a book."""
+
+    def __call__(self, c: Context) -> Response:
+        if c.req.query("x"):
+            raise HTTPException(410)
+        return c.json({}, 202)
+
+    def by_method(self, c: Context) -> Response:
+        raise HTTPException(411)
+
+
+def test_methods_and_objects_that_can_be_called() -> None:
+    assert [*operation(Reads())["responses"]] == ["202", "410"]
+    assert [*operation(Reads().by_method)["responses"]] == ["411"]
+
+
+def test_an_error_that_can_not_be_told() -> None:
+    def handler(c: Context) -> Response:
+        status = 404
+        raise HTTPException(status)
+
+    assert operation(handler)["responses"] == {"default": {"description": "Another answer"}}
+
+
+MISSING = object()
+
+
+def test_defaults_that_json_has_no_form_for() -> None:
+    def handler(c: Context) -> Response:
+        c.req.query("a", str, default=MISSING)
+        c.req.query("b", float, default=math.inf)
+        c.req.query("c", int, default=TEAPOT)
+        return c.text("x")
+
+    parameters = operation(handler, "/")["parameters"]
+    assert [each["schema"].get("default") for each in parameters] == [None, None, TEAPOT]
 
 
 def test_functions_within_are_not_run() -> None:

@@ -102,6 +102,8 @@ def answers_of(
     for given, value in operation.described.get("responses", {}).items():
         text = found[str(given)].description if str(given) in found else ""
         found[str(given)] = described_answer(given, value, text, schemas)
+    if not found:  # its source tells no more than that it raises something
+        found["default"] = Answer()
     for key, answer in found.items():
         returned = said.returns if key.startswith("2") else ""
         answer.description = answer.description or returned or _phrase(key)

@@ -66,7 +66,7 @@ class Documentation:
         operations = find_operations(self.app, self.base_path, self.notes)
         schemas = Schemas()
         errors = Errors(self.errors, schemas)
-        security = Security(self.security_schemes)
+        security = Security(self.security_schemes, self.notes)
         planned = [plan(each, schemas, errors, security) for each in operations]
         forget()
         schemas.resolve()

@@ -16,7 +16,17 @@ from kit.interface import HTTPException, ProblemError
 from kit.interface.metadata import facts_of
 
 from ._catching import Catchers, is_caught, nodes_in_try
-from ._source import UNKNOWN, Tree, argument, innermost, own_nodes, tree_of, value_of
+from ._source import (
+    UNKNOWN,
+    Tree,
+    argument,
+    innermost,
+    is_of_kit,
+    own_nodes,
+    tree_of,
+    value_of,
+    wrappers,
+)
 
 DEEPEST = 3
 # What the context makes answers with: the position of the status, and the media type.
@@ -105,10 +115,19 @@ def read(handler: Any) -> Reading:
     """
     reading = Reading()
     reader = _Reader(reading, set())
-    reader.read(innermost(handler), 0)
+    for wrapper in wrappers(handler):
+        reader.read(wrapper, 1)
+    reader.read(_called_by(innermost(handler)), 0)
     for function in facts_of(handler).others.get("typed_calls", ()):
         reader.read(innermost(function), 1)
     return reading
+
+
+def _called_by(function: Any) -> Any:
+    """The function that runs when an object is called."""
+    if isinstance(function, (FunctionType, type)):
+        return function
+    return getattr(type(function), "__call__", function)  # noqa: B004
 
 
 class _Reader:
@@ -333,5 +352,4 @@ def _function_of(call: ast.Call, function: FunctionType) -> FunctionType | None:
     called = innermost(value_of(call.func, function))
     if not isinstance(called, FunctionType):
         return None
-    module = called.__module__ or ""
-    return None if module == "kit" or module.startswith("kit.") else called
+    return None if is_of_kit(called) else called

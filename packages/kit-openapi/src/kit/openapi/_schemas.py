@@ -8,6 +8,7 @@ share is resolved once, in the same way whatever the order of routes.
 from __future__ import annotations
 
 import copy
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module
@@ -263,8 +264,15 @@ def _use_docstring(schema: Schema) -> None:
 
 
 def _complete(value: Any) -> None:
-    """Adds what msgspec leaves out: types of enumerations, and what a decimal number may be."""
+    """Adds what msgspec leaves out: types of enumerations, and what a decimal number may be.
+
+    Takes away defaults and examples that JSON has no form for.
+    """
     if isinstance(value, dict):
+        if "default" in value and not is_json(value["default"]):
+            del value["default"]
+        if isinstance(value.get("examples"), list):
+            value["examples"] = [each for each in value["examples"] if is_json(each)]
         if value.get("format") == "decimal" and value.get("type") == "string":
             value |= {"type": ["string", "number"], "pattern": _DECIMAL}
         enum = value.get("enum")
@@ -277,6 +285,15 @@ def _complete(value: Any) -> None:
         for each in value:
             if isinstance(each, (dict, list)):
                 _complete(each)
+
+
+def is_json(value: Any) -> bool:
+    """Tells whether JSON has a form for a value: not for infinity, nor for what is no number."""
+    if isinstance(value, dict):
+        value = [*value.values()]
+    if isinstance(value, (list, tuple)):
+        return all(map(is_json, value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def fields_of(schema: Schema) -> Iterable[tuple[str, Schema, bool]]:

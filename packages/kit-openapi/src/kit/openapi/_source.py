@@ -54,6 +54,31 @@ def innermost(handler: Any) -> Any:
     return handler
 
 
+def wrappers(handler: Any) -> Iterator[FunctionType]:
+    """Yields the functions that decorators of the app have put around a handler, outermost first.
+
+    Args:
+        handler: A handler.
+    """
+    end = innermost(handler)
+    seen: set[int] = set()
+    while handler is not end and id(handler) not in seen:
+        seen.add(id(handler))
+        if isinstance(handler, FunctionType) and not is_of_kit(handler):
+            yield handler
+        if isinstance(handler, partial):
+            handler = handler.func
+        else:
+            handler = getattr(handler, "__wrapped__", getattr(handler, "__func__", end))
+
+
+def is_of_kit(function: FunctionType) -> bool:
+    """Tells whether a function is defined in a package of Kit."""
+    # functools.wraps gives a wrapper the module of what it wraps.
+    module = str(function.__globals__.get("__name__", ""))
+    return module == "kit" or module.startswith("kit.")
+
+
 def tree_of(function: Any) -> Tree | None:
     """Returns the syntax tree of a function.
 
