@@ -17,7 +17,6 @@ _TEXT = re.compile(r"text/|application/(?:[^;+]+\+)?xml")
 _MULTIPART = "multipart/form-data"
 _OF_CLIENT = ("close", "self", "response", "result")
 _RESPONSE = "httpx.Response"
-_FIRST_FAULT = 400
 
 
 class _Argument(NamedTuple):
@@ -272,18 +271,27 @@ def _path(path: str, arguments: list[_Argument]) -> str:
 
 
 def _results(responses: Mapping[str, Any], types: Types) -> tuple[dict[str, str], dict[str, str]]:
-    """Returns the types of results and of errors, by status."""
+    """Returns the types of results and of errors, by status, or by its first digit for a range."""
     results: dict[str, str] = {}
     errors: dict[str, str] = {}
     for status, response in responses.items():
-        if not status.isdigit():
-            continue
         kind = _kind(status, response.get("content"), types)
-        if int(status) < _FIRST_FAULT:
-            results[status] = kind
-        elif kind not in (_RESPONSE, ANY, "str", "bytes"):
-            errors[status] = kind
+        for key in _statuses(status, responses):
+            if key[0] in "23":
+                results[key] = kind
+            elif kind not in (_RESPONSE, ANY, "str", "bytes"):
+                errors.setdefault(key, kind)
     return results or {"200": _RESPONSE}, errors
+
+
+def _statuses(status: str, responses: Mapping[str, Any]) -> Iterator[str]:
+    """Yields the status, the first digit of those in a range, or those that are not described."""
+    if status == "default":
+        if not any(each[0] in "23" for each in responses):
+            yield from "23"
+        yield from "45"
+    elif status[0] in "2345":
+        yield status if status.isdigit() else status[0]
 
 
 def _kind(status: str, content: Mapping[str, Any] | None, types: Types) -> str:
