@@ -375,7 +375,7 @@ def test_names_hide_nothing_that_the_client_uses(tmp_path: Path) -> None:
     source = generate(build_document(app))
     assert "    def list_(\n" in source
     assert '    uuid_: uuid.UUID = msgspec.field(name="uuid")\n' in source
-    module = imported(source, "hiding_client", tmp_path)
+    module = checked(source, "hiding_client", tmp_path)
     fields = msgspec.structs.fields(module.Hiding)
     assert {name for name, _ in HIDING} < {each.encode_name for each in fields}
 
@@ -420,7 +420,7 @@ def test_problems_of_ranges_have_their_type(tmp_path: Path) -> None:
         "paths": {"/": {"get": {"operationId": "ask", "responses": described}}},
         "components": {"schemas": {"Fault": fault}},
     }
-    module = imported(generate(document), "client_of_ranges", tmp_path)
+    module = checked(generate(document), "client_of_ranges", tmp_path)
     answer = httpx.MockTransport(lambda _: httpx.Response(418, json={"text": "short"}))
     with httpx.Client(transport=answer) as http, pytest.raises(module.ClientError) as caught:
         module.Client("http://api.test", client=http).ask()
@@ -445,21 +445,27 @@ SCHEMAS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def imported(source: str, name: str, folder: Path) -> Any:
-    """Imports a client, once it was checked."""
-    file = folder / f"{name}.py"
-    file.write_text(source)
+def checked(source: str, name: str, folder: Path) -> Any:
+    """Imports a client, once formatter and type checker have accepted it."""
+    module = imported(source, name, folder)
     for command in (
         ["ruff", "format", "--isolated", "--diff"],
         ["mypy", "--strict", "--config-file="],
     ):
         done = subprocess.run(
-            [sys.executable, "-m", *command, str(file)],
+            [sys.executable, "-m", *command, f"{name}.py"],
             capture_output=True,
             text=True,
             cwd=folder,
         )
         assert done.returncode == 0, done.stdout + done.stderr
+    return module
+
+
+def imported(source: str, name: str, folder: Path) -> Any:
+    """Imports a client."""
+    file = folder / f"{name}.py"
+    file.write_text(source)
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
@@ -512,7 +518,7 @@ def test_schemas_of_all_kinds(tmp_path: Path) -> None:
         "    from_: int | msgspec.UnsetType = msgspec.field(",
     ):
         assert line in source, line
-    module = imported(source, "odd_client", tmp_path)
+    module = checked(source, "odd_client", tmp_path)
     decoded = msgspec.json.decode(b'{"from": 1}', type=module.Client_2)
     assert decoded.from_ == 1
 
