@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from kit.interface import App
 
 __all__ = ("Documentation",)
@@ -55,6 +53,8 @@ class Documentation:
 
     def _build(self) -> dict[str, Any]:
         # Imported here: an app that starts needs none of it.
+        import msgspec
+
         from ._answers import Errors
         from ._operations import find_operations
         from ._rendering import plan, render

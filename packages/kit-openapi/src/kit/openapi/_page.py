@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import gzip
 import importlib.util
 import posixpath
 from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -114,8 +112,8 @@ class Pages:
         self._path = path
         self._url = assets if isinstance(assets, str) else None
         names = [*interface.scripts, *interface.styles, *filter(None, [interface.icon])]
-        own = files("kit.openapi") / "_assets"
-        self._sources: dict[str, Any] = {name: own / name for name in (_SCRIPT, _STYLE)}
+        # None for those of this package.
+        self._sources: dict[str, Path | None] = {_SCRIPT: None, _STYLE: None}
         if self._url is None:
             folder = _bundled(interface.folder) if assets is None else Path(assets)
             present = [name for name in names if (folder / name).is_file()]
@@ -256,11 +254,16 @@ def _check_files(folder: Path, names: Sequence[str]) -> None:
             raise ValueError(f"openapi(assets=...) has no file {name!r}: looked in {folder}")
 
 
-def _read(source: Any, name: str, remote: bytes) -> _File:
-    body = source.read_bytes()
+def _read(source: Path | None, name: str, remote: bytes) -> _File:
+    # Imported here: an app that starts needs none of it.
+    import gzip
+    from importlib.resources import files
+
+    own = files("kit.openapi") / "_assets" / name
+    body = (own if source is None else source).read_bytes()
     if remote:
         body = body.replace(remote, _NO_IMAGE)
-    packed_file = source.parent / f"{name}.gz" if isinstance(source, Path) else None
+    packed_file = None if source is None else source.parent / f"{name}.gz"
     if packed_file is not None and packed_file.is_file():
         packed = packed_file.read_bytes()
     else:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
-import msgspec
 from anyio import to_thread
 
 from kit.interface import App, Context, Response
@@ -200,6 +199,8 @@ class _ServedDocument:
         return c.body(body, 200, {**headers, "content-type": "application/json"})
 
     def _made(self, prefix: str) -> tuple[bytes, str]:
+        import msgspec  # here, as an app that starts needs none of it
+
         document = self._documented.document()
         if prefix and "servers" not in document:
             first = {name: document[name] for name in ("openapi", "info")}
