@@ -335,6 +335,16 @@ def test_described_handler() -> None:
     }
 
 
+def test_odd_characters_of_a_docstring() -> None:
+    async def handler(c: Context) -> Response:
+        return c.text("x")
+
+    handler.__doc__ = "A \ud800 half, and a \x00."
+    app = Kit()
+    app.get("/", handler)
+    assert operations(app)["GET /"]["summary"] == "A ? half, and a \x00"
+
+
 def test_hidden_handler() -> None:
     app = Kit()
     app.get("/", describe(hidden=True)(lambda c: c.text("x")))

@@ -282,6 +282,26 @@ def test_policy_of_the_page(run: Run) -> None:
     assert policy.endswith("worker-src blob:")
 
 
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://api.example.com:8443/v1", "https://api.example.com:8443"),
+        ("https://{name}.example.com/{version}", "https://*.example.com"),
+        ("https://api-{name}.example.com", "https:"),
+        ("https://api.example.com:{port}", "https:"),
+        ("{scheme}://api.example.com", "http: https:"),
+        ("https://a.com; script-src *", ""),
+        ("/v1", ""),
+    ],
+)
+def test_servers_in_the_policy(run: Run, url: str, allowed: str) -> None:
+    response, _ = get(run, app_with(servers=[{"url": url}]), "/docs")
+    policy = response.headers.get("content-security-policy") or ""
+    rules = dict(each.split(" ", 1) for each in policy.split("; "))
+    assert rules["connect-src"] == f"'self' {allowed}".rstrip()
+    assert rules["script-src"] == "'self'"
+
+
 def test_policy_and_nonce_of_the_app(run: Run) -> None:
     async def secure(c: Context, next: Next) -> None:
         c.set("secure_headers_nonce", 'a"b')

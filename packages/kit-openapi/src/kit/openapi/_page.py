@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import posixpath
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
@@ -28,6 +29,8 @@ _TYPES = {
     ".png": "image/png",
 }
 _NO_IMAGE = b"data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+_VARIABLE = re.compile(r"\{[^{}]*\}")
+_NOT_IN_POLICIES = re.compile(r"[\s;,]")
 _SCRIPT = "kit-openapi.js"
 _STYLE = "kit-openapi.css"
 # What a path in a URL has as it is, but `:`, which would end the scheme of a relative one.
@@ -282,5 +285,14 @@ def _takes_gzip(accept_encoding: str | None) -> bool:
 
 
 def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}" if parts.scheme and parts.netloc else ""
+    """Returns what a policy allows for a server; variables of its URL may stand for anything."""
+    address = _VARIABLE.sub("*", url)
+    if address.startswith("*://"):
+        return "http: https:"
+    parts = urlsplit(address)
+    if not parts.scheme or not parts.netloc or _NOT_IN_POLICIES.search(parts.netloc):
+        return ""
+    # A policy has `*` as the first label of a host, and nowhere else.
+    if "*" in parts.netloc.removeprefix("*."):
+        return f"{parts.scheme}:"
+    return f"{parts.scheme}://{parts.netloc}"
