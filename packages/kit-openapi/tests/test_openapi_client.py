@@ -127,15 +127,6 @@ def make_app() -> Kit:
     async def login(c: Context) -> Response:
         return c.json(c.req.valid("form"))
 
-    @app.get("/fails/:id", use=validator("param", Parameters))
-    async def fails(c: Context) -> Response:
-        number = c.req.valid("param", Parameters).id
-        if number == 1:
-            raise ProblemError(409, "Conflict", "Is there", left=3)
-        if number == 2:
-            raise HTTPException(404, "Not there")
-        return c.body(None, 204)
-
     @app.get("/shape")
     @describe(responses={200: Circle | Square})
     async def shape(c: Context) -> Response:
@@ -144,6 +135,7 @@ def make_app() -> Kit:
     for path in ("/secret", "/basic", "/key"):
         app.get(path, echo)
     app.get("/cookie", cookie, use=validator("cookie", Cookies))
+    app.get("/fails/:id", fails, use=validator("param", Parameters))
     app.get("/text", text)
     app.get("/unknown", unknown)
     app.get("/moved", moved)
@@ -157,6 +149,17 @@ async def echo(c: Context) -> Response:
     headers = c.req.header()
     names = ("authorization", "x-key", "cookie")
     return c.json({"query": c.req.query("key"), **{name: headers.get(name) for name in names}})
+
+
+async def fails(c: Context) -> Response:
+    number = c.req.valid("param", Parameters).id
+    if number == 1:
+        raise ProblemError(409, "Conflict", "Is there", left=3)
+    if number == 2:
+        raise HTTPException(404, "Not there")
+    if number == 3:
+        raise ProblemError(400, "Odd")
+    return c.body(None, 204)
 
 
 @describe(responses={200: Cookies})
@@ -292,7 +295,7 @@ def test_forms(use: Callable[..., Any], written: ModuleType) -> None:
 def test_results(use: Callable[..., Any], written: ModuleType) -> None:
     assert use("shape") == written.Square(side=2)
     assert use("text") == "text"
-    assert use("fails", 3) is None
+    assert use("fails", 4) is None
     assert use("unknown").headers["x-a"] == "1"
     assert use("moved").status_code == 303
 
@@ -314,6 +317,9 @@ def test_errors(use: Callable[..., Any], written: ModuleType) -> None:
     with pytest.raises(written.ClientError) as caught:
         use("fails", "x")
     assert caught.value.problem.errors[0].path == "id"
+    with pytest.raises(written.ClientError) as caught:
+        use("fails", 3)
+    assert caught.value.problem == written.Problem(title="Odd", status=400)
 
 
 def test_text_stays_in_its_place(use: Callable[..., Any], written: ModuleType) -> None:

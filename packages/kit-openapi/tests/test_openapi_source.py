@@ -322,6 +322,22 @@ def test_defaults_that_json_has_no_form_for() -> None:
     assert [each["schema"].get("default") for each in parameters] == [None, None, TEAPOT]
 
 
+def test_problems_of_one_status_are_all_told() -> None:
+    async def handler(c: Context) -> Response:
+        await c.req.json(Book)
+        if c.req.query("x"):
+            raise ProblemError(400, "Odd")
+        raise ProblemError(400, "Even")
+
+    content = operation(handler)["responses"]["400"]["content"]
+    assert content["application/problem+json"]["schema"] == {
+        "anyOf": [
+            {"$ref": "#/components/schemas/ValidationProblem"},
+            {"$ref": "#/components/schemas/Problem"},
+        ]
+    }
+
+
 def test_functions_within_are_not_run() -> None:
     def handler(c: Context) -> Response:
         def inner() -> None:

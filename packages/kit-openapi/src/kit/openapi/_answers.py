@@ -33,11 +33,13 @@ class Answer:
     Attributes:
         description: What it means.
         content: Media types, each with the number of its schema; None for any.
+        others: The numbers of other schemas of the same media types.
         raw: A Response Object that was given as it is, but for types in its content.
     """
 
     description: str = ""
     content: dict[str, int | None] = field(default_factory=dict)
+    others: dict[str, list[int]] = field(default_factory=dict)
     raw: Mapping[str, Any] | None = None
 
 
@@ -179,7 +181,9 @@ def _add(found: dict[str, Answer], status: str, answer: Answer) -> None:
         if bool(old.content) is not bool(answer.content):
             old.content.setdefault(_TEXT, None)
         for media_type, slot in answer.content.items():
-            old.content.setdefault(media_type, slot)
+            first = old.content.setdefault(media_type, slot)
+            if first is not None and slot is not None and first != slot:
+                old.others.setdefault(media_type, []).append(slot)
 
 
 def _add_malformed(found: dict[str, Answer], operation: Operation, errors: Errors) -> None:

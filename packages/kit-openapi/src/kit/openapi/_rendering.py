@@ -109,10 +109,21 @@ def _response(answer: Answer, schemas: Schemas) -> dict[str, Any]:
     written: dict[str, Any] = {"description": answer.description}
     if answer.content:
         written["content"] = {
-            media_type: {} if slot is None else {"schema": schemas.get(slot)}
+            media_type: {}
+            if slot is None
+            else {"schema": _any_of([slot, *answer.others.get(media_type, ())], schemas)}
             for media_type, slot in answer.content.items()
         }
     return written
+
+
+def _any_of(numbers: list[int], schemas: Schemas) -> Schema:
+    choices: list[Schema] = []
+    for number in numbers:
+        schema = schemas.get(number)
+        if schema not in choices:
+            choices.append(schema)
+    return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
 
 def _without_slots(value: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]:

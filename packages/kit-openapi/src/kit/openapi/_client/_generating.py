@@ -275,12 +275,15 @@ def _results(responses: Mapping[str, Any], types: Types) -> tuple[dict[str, str]
     results: dict[str, str] = {}
     errors: dict[str, str] = {}
     for status, response in responses.items():
-        kind = _kind(status, response.get("content"), types)
+        content = response.get("content")
+        kind = _kind(status, content, types)
         for key in _statuses(status, responses):
             if key[0] in "23":
                 results[key] = kind
-            elif kind not in (_RESPONSE, ANY, "str", "bytes"):
-                errors.setdefault(key, kind)
+            elif kind not in (_RESPONSE, "str", "bytes"):
+                problem = _choices(content, types) if kind == ANY else kind
+                if problem is not None:
+                    errors.setdefault(key, problem)
     return results or {"200": _RESPONSE}, errors
 
 
@@ -292,6 +295,16 @@ def _statuses(status: str, responses: Mapping[str, Any]) -> Iterator[str]:
         yield from "45"
     elif status[0] in "2345":
         yield status if status.isdigit() else status[0]
+
+
+def _choices(content: Mapping[str, Any] | None, types: Types) -> str | None:
+    """The types of an error, one after the other, where msgspec takes no union of them."""
+    for media_type, each in (content or {}).items():
+        if _JSON.match(media_type):
+            choices = (each.get("schema") or {}).get("anyOf", ())
+            kinds = [kind for kind in map(types.of, choices) if kind != ANY]
+            return f"({', '.join(kinds)})" if len(kinds) > 1 else None
+    return None
 
 
 def _kind(status: str, content: Mapping[str, Any] | None, types: Types) -> str:

@@ -140,7 +140,8 @@ def _result(
 
 def _problem(response: httpx.Response, kind: Any) -> Any:
     if "json" in response.headers.get("Content-Type", ""):
-        for each in (kind, Any):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        for each in (*kinds, Any):
             try:
                 return msgspec.json.decode(response.content, type=each)
             except msgspec.DecodeError:
