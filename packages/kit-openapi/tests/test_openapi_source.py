@@ -174,6 +174,23 @@ def test_what_is_caught_is_not_raised() -> None:
     assert [*operation(handler)["responses"]] == ["200", "451", "452"]
 
 
+class TakenError(NotFoundError):
+    """Somebody has it."""
+
+    def __init__(self) -> None:
+        super().__init__("book")
+
+
+def test_a_class_whose_base_knows_the_status() -> None:
+    def handler(c: Context) -> Response:
+        raise TakenError
+
+    found = operation(handler)["responses"]
+    assert {status: each["description"] for status, each in found.items()} == {
+        "404": "Somebody has it"
+    }
+
+
 class LostError(HTTPException):
     """It is lost."""
 

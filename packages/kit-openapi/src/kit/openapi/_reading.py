@@ -266,7 +266,9 @@ def _declared(kind: type[HTTPException]) -> dict[int, Raised] | None:
         tree = tree_of(constructor)
         for call in ast.walk(tree) if tree is not None else ():
             if isinstance(call, ast.Call) and _is_super_init(call):
-                return _called(call, kind, constructor, _text_of(kind))
+                found = _called(call, kind, constructor, _text_of(kind))
+                if found is not None:  # else a class further up may know
+                    return found
     return None
 
 
