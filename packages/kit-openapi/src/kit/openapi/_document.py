@@ -14,7 +14,7 @@ VERSION = "3.1.1"
 
 
 class Documentation:
-    """What `openapi` was told of an app, and the document made of it.
+    """The options of a document, and the document that is built from them.
 
     Args:
         app: The app.

@@ -21,7 +21,7 @@ from ._serving import RoutingApp, entity_tag, matches
 __all__ = ("UI", "build_document", "documentations", "openapi")
 
 UI: TypeAlias = Literal["swagger", "redoc", "rapidoc"]
-"""What can show a document: Swagger UI, Redoc or RapiDoc."""
+"""The tools that can show a document: Swagger UI, Redoc and RapiDoc."""
 
 _MOST_PREFIXES = 64
 
@@ -44,21 +44,21 @@ def openapi(
 ) -> AppT:
     """Serves an OpenAPI 3.1 document of an app, and a page that shows it.
 
-    The document is built when it is first asked for, so this may be called before the routes are
-    registered or after. Middleware that is registered before covers document and page as well.
+    The document is built when it is first requested, so call this before or after the routes are
+    registered. Middleware that is registered before it covers the document and the page as well.
 
-    Given the app that `base_path` returns, it documents the routes below that prefix.
+    If the app is one that `base_path` returned, only the routes below that prefix are documented.
 
     Args:
         app: The app.
         info: The Info Object (OpenAPI 3.1.1, section 4.8.2): `title`, `version`, `description`
             and so on. Default: the title `API`, the version `0.1.0`.
         servers: Server Objects, e.g. `[{"url": "https://api.example.com"}]`. Default: where the
-            document was asked for, prefixes of proxies included.
+            document was requested from, including the prefixes of proxies.
         tags: Tag Objects, for their order and descriptions.
         path: Where the document is.
         docs: Where the page is; None for no page.
-        ui: What shows the document: `swagger`, `redoc` or `rapidoc`.
+        ui: Which tool shows the document: `swagger`, `redoc` or `rapidoc`.
         assets: Where the files of the page are: a folder as `pathlib.Path`, or the URL of one that
             is served already, as str. Default: those of the package openapi-ui-bundles, which the
             extra `ui` installs.
