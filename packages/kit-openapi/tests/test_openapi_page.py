@@ -215,7 +215,8 @@ def test_mounted_app(run: Run) -> None:
     assert document(run, app, "/shelf/openapi.json")["servers"] == [{"url": "/shelf"}]
 
 
-def test_root_path_of_a_proxy(run: Run) -> None:
+@pytest.mark.parametrize("path", ["/behind/openapi.json", "/openapi.json"])
+def test_root_path_of_a_proxy(run: Run, path: str) -> None:
     app = app_with()
     sent: list[dict[str, Any]] = []
 
@@ -232,8 +233,8 @@ def test_root_path_of_a_proxy(run: Run) -> None:
             "http_version": "1.1",
             "method": "GET",
             "scheme": "http",
-            "path": "/behind/openapi.json",
-            "raw_path": b"/behind/openapi.json",
+            "path": path,
+            "raw_path": path.encode(),
             "root_path": "/behind",
             "query_string": b"",
             "headers": [(b"host", b"api.test")],

@@ -223,6 +223,9 @@ def prefix_of(c: Context[Any, Any], base_path: str, path: str) -> str:
     own = f"{base_path.rstrip('/')}{path}"
     segments = urlsplit(c.req.url).path.rstrip("/").split("/")[1:]
     count = len([each for each in own.split("/") if each])
+    root = c.req.raw.root_path.rstrip("/")
     if unquote("/".join(segments[-1:])) != path.rsplit("/", 1)[-1] or count > len(segments):
-        return c.req.raw.root_path.rstrip("/")  # the app routes by more than the path
-    return "".join(f"/{each}" for each in segments[: len(segments) - count])
+        return root  # the app routes by more than the path
+    prefix = "".join(f"/{each}" for each in segments[: len(segments) - count])
+    # Some servers leave the prefix of a proxy out of the path.
+    return prefix if f"{unquote(prefix)}/".startswith(f"{root}/") else root + prefix
