@@ -19,6 +19,7 @@ import msgspec
 from kit.interface import File
 from kit.interface.models import model_of
 
+from ._defaults import with_json_defaults
 from ._docstrings import parse
 from ._formats import add_formats
 
@@ -58,6 +59,7 @@ class Schemas:
     def __init__(self) -> None:
         self._asked: list[tuple[Any, Mode]] = []
         self._found: list[Schema] = []
+        self._kinds: dict[int, Any] = {}
         self.components: dict[str, Schema] = {}
         self.notes: list[str] = []
 
@@ -120,8 +122,15 @@ class Schemas:
 
     def _describe_plain(self, indices: list[int]) -> None:
         """Describes the types of msgspec, those that can't be described apart as anything."""
+        known: dict[int, Any] = {}
+        for index in indices:
+            kind = self._asked[index][0]
+            # A type of several places is one type here, too.
+            if id(kind) not in known:
+                known[id(kind)] = with_json_defaults(kind)
+            self._kinds[index] = known[id(kind)]
         while indices:
-            kinds = [self._asked[index][0] for index in indices]
+            kinds = [self._kinds[index] for index in indices]
             try:
                 schemas, components = msgspec.json.schema_components(
                     kinds, schema_hook=_of_stranger, ref_template=_TEMPLATE
@@ -140,7 +149,7 @@ class Schemas:
             return
 
     def _can_describe(self, index: int) -> bool:
-        kind = self._asked[index][0]
+        kind = self._kinds[index]
         try:
             msgspec.json.schema_components([kind], schema_hook=_of_stranger)
         except Exception as error:
@@ -150,7 +159,7 @@ class Schemas:
 
     def _describe_apart(self, indices: list[int]) -> None:
         for index in indices:
-            kind = self._asked[index][0]
+            kind = self._kinds[index]
             (schema,), components = msgspec.json.schema_components(
                 [kind], schema_hook=_of_stranger, ref_template=_TEMPLATE
             )
