@@ -136,6 +136,9 @@ def make_app() -> Kit:
         app.get(path, echo)
     app.get("/cookie", cookie, use=validator("cookie", Cookies))
     app.get("/fails/:id", fails, use=validator("param", Parameters))
+    for name, required in (("required", True), ("optional", False)):
+        json = {"content": {"application/json": {}}, "required": required}
+        app.post(f"/bodies/{name}", body(operation_id=name, request_body=json))
     app.get("/text", text)
     app.get("/unknown", unknown)
     app.get("/moved", moved)
@@ -165,6 +168,13 @@ async def fails(c: Context) -> Response:
 @describe(responses={200: Cookies})
 async def cookie(c: Context) -> Response:
     return c.json(c.req.valid("cookie"))
+
+
+def body(**facts: Any) -> Any:
+    async def answer(c: Context) -> Response:
+        return c.json(await c.req.text())
+
+    return describe(responses={200: str}, **facts)(answer)
 
 
 async def text(c: Context) -> Response:
@@ -284,6 +294,13 @@ def test_a_body_and_its_answer(use: Callable[..., Any], written: ModuleType) -> 
         at=datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC),
     )
     assert use("add_book", book, theme="dark") == book
+
+
+def test_bodies_that_are_null_or_left_out(use: Callable[..., Any]) -> None:
+    assert use("required", None) == "null"
+    assert use("required", {"a": 1}) == '{"a":1}'
+    assert use("optional") == ""
+    assert use("optional", body=[1]) == "[1]"
 
 
 def test_forms(use: Callable[..., Any], written: ModuleType) -> None:

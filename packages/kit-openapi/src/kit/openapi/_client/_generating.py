@@ -205,7 +205,9 @@ def _method(
         if pairs:
             parts.append(Group(f"{option}={{", pairs, "}"))
     if body is not None:
-        parts.append(f"{body.key}={body.name}")
+        is_left_out = body.key == "json" and not body.is_required
+        value = f"msgspec.UNSET if {body.name} is None else {body.name}"
+        parts.append(f"{body.key}={value if is_left_out else body.name}")
     lines += call(f"response = {wait}self._send(", parts, ")", 2)
     mappings = [
         Group("{", [f"{status}: {kind}" for status, kind in each.items()], "}")

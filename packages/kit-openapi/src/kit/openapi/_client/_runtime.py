@@ -92,7 +92,7 @@ def _arguments(
     query: Mapping[str, Any] | None = None,
     headers: Mapping[str, Any] | None = None,
     cookies: Mapping[str, Any] | None = None,
-    json: Any = None,
+    json: Any = msgspec.UNSET,
     form: Any = None,
     files: Any = None,
     content: bytes | None = None,
@@ -107,7 +107,7 @@ def _arguments(
         "params": _merged(defaults[0], query),
         "headers": own_headers,
     }
-    if json is not None:
+    if json is not msgspec.UNSET:
         own_headers["Content-Type"] = "application/json"
         arguments["content"] = msgspec.json.encode(json)
     elif form is not None:
