@@ -12,7 +12,7 @@ import pytest
 import kit.interface.metadata
 from kit import Kit
 from kit.interface import Context, Next
-from kit.interface.metadata import Facts, attach, facts_of
+from kit.interface.metadata import Facts, attach, facts_of, security_of_all
 
 BEARER = {"type": "http", "scheme": "bearer"}
 BASIC = {"type": "http", "scheme": "basic"}
@@ -30,7 +30,13 @@ def new_handler() -> Any:
 
 
 def test_public_names() -> None:
-    assert kit.interface.metadata.__all__ == ("Facts", "Scheme", "attach", "facts_of")
+    assert kit.interface.metadata.__all__ == (
+        "Facts",
+        "Scheme",
+        "attach",
+        "facts_of",
+        "security_of_all",
+    )
 
 
 def test_function_without_facts() -> None:
@@ -202,3 +208,26 @@ async def test_app_keeps_them() -> None:
     assert facts_of(first.handler).security == (BEARER,)
     assert facts_of(second.handler).describes == {"summary": "Reads"}
     assert (await app.request("/sub/x")).status == 200
+
+
+def test_security_of_functions_that_all_run() -> None:
+    bearer = {"type": "http", "scheme": "bearer"}
+    basic = {"type": "http", "scheme": "basic"}
+    key = {"type": "apiKey", "in": "header", "name": "x-key"}
+
+    def guard(*schemes: Any) -> Any:
+        return attach(lambda: None, security=schemes) if schemes else lambda: None
+
+    cases: list[tuple[list[Any], tuple[Any, ...]]] = [
+        ([], ()),
+        ([guard()], ()),
+        ([guard(bearer), guard()], (bearer,)),
+        ([guard(bearer), guard(bearer)], (bearer,)),
+        ([guard(bearer), guard(key)], ((bearer, key),)),
+        ([guard(bearer, basic), guard(key)], ((bearer, key), (basic, key))),
+        ([guard(bearer, ()), guard(key)], ((bearer, key), key)),
+        ([guard((bearer, key)), guard(key, ())], ((bearer, key),)),
+        ([guard(bearer, ()), guard(key, ())], ((bearer, key), bearer, key, ())),
+    ]
+    for guards, expected in cases:
+        assert security_of_all(guards) == expected

@@ -127,15 +127,6 @@ def make_app() -> Kit:
     async def login(c: Context) -> Response:
         return c.json(c.req.valid("form"))
 
-    @app.get("/fails/:id", use=validator("param", Parameters))
-    async def fails(c: Context) -> Response:
-        number = c.req.valid("param", Parameters).id
-        if number == 1:
-            raise ProblemError(409, "Conflict", "Is there", left=3)
-        if number == 2:
-            raise HTTPException(404, "Not there")
-        return c.body(None, 204)
-
     @app.get("/shape")
     @describe(responses={200: Circle | Square})
     async def shape(c: Context) -> Response:
@@ -143,6 +134,11 @@ def make_app() -> Kit:
 
     for path in ("/secret", "/basic", "/key"):
         app.get(path, echo)
+    app.get("/cookie", cookie, use=validator("cookie", Cookies))
+    app.get("/fails/:id", fails, use=validator("param", Parameters))
+    for name, required in (("required", True), ("optional", False)):
+        json = {"content": {"application/json": {}}, "required": required}
+        app.post(f"/bodies/{name}", body(operation_id=name, request_body=json))
     app.get("/text", text)
     app.get("/unknown", unknown)
     app.get("/moved", moved)
@@ -156,6 +152,29 @@ async def echo(c: Context) -> Response:
     headers = c.req.header()
     names = ("authorization", "x-key", "cookie")
     return c.json({"query": c.req.query("key"), **{name: headers.get(name) for name in names}})
+
+
+async def fails(c: Context) -> Response:
+    number = c.req.valid("param", Parameters).id
+    if number == 1:
+        raise ProblemError(409, "Conflict", "Is there", left=3)
+    if number == 2:
+        raise HTTPException(404, "Not there")
+    if number == 3:
+        raise ProblemError(400, "Odd")
+    return c.body(None, 204)
+
+
+@describe(responses={200: Cookies})
+async def cookie(c: Context) -> Response:
+    return c.json(c.req.valid("cookie"))
+
+
+def body(**facts: Any) -> Any:
+    async def answer(c: Context) -> Response:
+        return c.json(await c.req.text())
+
+    return describe(responses={200: str}, **facts)(answer)
 
 
 async def text(c: Context) -> Response:
@@ -277,6 +296,13 @@ def test_a_body_and_its_answer(use: Callable[..., Any], written: ModuleType) -> 
     assert use("add_book", book, theme="dark") == book
 
 
+def test_bodies_that_are_null_or_left_out(use: Callable[..., Any]) -> None:
+    assert use("required", None) == "null"
+    assert use("required", {"a": 1}) == '{"a":1}'
+    assert use("optional") == ""
+    assert use("optional", body=[1]) == "[1]"
+
+
 def test_forms(use: Callable[..., Any], written: ModuleType) -> None:
     assert use("upload", written.Upload(cover=b"123", note="n")) == ["cover", 3, "n"]
     form = written.Login(user_name="a", roles=["b", "c"])
@@ -286,7 +312,7 @@ def test_forms(use: Callable[..., Any], written: ModuleType) -> None:
 def test_results(use: Callable[..., Any], written: ModuleType) -> None:
     assert use("shape") == written.Square(side=2)
     assert use("text") == "text"
-    assert use("fails", 3) is None
+    assert use("fails", 4) is None
     assert use("unknown").headers["x-a"] == "1"
     assert use("moved").status_code == 303
 
@@ -308,6 +334,19 @@ def test_errors(use: Callable[..., Any], written: ModuleType) -> None:
     with pytest.raises(written.ClientError) as caught:
         use("fails", "x")
     assert caught.value.problem.errors[0].path == "id"
+    with pytest.raises(written.ClientError) as caught:
+        use("fails", 3)
+    assert caught.value.problem == written.Problem(title="Odd", status=400)
+
+
+def test_text_stays_in_its_place(use: Callable[..., Any], written: ModuleType) -> None:
+    odd = 'a; theme=x, "b"\\ % \u00fc'
+    assert use("cookie", theme=odd) == written.Cookies(theme=odd)
+    found = use("list_books", 3, "../a?b#c/d", tag=[odd, "&"])
+    assert found["url"].startswith("http://api.test/books/3/..%2Fa%3Fb%23c%2Fd?")
+    for segment in ("", ".", ".."):
+        with pytest.raises(ValueError, match=f"{segment!r} can't be a part of a path"):
+            use("list_books", 3, segment)
 
 
 def test_credentials(use: Callable[..., Any], written: ModuleType) -> None:
@@ -332,6 +371,85 @@ def test_sync_client(written: ModuleType) -> None:
         assert api.shape() == written.Circle(radius=3)
 
 
+HIDING = [
+    ("str", str), ("int", int), ("float", float), ("bool", bool), ("bytes", bytes),
+    ("list", list[str]), ("dict", dict[str, int]), ("tuple", tuple[int, str]), ("uuid", uuid.UUID),
+    ("datetime", datetime.datetime), ("decimal", decimal.Decimal), ("date", datetime.date),
+    ("httpx", str), ("msgspec", str), ("quote", str), ("base64", str), ("type", str), ("id", int),
+]  # fmt: skip
+Hiding = msgspec.defstruct(
+    "Hiding",
+    [*HIDING, *((f"other_{name}", kind | None, None) for name, kind in HIDING)],
+    module=__name__,
+)
+TEXTS = msgspec.defstruct("Texts", [(name, str, "") for name, _ in HIDING], module=__name__)
+
+
+def test_names_hide_nothing_that_the_client_uses(tmp_path: Path) -> None:
+    app = Kit()
+    for name, kind in HIDING:
+
+        async def handler(c: Context) -> Response:
+            return c.json([])
+
+        described = describe(operation_id=name, responses={200: kind, 404: Hiding})(handler)
+        app.get(f"/{name}/:{name}", described, use=validator("query", TEXTS))
+    app.post("/", handler, use=validator("json", Hiding))
+    source = generate(build_document(app))
+    assert "    def list_(\n" in source
+    assert '    uuid_: uuid.UUID = msgspec.field(name="uuid")\n' in source
+    module = checked(source, "hiding_client", tmp_path)
+    fields = msgspec.structs.fields(module.Hiding)
+    assert {name for name, _ in HIDING} < {each.encode_name for each in fields}
+
+
+STATUSES: list[tuple[dict[str, Any], int, Any]] = [
+    ({"default": {}}, 201, None),
+    ({"default": {}}, 302, None),
+    ({"default": {}}, 404, "error"),
+    ({"2XX": {}}, 202, None),
+    ({"2XX": {}}, 302, "error"),
+    ({"201": {}, "default": {}}, 202, "error"),
+    ({"204": {}, "3XX": {}}, 304, None),
+]
+
+
+@pytest.mark.parametrize(("responses", "status", "expected"), STATUSES)
+def test_ranges_of_statuses(
+    responses: dict[str, Any], status: int, expected: Any, tmp_path: Path
+) -> None:
+    described = {key: {"description": "x"} for key in responses}
+    paths = {"/": {"get": {"operationId": "ask", "responses": described}}}
+    document = {"info": {"title": "A", "version": "1"}, "paths": paths}
+    module = imported(generate(document), f"client_of_{status}", tmp_path)
+    with httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(status))) as http:
+        api = module.Client("http://api.test", client=http)
+        if expected == "error":
+            with pytest.raises(module.ClientError):
+                api.ask()
+        else:
+            assert api.ask().status_code == status
+
+
+def test_problems_of_ranges_have_their_type(tmp_path: Path) -> None:
+    content = {"application/json": {"schema": {"$ref": f"{REF}Fault"}}}
+    described = {
+        "200": {"description": "x"},
+        "4XX": {"description": "x", "content": content},
+    }
+    fault = {"type": "object", "properties": {"text": TEXT}, "required": ["text"]}
+    document = {
+        "info": {"title": "A", "version": "1"},
+        "paths": {"/": {"get": {"operationId": "ask", "responses": described}}},
+        "components": {"schemas": {"Fault": fault}},
+    }
+    module = checked(generate(document), "client_of_ranges", tmp_path)
+    answer = httpx.MockTransport(lambda _: httpx.Response(418, json={"text": "short"}))
+    with httpx.Client(transport=answer) as http, pytest.raises(module.ClientError) as caught:
+        module.Client("http://api.test", client=http).ask()
+    assert caught.value.problem == module.Fault(text="short")
+
+
 REF = "#/components/schemas/"
 TWO = {"minItems": 2, "maxItems": 2}
 TEXT = {"type": "string"}
@@ -348,6 +466,36 @@ SCHEMAS: dict[str, Any] = {
     "Empty": {"type": "object", "properties": {}},
     "Odd": {"enum": [1.5, {}]},
 }  # fmt: skip
+
+
+def checked(source: str, name: str, folder: Path) -> Any:
+    """Imports a client, once formatter and type checker have accepted it."""
+    module = imported(source, name, folder)
+    for command in (
+        ["ruff", "format", "--isolated", "--diff"],
+        ["mypy", "--strict", "--config-file="],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", *command, f"{name}.py"],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    return module
+
+
+def imported(source: str, name: str, folder: Path) -> Any:
+    """Imports a client."""
+    file = folder / f"{name}.py"
+    file.write_text(source)
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_schemas_of_all_kinds(tmp_path: Path) -> None:
@@ -393,25 +541,7 @@ def test_schemas_of_all_kinds(tmp_path: Path) -> None:
         "    from_: int | msgspec.UnsetType = msgspec.field(",
     ):
         assert line in source, line
-    file = tmp_path / "odd_client.py"
-    file.write_text(source)
-    for command in (
-        ["ruff", "format", "--isolated", "--diff"],
-        ["mypy", "--strict", "--config-file="],
-    ):
-        done = subprocess.run(
-            [sys.executable, "-m", *command, str(file)],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-    spec = importlib.util.spec_from_file_location("odd_client", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["odd_client"] = module
-    spec.loader.exec_module(module)
+    module = checked(source, "odd_client", tmp_path)
     decoded = msgspec.json.decode(b'{"from": 1}', type=module.Client_2)
     assert decoded.from_ == 1
 

@@ -96,6 +96,16 @@ def test_file_that_is_not_there(folder: Path) -> None:
     assert noted.endswith("Error: can't read 'no.json': No such file or directory\n")
 
 
+def test_files_that_can_not_be_used(folder: Path) -> None:
+    (folder / "latin.json").write_bytes(b"\xff")
+    code, _, noted = kit("openapi", "app.py:app", "--check", "latin.json")
+    assert code == 1
+    assert noted.endswith("\nError: can't read 'latin.json': it is not UTF-8\n")
+    code, _, noted = kit("openapi", "app.py:app", "--output", "no/openapi.json")
+    assert code == 1
+    assert noted.endswith("Error: can't write 'no/openapi.json': No such file or directory\n")
+
+
 def test_app_that_is_not_there(folder: Path) -> None:
     code, _, noted = kit("openapi", "no.py")
     assert code == 1

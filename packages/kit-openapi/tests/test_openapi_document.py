@@ -12,6 +12,7 @@ from openapi_spec_validator import validate
 
 from kit import Context, Kit, Response
 from kit.bearer_auth import bearer_auth
+from kit.combine import except_
 from kit.interface import Next
 from kit.interface.metadata import attach
 from kit.openapi import Problem, build_document, describe
@@ -111,7 +112,15 @@ def test_paths(pattern: str, paths: list[str]) -> None:
         ("/:x", {"type": "string", "minLength": 1}),
         ("/:x{[0-9]+}", {"type": "string", "pattern": "^(?:[0-9]+)$"}),
         ("/:x{a|b}", {"type": "string", "pattern": "^(?:a|b)$"}),
-        ("/:x{(?P<n>a)}", {"type": "string"}),  # ECMA-262 has no such groups
+        (r"/:x{\w+\.(?:png|a\+)}", {"type": "string", "pattern": r"^(?:\w+\.(?:png|a\+))$"}),
+        (r"/:x{a\++}", {"type": "string", "pattern": r"^(?:a\++)$"}),
+        # What ECMA-262 has not.
+        ("/:x{(?P<n>a)}", {"type": "string"}),
+        ("/:x{(?>a)}", {"type": "string"}),
+        ("/:x{[a-z]++}", {"type": "string"}),
+        ("/:x{[a-z]{2}+}", {"type": "string"}),
+        ("/:x{a{,3}}", {"type": "string"}),
+        ("/:x{(?i)a}", {"type": "string"}),
     ],
 )
 def test_expressions_are_patterns(pattern: str, schema: dict[str, Any]) -> None:
@@ -157,7 +166,7 @@ def test_operation_ids_are_unique() -> None:
     app.on(["PUT", "POST"], ["/a", "/b"], read_book)
     app.get("/lambda/:id", lambda c: c.text("x"))
     app.get("/partial", functools.partial(read_book))
-    app.get("/named", describe(operation_id="read_book")(lambda c: c.text("x")))
+    app.get("/named", describe(operation_id="named")(lambda c: c.text("x")))
     assert {name: each["operationId"] for name, each in operations(app).items()} == {
         "PUT /a": "read_book",
         "POST /a": "read_book_post",
@@ -165,7 +174,19 @@ def test_operation_ids_are_unique() -> None:
         "POST /b": "read_book_post_b",
         "GET /lambda/{id}": "get_lambda_by_id",
         "GET /partial": "read_book_get",
-        "GET /named": "read_book_get_named",
+        "GET /named": "named",
+    }
+
+
+def test_names_that_were_given_are_kept() -> None:
+    app = Kit()
+    app.get("/a", read_book)
+    app.get("/b", describe(operation_id="read_book")(lambda c: c.text("x")))
+    app.get("/c", describe(operation_id="read_book")(lambda c: c.text("x")))
+    assert {name: each["operationId"] for name, each in operations(app).items()} == {
+        "GET /a": "read_book_get_a",
+        "GET /b": "read_book",
+        "GET /c": "read_book_get",
     }
 
 
@@ -314,6 +335,16 @@ def test_described_handler() -> None:
     }
 
 
+def test_odd_characters_of_a_docstring() -> None:
+    async def handler(c: Context) -> Response:
+        return c.text("x")
+
+    handler.__doc__ = "A \ud800 half, and a \x00."
+    app = Kit()
+    app.get("/", handler)
+    assert operations(app)["GET /"]["summary"] == "A ? half, and a \x00"
+
+
 def test_hidden_handler() -> None:
     app = Kit()
     app.get("/", describe(hidden=True)(lambda c: c.text("x")))
@@ -375,6 +406,39 @@ def test_schemes_that_are_needed_together_or_not_at_all() -> None:
     app = Kit()
     app.get("/", read_book, use=guard((basic, bearer), ()))
     assert operations(app)["GET /"]["security"] == [{"basic": [], "bearer": []}, {}]
+
+
+def test_paths_that_a_guard_exempts() -> None:
+    exempt = except_(["/api/public/*", "/api/login"], bearer_auth(token="t"))
+    app = Kit()
+    app.use("/api/*", exempt)
+    app.use("/some/*", except_(lambda c: False, bearer_auth(token="t")))
+    for path in ("/api/public/:id", "/api/login", "/api/:id", "/api/books", "/some/books"):
+        app.get(path, read_book)
+    found = operations(app)
+    assert {name: each.get("security") for name, each in found.items()} == {
+        "GET /api/public/{id}": None,
+        "GET /api/login": None,
+        "GET /api/{id}": [{"bearer": []}],
+        "GET /api/books": [{"bearer": []}],
+        "GET /some/books": [{"bearer": []}, {}],
+    }
+    assert "401" not in found["GET /api/login"]["responses"]
+
+
+def test_a_scheme_that_nobody_knows_is_noted() -> None:
+    from kit.openapi._options import documentation
+
+    app = Kit()
+    app.get("/", describe(security={"oauth": ["read"]})(lambda c: c.text("x")))
+    documented = documentation(
+        "openapi", app, info=None, servers=(), tags=(), errors=None, security_schemes=None
+    )
+    documented.document()
+    assert documented.notes == [
+        "GET / requires the security scheme 'oauth', which openapi(security_schemes=...) doesn't "
+        "have"
+    ]
 
 
 def test_guards_of_one_method_are_for_that_alone() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import html
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -138,6 +139,40 @@ def test_links_are_relative(
             assert get(run, app, target)[0].status == 200
 
 
+def test_odd_paths_are_escaped(run: Run) -> None:
+    app = app_with(path="/a\"b&c 'd.json", docs='/x"y&amp z')
+    response, page = get(run, app, "/x%22y&amp%20z")
+    assert response.status == 200
+    assert b'"y' not in page
+    assert b'data-document="a%22b&amp;c%20&#x27;d.json"' in page
+    for link in map(html.unescape, links(page)):
+        if link.startswith("x"):
+            assert get(run, app, f"/{link}")[0].status == 200
+    assert get(run, app, "/a%22b&c%20'd.json")[0].status == 200
+
+
+def test_title_is_escaped(run: Run) -> None:
+    app = app_with(info={"title": "</title><script>", "version": "1"})
+    _, page = get(run, app, "/docs")
+    assert b"<title>&lt;/title&gt;&lt;script&gt;</title>" in page
+
+
+def test_head(run: Run) -> None:
+    app = app_with()
+    _, page = get(run, app, "/docs")
+    for path in ("/docs", "/openapi.json", f"/{links(page)[0]}"):
+
+        async def ask(path: str = path) -> tuple[Response, bytes]:
+            response = await app.request(path, method="HEAD")
+            return response, await response.bytes()
+
+        response, body = run(ask)
+        assert (response.status, body) == (200, b"")
+        assert response.headers.get("content-type") == (
+            get(run, app, path)[0].headers.get("content-type")
+        )
+
+
 def test_page_with_a_slash_at_its_end(run: Run) -> None:
     app = Kit(strict=False)
     openapi(app)
@@ -180,7 +215,8 @@ def test_mounted_app(run: Run) -> None:
     assert document(run, app, "/shelf/openapi.json")["servers"] == [{"url": "/shelf"}]
 
 
-def test_root_path_of_a_proxy(run: Run) -> None:
+@pytest.mark.parametrize("path", ["/behind/openapi.json", "/openapi.json"])
+def test_root_path_of_a_proxy(run: Run, path: str) -> None:
     app = app_with()
     sent: list[dict[str, Any]] = []
 
@@ -197,8 +233,8 @@ def test_root_path_of_a_proxy(run: Run) -> None:
             "http_version": "1.1",
             "method": "GET",
             "scheme": "http",
-            "path": "/behind/openapi.json",
-            "raw_path": b"/behind/openapi.json",
+            "path": path,
+            "raw_path": path.encode(),
             "root_path": "/behind",
             "query_string": b"",
             "headers": [(b"host", b"api.test")],
@@ -245,6 +281,26 @@ def test_policy_of_the_page(run: Run) -> None:
     response, _ = get(run, app_with(ui="redoc"), "/docs")
     policy = response.headers.get("content-security-policy") or ""
     assert policy.endswith("worker-src blob:")
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://api.example.com:8443/v1", "https://api.example.com:8443"),
+        ("https://{name}.example.com/{version}", "https://*.example.com"),
+        ("https://api-{name}.example.com", "https:"),
+        ("https://api.example.com:{port}", "https:"),
+        ("{scheme}://api.example.com", "http: https:"),
+        ("https://a.com; script-src *", ""),
+        ("/v1", ""),
+    ],
+)
+def test_servers_in_the_policy(run: Run, url: str, allowed: str) -> None:
+    response, _ = get(run, app_with(servers=[{"url": url}]), "/docs")
+    policy = response.headers.get("content-security-policy") or ""
+    rules = dict(each.split(" ", 1) for each in policy.split("; "))
+    assert rules["connect-src"] == f"'self' {allowed}".rstrip()
+    assert rules["script-src"] == "'self'"
 
 
 def test_policy_and_nonce_of_the_app(run: Run) -> None:

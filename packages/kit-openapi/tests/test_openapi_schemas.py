@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import enum
+import math
 import uuid
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, Literal, NotRequired, TypedDict, TypeVar
@@ -13,12 +14,14 @@ from typing import Annotated, Any, Generic, Literal, NotRequired, TypedDict, Typ
 import attrs
 import pydantic
 import pytest
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec import field as struct_field
 from openapi_spec_validator import validate
 
 from kit import Context, File, Kit, Response, interface
 from kit.openapi import build_document, describe
+from kit.typed import Query as InQuery
+from kit.typed import typed
 from kit.validator import validator
 
 T = TypeVar("T")
@@ -447,3 +450,77 @@ def test_components_that_nothing_refers_to_are_left_out() -> None:
 
     _, schemas = build(validator("query", Query))
     assert "Query" not in schemas
+
+
+class Limits(Struct):
+    """Numbers, some of which JSON has no form for."""
+
+    most: float = math.inf
+    least: Annotated[float, Meta(examples=[-math.inf, 1.5])] = 0.5
+    page: int | None = None
+
+
+def test_defaults_that_json_has_no_form_for_are_left_out() -> None:
+    operation, components = build(validator("json", Limits))
+    properties = components["Limits"]["properties"]
+    assert properties["most"] == {"type": "number"}
+    assert properties["least"] == {"type": "number", "default": 0.5, "examples": [1.5]}
+    assert body(operation) == {"$ref": "#/components/schemas/Limits"}
+
+
+class Marked(Struct, rename="camel", forbid_unknown_fields=True):
+    """What has a default that is an object."""
+
+    the_name: Annotated[str, Meta(min_length=1)]
+    any_value: Any = object()
+    a_list: list[int] = []
+    a_limit: int = 3
+    later: int | UnsetType = UNSET
+
+
+def test_defaults_that_are_objects() -> None:
+    operation, components = build(validator("json", Marked))
+    assert body(operation) == {"$ref": f"{REF}Marked"}
+    assert components["Marked"] == {
+        "title": "Marked",
+        "description": "What has a default that is an object.",
+        "type": "object",
+        "properties": {
+            "theName": {"type": "string", "minLength": 1},
+            "anyValue": {},
+            "aList": {"type": "array", "items": {"type": "integer"}, "default": []},
+            "aLimit": {"type": "integer", "default": 3},
+            "later": {"type": "integer"},
+        },
+        "required": ["theName"],
+        "additionalProperties": False,
+    }
+    _, components = build(validator("json", Marked), validator("form", Marked), response=int)
+    assert [*components] == ["FieldError", "Marked", "ValidationProblem"]
+
+
+def test_defaults_of_a_typed_endpoint_that_are_objects() -> None:
+    missing: Any = object()
+
+    @typed
+    async def endpoint(
+        word: Annotated[str, InQuery()] = missing, limit: Annotated[int, InQuery()] = 3
+    ) -> None: ...
+
+    app = Kit()
+    app.get("/", endpoint)
+    parameters = build_document(app)["paths"]["/"]["get"]["parameters"]
+    assert [(each["name"], each["schema"]) for each in parameters] == [
+        ("word", {"type": "string"}),
+        ("limit", {"type": "integer", "default": 3}),
+    ]
+
+
+def test_a_type_that_parameters_and_a_body_share_keeps_its_defaults() -> None:
+    app = Kit()
+    app.get("/", handler, use=validator("query", Limits))
+    app.post("/", handler, use=validator("json", Limits))
+    document = build_document(app)
+    assert document["components"]["schemas"]["Limits"]["properties"]["page"]["default"] is None
+    parameters = document["paths"]["/"]["get"]["parameters"]
+    assert "default" not in parameters[2]["schema"]

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import math
 from http import HTTPStatus
 from typing import Any
 
@@ -169,6 +172,187 @@ def test_what_is_caught_is_not_raised() -> None:
             raise
 
     assert [*operation(handler)["responses"]] == ["200", "451", "452"]
+
+
+class TakenError(NotFoundError):
+    """Somebody has it."""
+
+    def __init__(self) -> None:
+        super().__init__("book")
+
+
+def test_a_class_whose_base_knows_the_status() -> None:
+    def handler(c: Context) -> Response:
+        raise TakenError
+
+    found = operation(handler)["responses"]
+    assert {status: each["description"] for status, each in found.items()} == {
+        "404": "Somebody has it"
+    }
+
+
+class LostError(HTTPException):
+    """It is lost."""
+
+    status = 410
+
+
+class OtherError(LostError):
+    """It is somewhere else."""
+
+    status = 421
+
+
+def lose(number: int) -> int:
+    if number > 7:
+        raise LostError(410)
+    return number
+
+
+def test_a_class_that_is_caught_is_not_raised() -> None:
+    def handler(c: Context) -> Response:
+        try:
+            lose(1)
+        except LostError:
+            return c.text("caught")
+        with contextlib.suppress(LostError):
+            raise LostError(410)
+        try:
+            raise LostError(410)
+        except OtherError:
+            return c.text("another class")
+        except LostError as error:
+            if c.req.query("again"):
+                raise error
+        return c.text("x")
+
+    assert [*operation(handler)["responses"]] == ["200", "410"]
+
+    def without(c: Context) -> Response:
+        try:
+            lose(1)
+        except (ValueError, LostError):
+            return c.text("caught")
+        with contextlib.suppress(LostError):
+            lose(2)
+        return c.text("x")
+
+    assert [*operation(without)["responses"]] == ["200"]
+
+
+def test_the_first_handler_that_fits_counts() -> None:
+    def handler(c: Context) -> Response:
+        try:
+            if c.req.query("a"):
+                raise OtherError(421)
+            raise LostError(410)
+        except OtherError:
+            raise
+        except HTTPException:
+            return c.text("caught")
+
+    assert [*operation(handler)["responses"]] == ["200", "421"]
+
+
+def test_a_function_that_is_called_within_a_try_and_outside() -> None:
+    def handler(c: Context) -> Response:
+        try:
+            lose(1)
+        except LostError:
+            lose(2)
+        return c.text("x")
+
+    assert [*operation(handler)["responses"]] == ["200", "410"]
+
+
+def test_what_stands_in_a_try_is_read() -> None:
+    async def handler(c: Context) -> Response:
+        try:
+            page = c.req.query("page", int)
+            await c.req.json(Book)
+            return c.json({"page": page}, 201)
+        except HTTPException:
+            return c.json({}, 422)
+
+    found = operation(handler)
+    assert [*found["responses"]] == ["201", "422"]
+    assert [each["name"] for each in found["parameters"]] == ["id", "page"]
+    assert "requestBody" in found
+
+
+def test_decorators_are_read() -> None:
+    def limited(function: Any) -> Any:
+        @functools.wraps(function)
+        async def wrapper(c: Context) -> Response:
+            if c.req.header("x-many", int, default=0):
+                raise HTTPException(429, "Too many")
+            return await function(c)  # type: ignore[no-any-return]
+
+        return wrapper
+
+    @limited
+    @limited
+    async def handler(c: Context) -> Response:
+        return c.json({}, 201)
+
+    found = operation(handler)
+    assert [*found["responses"]] == ["201", "400", "429"]
+    assert [each["name"] for each in found["parameters"]] == ["id", "x-many"]
+
+
+class Reads:
+    """Reads a book."""
+
+    def __call__(self, c: Context) -> Response:
+        if c.req.query("x"):
+            raise HTTPException(410)
+        return c.json({}, 202)
+
+    def by_method(self, c: Context) -> Response:
+        raise HTTPException(411)
+
+
+def test_methods_and_objects_that_can_be_called() -> None:
+    assert [*operation(Reads())["responses"]] == ["202", "410"]
+    assert [*operation(Reads().by_method)["responses"]] == ["411"]
+
+
+def test_an_error_that_can_not_be_told() -> None:
+    def handler(c: Context) -> Response:
+        status = 404
+        raise HTTPException(status)
+
+    assert operation(handler)["responses"] == {"default": {"description": "Another answer"}}
+
+
+MISSING = object()
+
+
+def test_defaults_that_json_has_no_form_for() -> None:
+    def handler(c: Context) -> Response:
+        c.req.query("a", str, default=MISSING)
+        c.req.query("b", float, default=math.inf)
+        c.req.query("c", int, default=TEAPOT)
+        return c.text("x")
+
+    parameters = operation(handler, "/")["parameters"]
+    assert [each["schema"].get("default") for each in parameters] == [None, None, TEAPOT]
+
+
+def test_problems_of_one_status_are_all_told() -> None:
+    async def handler(c: Context) -> Response:
+        await c.req.json(Book)
+        if c.req.query("x"):
+            raise ProblemError(400, "Odd")
+        raise ProblemError(400, "Even")
+
+    content = operation(handler)["responses"]["400"]["content"]
+    assert content["application/problem+json"]["schema"] == {
+        "anyOf": [
+            {"$ref": "#/components/schemas/ValidationProblem"},
+            {"$ref": "#/components/schemas/Problem"},
+        ]
+    }
 
 
 def test_functions_within_are_not_run() -> None:

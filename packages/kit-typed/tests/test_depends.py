@@ -545,6 +545,41 @@ def test_wrong_overrides() -> None:
         pass
 
 
+def test_guards_among_dependencies_are_needed_together() -> None:
+    bearer = {"type": "http", "scheme": "bearer"}
+    basic = {"type": "http", "scheme": "basic"}
+    key = {"type": "apiKey", "in": "header", "name": "x-key"}
+
+    def user() -> str:
+        return ""
+
+    def client() -> str:
+        return ""
+
+    def flag() -> str:
+        return ""
+
+    attach(user, security=[bearer, basic])
+    attach(client, security=key)
+
+    app = Kit()
+
+    @app.get("/")
+    @typed
+    def endpoint(
+        a: Annotated[str, Depends(user)],
+        b: Annotated[str, Depends(client)],
+        c: Annotated[str, Depends(flag)],
+    ) -> None: ...
+
+    assert facts_of(app.routes[0].handler).security == ((bearer, key), (basic, key))
+
+    def guarded(b: Annotated[str, Depends(client)]) -> None: ...
+
+    app.get("/own", typed(attach(guarded, security=bearer)))
+    assert facts_of(app.routes[1].handler).security == ((bearer, key),)
+
+
 def test_facts_of_dependencies() -> None:
     bearer = {"type": "http", "scheme": "bearer"}
 

@@ -67,8 +67,13 @@ def except_(
             return by_function(c, next)
         return run_every("except_()", parts, c, next)
 
+    facts = facts_of_every(parts)
+    if functions and facts.get("security"):
+        # Only the function knows which requests it exempts; those need no credentials.
+        choices = facts["security"]
+        facts["security"] = choices if () in choices else (*choices, ())
     # For tools: the paths that these facts don't apply to.
-    return attach(except_, **facts_of_every(parts), combine_except=tuple(patterns))
+    return attach(except_, **facts, combine_except=tuple(patterns))
 
 
 def _conditions(condition: Any) -> tuple[list[str], list[Callable[..., Any]]]:

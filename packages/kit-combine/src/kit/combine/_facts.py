@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any, Union
 
-from kit.interface.metadata import Facts, Scheme, facts_of
+from kit.interface.metadata import Facts, facts_of, security_of_all
 
 from ._parts import Part
 
@@ -22,13 +21,9 @@ def facts_of_every(parts: Sequence[Part]) -> dict[str, Any]:
     merged = _merged(facts, ("provides", "responses", "validates", "describes"))
     if any(part.is_condition for part in parts):
         merged["responses"] = _UNMET | merged.get("responses", {})
-    guards = [each.security for each in facts if each.security]
-    if guards:
-        # Each guard leaves a choice; all of them have to be satisfied.
-        merged["security"] = [
-            _together([scheme for choice in choices for scheme in _schemes(choice)])
-            for choices in product(*guards)
-        ]
+    security = security_of_all(part.function for part in parts)
+    if security:
+        merged["security"] = security
     return merged
 
 
@@ -62,15 +57,6 @@ def _merged(facts: Sequence[Facts], names: Sequence[str]) -> dict[str, Any]:
         if value:
             merged[name] = value
     return merged
-
-
-def _schemes(choice: Any) -> Sequence[Scheme]:
-    return choice if isinstance(choice, tuple) else (choice,)
-
-
-def _together(schemes: list[Scheme]) -> Any:
-    unique = [scheme for number, scheme in enumerate(schemes) if scheme not in schemes[:number]]
-    return unique[0] if len(unique) == 1 else tuple(unique)
 
 
 def _union(types: Sequence[Any]) -> Any:

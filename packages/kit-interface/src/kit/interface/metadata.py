@@ -29,19 +29,21 @@ In `responses`, the types of bodies are those that are encoded as JSON; 400 with
 is the problem document of invalid requests.
 
 A typed endpoint carries the facts of the whole: its `validates` include the parameters of all its
-dependencies, and the `responses` and `security` of the functions that it depends on are its own.
+dependencies, and the `responses` and `security` of the functions that it depends on are its own:
+what each of them requires is required.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from ._errors import ValidationTarget
 
-__all__ = ("Facts", "Scheme", "attach", "facts_of")
+__all__ = ("Facts", "Scheme", "attach", "facts_of", "security_of_all")
 
 Scheme: TypeAlias = Mapping[str, Any]
 """A Security Scheme Object of OpenAPI (section 4.8.27 of version 3.1.1)."""
@@ -178,6 +180,33 @@ def facts_of(handler: Any) -> Facts:
     """
     layers = [getattr(each, _KEY, {}) for each in _layers(handler)]
     return Facts(**_merged(reversed(layers)))
+
+
+def security_of_all(functions: Iterable[Any]) -> tuple[Scheme | tuple[Scheme, ...], ...]:
+    """Works out what requests have to satisfy that pass several guards.
+
+    Each guard leaves a choice, and all guards have to be satisfied: a choice of the result has a
+    scheme of each.
+
+    Args:
+        functions: The guards, in any form that `facts_of` takes; others don't count.
+
+    Returns:
+        The choices, as in `Facts.security`; empty if none of the functions is a guard.
+    """
+    guards = [guard for guard in (facts_of(each).security for each in functions) if guard]
+    if not guards:
+        return ()
+    found: list[Scheme | tuple[Scheme, ...]] = []
+    for choices in product(*guards):
+        together: list[Scheme] = []
+        for choice in choices:
+            schemes = choice if isinstance(choice, tuple) else (choice,)
+            together += [scheme for scheme in schemes if scheme not in together]
+        combined = together[0] if len(together) == 1 else tuple(together)
+        if combined not in found:
+            found.append(combined)
+    return tuple(found)
 
 
 def _layers(handler: Any) -> Iterator[Any]:

@@ -33,11 +33,13 @@ class Answer:
     Attributes:
         description: What it means.
         content: Media types, each with the number of its schema; None for any.
+        others: The numbers of other schemas of the same media types.
         raw: A Response Object that was given as it is, but for types in its content.
     """
 
     description: str = ""
     content: dict[str, int | None] = field(default_factory=dict)
+    others: dict[str, list[int]] = field(default_factory=dict)
     raw: Mapping[str, Any] | None = None
 
 
@@ -102,6 +104,8 @@ def answers_of(
     for given, value in operation.described.get("responses", {}).items():
         text = found[str(given)].description if str(given) in found else ""
         found[str(given)] = described_answer(given, value, text, schemas)
+    if not found:  # its source tells no more than that it raises something
+        found["default"] = Answer()
     for key, answer in found.items():
         returned = said.returns if key.startswith("2") else ""
         answer.description = answer.description or returned or _phrase(key)
@@ -177,7 +181,9 @@ def _add(found: dict[str, Answer], status: str, answer: Answer) -> None:
         if bool(old.content) is not bool(answer.content):
             old.content.setdefault(_TEXT, None)
         for media_type, slot in answer.content.items():
-            old.content.setdefault(media_type, slot)
+            first = old.content.setdefault(media_type, slot)
+            if first is not None and slot is not None and first != slot:
+                old.others.setdefault(media_type, []).append(slot)
 
 
 def _add_malformed(found: dict[str, Answer], operation: Operation, errors: Errors) -> None:
@@ -191,13 +197,15 @@ def _add_reads(
     found: dict[str, Answer], operation: Operation, reading: Reading, errors: Errors
 ) -> None:
     """Adds the errors of `c.req.query(name, int)` and the like, and of paths that don't match."""
-    typed = [each for each in reading.parameters if each.kind is not str]
+    typed = [each for each in reading.parameters if each.kind is not str and each.can_fail]
     if any(each.target == "param" for each in typed):
         _add(found, "404", errors.answer("", is_problem=True))
     elif any(each.expression is not None for each in operation.template.parameters):
         found.setdefault("404", Answer())
     if any(each.target != "param" for each in typed):
         _add(found, "400", errors.answer("", is_problem=True))
+    if not reading.can_fail:
+        return
     if reading.json not in (UNKNOWN, Any):
         _add(found, "400", errors.answer("", ValidationProblem))
     elif reading.json is Any or reading.form:

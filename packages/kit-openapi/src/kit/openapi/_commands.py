@@ -117,7 +117,10 @@ def _tell(documented: Documentation) -> None:
 
 def _put(text: str, output: Path | None, check: Path | None) -> None:
     if output is not None:
-        output.write_text(text, encoding="utf-8", newline="\n")
+        try:
+            output.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise click.ClickException(f"can't write {str(output)!r}: {error.strerror}") from error
     elif check is None:
         click.echo(text, nl=False)
     if check is not None:
@@ -129,6 +132,8 @@ def _compare(text: str, check: Path) -> None:
         old = check.read_text(encoding="utf-8")
     except OSError as error:
         raise click.ClickException(f"can't read {str(check)!r}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise click.ClickException(f"can't read {str(check)!r}: it is not UTF-8") from error
     if old == text:
         return
     lines = difflib.unified_diff(

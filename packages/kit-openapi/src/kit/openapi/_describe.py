@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The decorator that says of a handler what can't be found out."""
+"""The decorator that documents what can't be found out about a handler."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def describe(
     deprecated: bool | None = None,
     hidden: bool | None = None,
 ) -> Callable[[F], F]:
-    """Returns a decorator that says what the document is to tell of a handler.
+    """Returns a decorator that describes a handler for the document.
 
-    What is given takes the place of what is found out. A handler is called as before: nothing is
-    done at a request. A middleware can be described as well, which holds for all routes that it
-    covers, and an `HTTPException` class, whose `responses` hold where it is raised.
+    What is given replaces what was found out. The handler is called as before, at no cost per
+    request. Described middleware applies to all routes that it covers. The `responses` of a
+    described `HTTPException` class apply wherever it is raised.
 
     Args:
         summary: What the operation does, in a few words. Default: the first paragraph of the
@@ -66,8 +66,8 @@ def describe(
         request_body: The type of a JSON body, or a Request Body Object (section 4.8.13), in whose
             `content` types may stand for schemas.
         security: Security Scheme Objects (section 4.8.27), one of which a request has to satisfy;
-            empty for none. Requirements such as `{"oauth": ["read"]}` name schemes that `openapi`
-            was given.
+            empty for none. `{}` among them lets requests without credentials through.
+            Requirements such as `{"oauth": ["read"]}` name schemes that `openapi` was given.
         deprecated: Whether it should not be used any more.
         hidden: Whether to leave it out of the document.
 
@@ -76,7 +76,7 @@ def describe(
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If a status is none.
+        ValueError: If a status is not valid.
 
     Example:
         ```python

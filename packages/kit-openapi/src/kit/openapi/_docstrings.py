@@ -47,6 +47,7 @@ def parse(text: str | None) -> Docstring:
         return Docstring()
     from inspect import cleandoc
 
+    text = text.encode(errors="replace").decode()  # JSON has no lone surrogates
     sections = _sections(cleandoc(text))
     prose = sections.pop("", "").strip()
     first, _, rest = prose.partition("\n\n")

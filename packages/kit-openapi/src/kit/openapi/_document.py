@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from kit.interface import App
 
 __all__ = ("Documentation",)
@@ -16,7 +14,7 @@ VERSION = "3.1.1"
 
 
 class Documentation:
-    """What `openapi` was told of an app, and the document made of it.
+    """The options of a document, and the document that is built from them.
 
     Args:
         app: The app.
@@ -55,6 +53,8 @@ class Documentation:
 
     def _build(self) -> dict[str, Any]:
         # Imported here: an app that starts needs none of it.
+        import msgspec
+
         from ._answers import Errors
         from ._operations import find_operations
         from ._rendering import plan, render
@@ -66,7 +66,7 @@ class Documentation:
         operations = find_operations(self.app, self.base_path, self.notes)
         schemas = Schemas()
         errors = Errors(self.errors, schemas)
-        security = Security(self.security_schemes)
+        security = Security(self.security_schemes, self.notes)
         planned = [plan(each, schemas, errors, security) for each in operations]
         forget()
         schemas.resolve()

@@ -119,7 +119,12 @@ def _covering(
         for each in middleware.candidates(route.path)
         if each.method in (METHOD_NAME_ALL, method) and covers(each.path, route.path)
     ]
-    return [facts for facts in found if facts != Facts()]
+    return [facts for facts in found if facts != Facts() and not _is_exempt(route.path, facts)]
+
+
+def _is_exempt(path: str, facts: Facts) -> bool:
+    """Whether `except_` of kit-combine leaves a route out, as a whole."""
+    return any(covers(each, path) for each in facts.others.get("combine_except", ()))
 
 
 def _described(facts: list[Facts]) -> dict[str, Any]:
@@ -148,9 +153,10 @@ def _clash(operation: Operation, earlier: RouterRoute) -> str:
 
 
 def _name_operations(operations: list[Operation]) -> None:
-    """Gives operations their ids. A later one never changes that of an earlier one."""
+    """Gives operations their ids. A later one without a name never changes that of another."""
     taken: set[str] = set()
-    for operation in operations:
+    # What `describe` named comes first, and gets its name.
+    for operation in sorted(operations, key=lambda each: "operation_id" not in each.described):
         method, words = operation.method.lower(), operation.template.words
         name = getattr(operation.function, "__name__", "")
         name = name if name.isidentifier() else f"{method}_{words}"

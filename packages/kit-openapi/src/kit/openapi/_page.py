@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import gzip
 import importlib.util
 import posixpath
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from anyio import to_thread
 
@@ -30,8 +29,12 @@ _TYPES = {
     ".png": "image/png",
 }
 _NO_IMAGE = b"data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+_VARIABLE = re.compile(r"\{[^{}]*\}")
+_NOT_IN_POLICIES = re.compile(r"[\s;,]")
 _SCRIPT = "kit-openapi.js"
 _STYLE = "kit-openapi.css"
+# What a path in a URL has as it is, but `:`, which would end the scheme of a relative one.
+_SAFE = "/%!$&'()*+,;=@"
 
 
 class _Interface(NamedTuple):
@@ -112,8 +115,8 @@ class Pages:
         self._path = path
         self._url = assets if isinstance(assets, str) else None
         names = [*interface.scripts, *interface.styles, *filter(None, [interface.icon])]
-        own = files("kit.openapi") / "_assets"
-        self._sources: dict[str, Any] = {name: own / name for name in (_SCRIPT, _STYLE)}
+        # None for those of this package.
+        self._sources: dict[str, Path | None] = {_SCRIPT: None, _STYLE: None}
         if self._url is None:
             folder = _bundled(interface.folder) if assets is None else Path(assets)
             present = [name for name in names if (folder / name).is_file()]
@@ -164,7 +167,7 @@ class Pages:
             icon = f'<link rel="icon" href="{await self._link(interface.icon, up)}">\n'
         title = escape(str(self._documented.info["title"]))
         folder = posixpath.dirname(self._docs)
-        document = up + posixpath.relpath(self._path, folder or "/")
+        document = up + quote(posixpath.relpath(self._path, folder or "/"), safe=_SAFE)
         servers = " data-servers" if self._documented.servers else ""
         return (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -185,7 +188,7 @@ class Pages:
             return escape(f"{self._url}/{name}")
         loaded = await self._load(name)
         folder = posixpath.join(self._docs.rsplit("/", 1)[-1], "ui")
-        return f"{up}{folder}/{name}?v={loaded.etag[1:13]}"
+        return escape(f"{up}{quote(folder, safe=_SAFE)}/{name}?v={loaded.etag[1:13]}")
 
     async def _answer_file(self, c: Context[Any, Any]) -> Response:
         name = c.req.param("file") or ""
@@ -254,11 +257,16 @@ def _check_files(folder: Path, names: Sequence[str]) -> None:
             raise ValueError(f"openapi(assets=...) has no file {name!r}: looked in {folder}")
 
 
-def _read(source: Any, name: str, remote: bytes) -> _File:
-    body = source.read_bytes()
+def _read(source: Path | None, name: str, remote: bytes) -> _File:
+    # Imported here: an app that starts needs none of it.
+    import gzip
+    from importlib.resources import files
+
+    own = files("kit.openapi") / "_assets" / name
+    body = (own if source is None else source).read_bytes()
     if remote:
         body = body.replace(remote, _NO_IMAGE)
-    packed_file = source.parent / f"{name}.gz" if isinstance(source, Path) else None
+    packed_file = None if source is None else source.parent / f"{name}.gz"
     if packed_file is not None and packed_file.is_file():
         packed = packed_file.read_bytes()
     else:
@@ -277,5 +285,14 @@ def _takes_gzip(accept_encoding: str | None) -> bool:
 
 
 def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}" if parts.scheme and parts.netloc else ""
+    """Returns what a policy allows for a server; variables of its URL may stand for anything."""
+    address = _VARIABLE.sub("*", url)
+    if address.startswith("*://"):
+        return "http: https:"
+    parts = urlsplit(address)
+    if not parts.scheme or not parts.netloc or _NOT_IN_POLICIES.search(parts.netloc):
+        return ""
+    # A policy has `*` as the first label of a host, and nowhere else.
+    if "*" in parts.netloc.removeprefix("*."):
+        return f"{parts.scheme}:"
+    return f"{parts.scheme}://{parts.netloc}"

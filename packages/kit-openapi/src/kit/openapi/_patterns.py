@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from kit.interface.patterns import Segment, variants
 
-# What Python has and ECMA-262 has not, or spells otherwise.
-_NOT_ECMA = re.compile(r"\(\?P|\(\?[aiLmsux]|\\[AZ]|\(\?#|\(\?\(")
+# What Python has and ECMA-262 has not, or spells otherwise: named and atomic groups, flags,
+# comments, conditions, possessive quantifiers, and `{,3}`.
+_NOT_ECMA = re.compile(r"\(\?(?:P|[aiLmsux]|#|\(|>)|\\[AZN]|(?<!\\)[*+?}]\+|(?<!\\)\{,[0-9]+\}")
 _DIGITS = ("[0-9]+", r"\d+")
 _WORD = re.compile(r"[A-Za-z0-9]+")
 

@@ -15,7 +15,18 @@ from typing import Any
 from kit.interface import HTTPException, ProblemError
 from kit.interface.metadata import facts_of
 
-from ._source import UNKNOWN, Tree, argument, innermost, own_nodes, tree_of, value_of
+from ._catching import Catchers, is_caught, nodes_in_try
+from ._source import (
+    UNKNOWN,
+    Tree,
+    argument,
+    innermost,
+    is_of_kit,
+    own_nodes,
+    tree_of,
+    value_of,
+    wrappers,
+)
 
 DEEPEST = 3
 # What the context makes answers with: the position of the status, and the media type.
@@ -57,12 +68,14 @@ class Parameter:
         name: Its name.
         kind: Its type.
         default: Its default; `UNKNOWN` if there is none.
+        can_fail: Whether a value of another type is an error that leaves the handler.
     """
 
     target: str
     name: str
     kind: Any
     default: Any = UNKNOWN
+    can_fail: bool = True
 
 
 @dataclass
@@ -76,6 +89,7 @@ class Reading:
         parameters: What is read by name.
         json: The type that a JSON body is read as; `UNKNOWN` if none is read.
         form: Whether a form is read.
+        can_fail: Whether a body that can't be read is an error that leaves the handler.
     """
 
     raised: dict[int, Raised] = field(default_factory=dict)
@@ -84,6 +98,7 @@ class Reading:
     parameters: list[Parameter] = field(default_factory=list)
     json: Any = UNKNOWN
     form: bool = False
+    can_fail: bool = False
 
 
 def read(handler: Any) -> Reading:
@@ -100,10 +115,19 @@ def read(handler: Any) -> Reading:
     """
     reading = Reading()
     reader = _Reader(reading, set())
-    reader.read(innermost(handler), 0)
+    for wrapper in wrappers(handler):
+        reader.read(wrapper, 1)
+    reader.read(_called_by(innermost(handler)), 0)
     for function in facts_of(handler).others.get("typed_calls", ()):
         reader.read(innermost(function), 1)
     return reading
+
+
+def _called_by(function: Any) -> Any:
+    """The function that runs when an object is called."""
+    if isinstance(function, (FunctionType, type)):
+        return function
+    return getattr(type(function), "__call__", function)  # noqa: B004
 
 
 class _Reader:
@@ -118,22 +142,27 @@ class _Reader:
         self._reading = reading
         self._seen = seen
 
-    def read(self, function: Any, depth: int) -> None:
-        """Reads a function and those that it calls."""
+    def read(self, function: Any, depth: int, around: Catchers = ()) -> None:
+        """Reads a function and those that it calls.
+
+        Args:
+            function: The function.
+            depth: How many calls away from the handler it is.
+            around: What catches exceptions around the call of it.
+        """
         tree = tree_of(function)
         if tree is None:
             if depth == 0:
                 self._reading.is_complete = False
             return
-        self._seen.add(function)
-        _read_body(self._reading, tree, function)
+        self._seen.add((function, around))
+        for node, within in nodes_in_try(tree, function):
+            catchers = (*around, *within)
+            _read_node(self._reading, node, function, catchers)
+            called = _function_of(node, function) if isinstance(node, ast.Call) else None
+            if called is not None and depth < DEEPEST and (called, catchers) not in self._seen:
+                self.read(called, depth + 1, catchers)
         self._read_returns(tree, function, depth)
-        if depth < DEEPEST:
-            for node in own_nodes(tree):
-                if isinstance(node, ast.Call):
-                    called = _function_of(node, function)
-                    if called is not None and called not in self._seen:
-                        self.read(called, depth + 1)
 
     def _read_returns(self, tree: Tree, function: FunctionType, depth: int) -> None:
         if depth:
@@ -189,18 +218,22 @@ def _returned(tree: Tree) -> list[ast.expr | None]:
     return [node.value for node in own_nodes(tree) if isinstance(node, ast.Return)]
 
 
-def _read_body(reading: Reading, tree: Tree, function: FunctionType) -> None:
-    for node in own_nodes(tree):
-        if isinstance(node, ast.Raise) and node.exc is not None:
-            _add_raised(reading, node.exc, function)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            _add_read(reading, node, node.func, function)
+def _read_node(reading: Reading, node: ast.AST, function: FunctionType, catchers: Catchers) -> None:
+    if isinstance(node, ast.Raise) and node.exc is not None:
+        _add_raised(reading, node.exc, function, catchers)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        can_fail = not is_caught(HTTPException, catchers)
+        _add_read(reading, node, node.func, function, can_fail=can_fail)
 
 
-def _add_raised(reading: Reading, node: ast.expr, function: FunctionType) -> None:
+def _add_raised(
+    reading: Reading, node: ast.expr, function: FunctionType, catchers: Catchers
+) -> None:
     call = node if isinstance(node, ast.Call) else None
     kind = value_of(call.func if call else node, function)
     if not (isinstance(kind, type) and issubclass(kind, HTTPException)):
+        return
+    if is_caught(kind, catchers):
         return
     found = _declared(kind)
     if found is None and call is not None and _takes_status(kind):
@@ -233,7 +266,9 @@ def _declared(kind: type[HTTPException]) -> dict[int, Raised] | None:
         tree = tree_of(constructor)
         for call in ast.walk(tree) if tree is not None else ():
             if isinstance(call, ast.Call) and _is_super_init(call):
-                return _called(call, kind, constructor, _text_of(kind))
+                found = _called(call, kind, constructor, _text_of(kind))
+                if found is not None:  # else a class further up may know
+                    return found
     return None
 
 
@@ -269,7 +304,12 @@ def _called(call: ast.Call, kind: type, function: Any, text: str = "") -> dict[i
 
 
 def _add_read(
-    reading: Reading, call: ast.Call, called: ast.Attribute, function: FunctionType
+    reading: Reading,
+    call: ast.Call,
+    called: ast.Attribute,
+    function: FunctionType,
+    *,
+    can_fail: bool,
 ) -> None:
     if not _is_request(called.value, function):
         return
@@ -281,12 +321,15 @@ def _add_read(
             kind = GenericAlias(list, (kind,)) if called.attr == "queries" else kind
             given = next((each.value for each in call.keywords if each.arg == "default"), None)
             default = value_of(given, function)
-            reading.parameters.append(Parameter(_OF_TARGETS[called.attr], name, kind, default))
+            target = _OF_TARGETS[called.attr]
+            reading.parameters.append(Parameter(target, name, kind, default, can_fail))
     elif called.attr == "json":
         kind = value_of(argument(call, 0, "type"), function)
         reading.json = Any if kind is UNKNOWN else kind
+        reading.can_fail = reading.can_fail or can_fail
     elif called.attr in ("form_data", "parse_body"):
         reading.form = True
+        reading.can_fail = reading.can_fail or can_fail
 
 
 def _is_context(node: ast.expr, function: FunctionType) -> bool:
@@ -311,5 +354,4 @@ def _function_of(call: ast.Call, function: FunctionType) -> FunctionType | None:
     called = innermost(value_of(call.func, function))
     if not isinstance(called, FunctionType):
         return None
-    module = called.__module__ or ""
-    return None if module == "kit" or module.startswith("kit.") else called
+    return None if is_of_kit(called) else called

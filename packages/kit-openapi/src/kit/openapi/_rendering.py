@@ -15,7 +15,7 @@ from ._answers import JSON, Answer, Errors, answers_of, with_slots
 from ._docstrings import Docstring, parse
 from ._operations import Operation
 from ._reading import Parameter, Reading, read
-from ._schemas import Schema, Schemas, fields_of, file_schema, without_null
+from ._schemas import Schema, Schemas, fields_of, file_schema, is_json, without_null
 from ._security import Security
 from ._source import UNKNOWN
 
@@ -109,10 +109,21 @@ def _response(answer: Answer, schemas: Schemas) -> dict[str, Any]:
     written: dict[str, Any] = {"description": answer.description}
     if answer.content:
         written["content"] = {
-            media_type: {} if slot is None else {"schema": schemas.get(slot)}
+            media_type: {}
+            if slot is None
+            else {"schema": _any_of([slot, *answer.others.get(media_type, ())], schemas)}
             for media_type, slot in answer.content.items()
         }
     return written
+
+
+def _any_of(numbers: list[int], schemas: Schemas) -> Schema:
+    choices: list[Schema] = []
+    for number in numbers:
+        schema = schemas.get(number)
+        if schema not in choices:
+            choices.append(schema)
+    return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
 
 def _without_slots(value: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]:
@@ -135,8 +146,9 @@ def _parameters(planned: Plan, schemas: Schemas) -> list[dict[str, Any]]:
     for parameter, number in planned.read:
         if parameter.target != "param":
             schema = schemas.get(number)
-            if parameter.default not in (UNKNOWN, None):
-                schema = {**schema, "default": msgspec.to_builtins(parameter.default)}
+            default = _default(parameter)
+            if default is not None:
+                schema = {**schema, "default": default}
             _add_parameter(found, parameter.target, parameter.name, schema, False, schemas)
     for target in ("query", "header", "cookie"):
         for number in planned.validated.get(target, ()):
@@ -146,6 +158,17 @@ def _parameters(planned: Plan, schemas: Schemas) -> list[dict[str, Any]]:
                 _add_parameter(found, target, name, schema, required, schemas)
     path = [*_path_parameters(planned, schemas)]
     return [*path, *sorted(found.values(), key=lambda each: _ORDER.index(each["in"]))]
+
+
+def _default(parameter: Parameter) -> Any:
+    """The default of a parameter as JSON has it; None if there is none that JSON has."""
+    if parameter.default is UNKNOWN:
+        return None
+    try:
+        default = msgspec.to_builtins(parameter.default, str_keys=True)
+    except Exception:  # an object that marks what is left out, say
+        return None
+    return default if is_json(default) else None
 
 
 def _path_parameters(planned: Plan, schemas: Schemas) -> Iterator[dict[str, Any]]:
@@ -159,8 +182,8 @@ def _path_parameters(planned: Plan, schemas: Schemas) -> Iterator[dict[str, Any]
     operation = planned.operation
     pairs = zip(operation.template.parameters, operation.shown.parameters, strict=True)
     for parameter, shown in pairs:
-        schema = without_null(known.get(parameter.name) or {"type": "string"})
-        schema.pop("default", None)
+        bare = without_null(known.get(parameter.name) or {"type": "string"})
+        schema = {key: value for key, value in bare.items() if key != "default"}
         written = {"name": shown.name, "in": "path", "required": True}
         _describe(written, parameter.narrowed(schema) if "$ref" not in schema else schema)
         yield written
@@ -181,7 +204,7 @@ def _add_parameter(
     if required:
         written["required"] = True
     if schema.get("default", ...) is None:  # for what is left out, which null in a URL is not
-        del schema["default"]
+        schema = {key: value for key, value in schema.items() if key != "default"}
     if place == "query" and schemas.resolved(schema).get("type") == "array":
         written |= {"style": "form", "explode": True}
     _describe(written, schema)

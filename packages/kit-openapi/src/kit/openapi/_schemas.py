@@ -8,6 +8,7 @@ share is resolved once, in the same way whatever the order of routes.
 from __future__ import annotations
 
 import copy
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module
@@ -18,6 +19,7 @@ import msgspec
 from kit.interface import File
 from kit.interface.models import model_of
 
+from ._defaults import with_json_defaults
 from ._docstrings import parse
 from ._formats import add_formats
 
@@ -57,6 +59,7 @@ class Schemas:
     def __init__(self) -> None:
         self._asked: list[tuple[Any, Mode]] = []
         self._found: list[Schema] = []
+        self._kinds: dict[int, Any] = {}
         self.components: dict[str, Schema] = {}
         self.notes: list[str] = []
 
@@ -119,8 +122,15 @@ class Schemas:
 
     def _describe_plain(self, indices: list[int]) -> None:
         """Describes the types of msgspec, those that can't be described apart as anything."""
+        known: dict[int, Any] = {}
+        for index in indices:
+            kind = self._asked[index][0]
+            # A type of several places is one type here, too.
+            if id(kind) not in known:
+                known[id(kind)] = with_json_defaults(kind)
+            self._kinds[index] = known[id(kind)]
         while indices:
-            kinds = [self._asked[index][0] for index in indices]
+            kinds = [self._kinds[index] for index in indices]
             try:
                 schemas, components = msgspec.json.schema_components(
                     kinds, schema_hook=_of_stranger, ref_template=_TEMPLATE
@@ -139,7 +149,7 @@ class Schemas:
             return
 
     def _can_describe(self, index: int) -> bool:
-        kind = self._asked[index][0]
+        kind = self._kinds[index]
         try:
             msgspec.json.schema_components([kind], schema_hook=_of_stranger)
         except Exception as error:
@@ -149,7 +159,7 @@ class Schemas:
 
     def _describe_apart(self, indices: list[int]) -> None:
         for index in indices:
-            kind = self._asked[index][0]
+            kind = self._kinds[index]
             (schema,), components = msgspec.json.schema_components(
                 [kind], schema_hook=_of_stranger, ref_template=_TEMPLATE
             )
@@ -263,8 +273,15 @@ def _use_docstring(schema: Schema) -> None:
 
 
 def _complete(value: Any) -> None:
-    """Adds what msgspec leaves out: types of enumerations, and what a decimal number may be."""
+    """Adds what msgspec leaves out: types of enumerations, and what a decimal number may be.
+
+    Takes away defaults and examples that JSON has no form for.
+    """
     if isinstance(value, dict):
+        if "default" in value and not is_json(value["default"]):
+            del value["default"]
+        if isinstance(value.get("examples"), list):
+            value["examples"] = [each for each in value["examples"] if is_json(each)]
         if value.get("format") == "decimal" and value.get("type") == "string":
             value |= {"type": ["string", "number"], "pattern": _DECIMAL}
         enum = value.get("enum")
@@ -277,6 +294,15 @@ def _complete(value: Any) -> None:
         for each in value:
             if isinstance(each, (dict, list)):
                 _complete(each)
+
+
+def is_json(value: Any) -> bool:
+    """Tells whether JSON has a form for a value: not for infinity, nor for what is no number."""
+    if isinstance(value, dict):
+        value = [*value.values()]
+    if isinstance(value, (list, tuple)):
+        return all(map(is_json, value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def fields_of(schema: Schema) -> Iterable[tuple[str, Schema, bool]]:

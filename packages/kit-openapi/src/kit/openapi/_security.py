@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import product
+from itertools import islice, product
 from typing import Any, TypeAlias
 
 from ._operations import Operation
@@ -14,6 +14,7 @@ Requirement: TypeAlias = dict[str, list[str]]
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _MOST_CHOICES = 32
+_MOST_TRIED = 4096
 
 
 class Security:
@@ -21,12 +22,15 @@ class Security:
 
     Args:
         given: Schemes that `openapi` was given, by name.
+        notes: Where to tell which schemes are unknown.
 
     Attributes:
         schemes: All schemes by name.
     """
 
-    def __init__(self, given: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, given: Mapping[str, Mapping[str, Any]], notes: list[str]) -> None:
+        self._given = given
+        self._notes = notes
         self.schemes: dict[str, dict[str, Any]] = {name: dict(each) for name, each in given.items()}
 
     def requirements(self, operation: Operation) -> list[Requirement] | None:
@@ -36,12 +40,18 @@ class Security:
         """
         described = operation.described.get("security")
         if described is not None:
+            for name in {name: 0 for each in described if "type" not in each for name in each}:
+                if name not in self._given:
+                    self._notes.append(
+                        f"{operation.method} {operation.shown.path} requires the security scheme "
+                        f"{name!r:.100}, which openapi(security_schemes=...) doesn't have"
+                    )
             return [self._requirement(each) for each in described]
         guards = [facts.security for facts in operation.facts if facts.security]
         if not guards:
             return None
         found: list[Requirement] = []
-        for choice in product(*guards):
+        for choice in islice(product(*guards), _MOST_TRIED):
             requirement: Requirement = {}
             for each in choice:  # several schemes are to be satisfied together
                 for scheme in (each,) if isinstance(each, Mapping) else each:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
-import msgspec
 from anyio import to_thread
 
 from kit.interface import App, Context, Response
@@ -22,7 +21,7 @@ from ._serving import RoutingApp, entity_tag, matches
 __all__ = ("UI", "build_document", "documentations", "openapi")
 
 UI: TypeAlias = Literal["swagger", "redoc", "rapidoc"]
-"""What can show a document: Swagger UI, Redoc or RapiDoc."""
+"""The tools that can show a document: Swagger UI, Redoc and RapiDoc."""
 
 _MOST_PREFIXES = 64
 
@@ -45,21 +44,21 @@ def openapi(
 ) -> AppT:
     """Serves an OpenAPI 3.1 document of an app, and a page that shows it.
 
-    The document is built when it is first asked for, so this may be called before the routes are
-    registered or after. Middleware that is registered before covers document and page as well.
+    The document is built when it is first requested, so call this before or after the routes are
+    registered. Middleware that is registered before it covers the document and the page as well.
 
-    Given the app that `base_path` returns, it documents the routes below that prefix.
+    If the app is one that `base_path` returned, only the routes below that prefix are documented.
 
     Args:
         app: The app.
         info: The Info Object (OpenAPI 3.1.1, section 4.8.2): `title`, `version`, `description`
             and so on. Default: the title `API`, the version `0.1.0`.
         servers: Server Objects, e.g. `[{"url": "https://api.example.com"}]`. Default: where the
-            document was asked for, prefixes of proxies included.
+            document was requested from, including the prefixes of proxies.
         tags: Tag Objects, for their order and descriptions.
         path: Where the document is.
         docs: Where the page is; None for no page.
-        ui: What shows the document: `swagger`, `redoc` or `rapidoc`.
+        ui: Which tool shows the document: `swagger`, `redoc` or `rapidoc`.
         assets: Where the files of the page are: a folder as `pathlib.Path`, or the URL of one that
             is served already, as str. Default: those of the package openapi-ui-bundles, which the
             extra `ui` installs.
@@ -200,6 +199,8 @@ class _ServedDocument:
         return c.body(body, 200, {**headers, "content-type": "application/json"})
 
     def _made(self, prefix: str) -> tuple[bytes, str]:
+        import msgspec  # here, as an app that starts needs none of it
+
         document = self._documented.document()
         if prefix and "servers" not in document:
             first = {name: document[name] for name in ("openapi", "info")}
@@ -222,6 +223,9 @@ def prefix_of(c: Context[Any, Any], base_path: str, path: str) -> str:
     own = f"{base_path.rstrip('/')}{path}"
     segments = urlsplit(c.req.url).path.rstrip("/").split("/")[1:]
     count = len([each for each in own.split("/") if each])
+    root = c.req.raw.root_path.rstrip("/")
     if unquote("/".join(segments[-1:])) != path.rsplit("/", 1)[-1] or count > len(segments):
-        return c.req.raw.root_path.rstrip("/")  # the app routes by more than the path
-    return "".join(f"/{each}" for each in segments[: len(segments) - count])
+        return root  # the app routes by more than the path
+    prefix = "".join(f"/{each}" for each in segments[: len(segments) - count])
+    # Some servers leave the prefix of a proxy out of the path.
+    return prefix if f"{unquote(prefix)}/".startswith(f"{root}/") else root + prefix

@@ -19,6 +19,9 @@ _files: dict[str, tuple[list[str], _Functions]] = {}
 UNKNOWN = object()
 """What an expression stands for if that can't be told."""
 
+INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+"""What has a body that does not run where it stands."""
+
 _EVALUATED = (
     ast.Name,
     ast.Attribute,
@@ -49,6 +52,31 @@ def innermost(handler: Any) -> Any:
         else:
             handler = getattr(handler, "__wrapped__", getattr(handler, "__func__", handler))
     return handler
+
+
+def wrappers(handler: Any) -> Iterator[FunctionType]:
+    """Yields the functions that decorators of the app have put around a handler, outermost first.
+
+    Args:
+        handler: A handler.
+    """
+    end = innermost(handler)
+    seen: set[int] = set()
+    while handler is not end and id(handler) not in seen:
+        seen.add(id(handler))
+        if isinstance(handler, FunctionType) and not is_of_kit(handler):
+            yield handler
+        if isinstance(handler, partial):
+            handler = handler.func
+        else:
+            handler = getattr(handler, "__wrapped__", getattr(handler, "__func__", end))
+
+
+def is_of_kit(function: FunctionType) -> bool:
+    """Tells whether a function is defined in a package of Kit."""
+    # functools.wraps gives a wrapper the module of what it wraps.
+    module = str(function.__globals__.get("__name__", ""))
+    return module == "kit" or module.startswith("kit.")
 
 
 def tree_of(function: Any) -> Tree | None:
@@ -96,40 +124,18 @@ def _first_line(tree: Tree) -> int:
 
 
 def own_nodes(tree: Tree) -> Iterator[ast.AST]:
-    """Yields the nodes of a function's body in order; not those of functions inside of it.
-
-    What stands in a `try` that catches HTTPException, or every exception, is left out: it never
-    leaves the function.
-    """
+    """Yields the nodes of a function's body in order; not those of functions inside of it."""
     body = tree.body if isinstance(tree.body, list) else [tree.body]
     for node in body:
         yield from _walk(node)
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+    if isinstance(node, INNER):
         return
     yield node
-    caught = isinstance(node, ast.Try) and any(map(_catches_all, node.handlers))
-    for name, value in ast.iter_fields(node):
-        if caught and name == "body":
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
-                yield from _walk(child)
-
-
-def _catches_all(handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return not _raises_again(handler)
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    names = {getattr(kind, "attr", getattr(kind, "id", "")) for kind in kinds}
-    caught = {"HTTPException", "ProblemError", "Exception", "BaseException"}
-    return bool(names & caught) and not _raises_again(handler)
-
-
-def _raises_again(handler: ast.ExceptHandler) -> bool:
-    return any(isinstance(node, ast.Raise) and node.exc is None for node in ast.walk(handler))
+    for child in ast.iter_child_nodes(node):
+        yield from _walk(child)
 
 
 def value_of(node: ast.expr | None, function: FunctionType) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, Union, cast, get_args, get_
 
 from kit.interface import App, Context, Response, RouterRoute, ValidationProblem
 from kit.interface.callers import calling_frame
-from kit.interface.metadata import attach, facts_of
+from kit.interface.metadata import attach, facts_of, security_of_all
 from kit.interface.options import OptionChecks
 from kit.interface.patterns import covers
 
@@ -201,11 +201,8 @@ class _Route:
         if plan.body is not None:
             validates["json"] = plan.body.shown_type
         responses: dict[int, Any] = {}
-        security: list[Any] = []
         for call in plan.calls:
-            facts = facts_of(call.signature.function)
-            responses.update(facts.responses)
-            security += facts.security
+            responses.update(facts_of(call.signature.function).responses)
         if validates:
             responses[400] = ValidationProblem
         responses.update(_responses(self._signature.returns, self._status))
@@ -214,6 +211,8 @@ class _Route:
         calls = tuple(call.signature.function for call in plan.calls)
         if calls:
             attach(handler, typed_calls=calls)
+        # Every guard among the dependencies can refuse a request.
+        security = security_of_all([self._signature.function, *calls])
         return attach(handler, security=security) if security else handler
 
 

@@ -46,7 +46,7 @@
       validatorUrl: null,
     });
   } else if (ui === "redoc") {
-    Redoc.init(described, { nonce, hideDownloadButton: false }, element);
+    Redoc.init(described, { nonce, hideDownloadButton: false, untrustedSpec: true }, element);
   } else {
     const shown = document.createElement("rapi-doc");
     const attributes = {

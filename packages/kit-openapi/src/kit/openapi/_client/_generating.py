@@ -17,7 +17,6 @@ _TEXT = re.compile(r"text/|application/(?:[^;+]+\+)?xml")
 _MULTIPART = "multipart/form-data"
 _OF_CLIENT = ("close", "self", "response", "result")
 _RESPONSE = "httpx.Response"
-_FIRST_FAULT = 400
 
 
 class _Argument(NamedTuple):
@@ -206,7 +205,9 @@ def _method(
         if pairs:
             parts.append(Group(f"{option}={{", pairs, "}"))
     if body is not None:
-        parts.append(f"{body.key}={body.name}")
+        is_left_out = body.key == "json" and not body.is_required
+        value = f"msgspec.UNSET if {body.name} is None else {body.name}"
+        parts.append(f"{body.key}={value if is_left_out else body.name}")
     lines += call(f"response = {wait}self._send(", parts, ")", 2)
     mappings = [
         Group("{", [f"{status}: {kind}" for status, kind in each.items()], "}")
@@ -272,18 +273,40 @@ def _path(path: str, arguments: list[_Argument]) -> str:
 
 
 def _results(responses: Mapping[str, Any], types: Types) -> tuple[dict[str, str], dict[str, str]]:
-    """Returns the types of results and of errors, by status."""
+    """Returns the types of results and of errors, by status, or by its first digit for a range."""
     results: dict[str, str] = {}
     errors: dict[str, str] = {}
     for status, response in responses.items():
-        if not status.isdigit():
-            continue
-        kind = _kind(status, response.get("content"), types)
-        if int(status) < _FIRST_FAULT:
-            results[status] = kind
-        elif kind not in (_RESPONSE, ANY, "str", "bytes"):
-            errors[status] = kind
+        content = response.get("content")
+        kind = _kind(status, content, types)
+        for key in _statuses(status, responses):
+            if key[0] in "23":
+                results[key] = kind
+            elif kind not in (_RESPONSE, "str", "bytes"):
+                problem = _choices(content, types) if kind == ANY else kind
+                if problem is not None:
+                    errors.setdefault(key, problem)
     return results or {"200": _RESPONSE}, errors
+
+
+def _statuses(status: str, responses: Mapping[str, Any]) -> Iterator[str]:
+    """Yields the status, the first digit of those in a range, or those that are not described."""
+    if status == "default":
+        if not any(each[0] in "23" for each in responses):
+            yield from "23"
+        yield from "45"
+    elif status[0] in "2345":
+        yield status if status.isdigit() else status[0]
+
+
+def _choices(content: Mapping[str, Any] | None, types: Types) -> str | None:
+    """The types of an error, one after the other, where msgspec takes no union of them."""
+    for media_type, each in (content or {}).items():
+        if _JSON.match(media_type):
+            choices = (each.get("schema") or {}).get("anyOf", ())
+            kinds = [kind for kind in map(types.of, choices) if kind != ANY]
+            return f"({', '.join(kinds)})" if len(kinds) > 1 else None
+    return None
 
 
 def _kind(status: str, content: Mapping[str, Any] | None, types: Types) -> str:

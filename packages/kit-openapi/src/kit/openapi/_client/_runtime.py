@@ -11,6 +11,9 @@ from urllib.parse import quote
 
 import httpx
 import msgspec
+
+# What a cookie has as it is (RFC 6265 section 4.1.1); Kit decodes the rest.
+_IN_COOKIES = "!#$&'()*+-./:<=>?@[]^_`{|}~"
 """
 
 ERRORS = '''
@@ -33,7 +36,10 @@ class ClientError(Exception):
 SENDING = """
 
 def _segment(value: Any) -> str:
-    return quote(_text(value), safe="")
+    text = _text(value)
+    if text in ("", ".", ".."):  # it would be another path
+        raise ValueError(f"{value!r} can't be a part of a path")
+    return quote(text, safe="")
 
 
 def _text(value: Any) -> str:
@@ -86,7 +92,7 @@ def _arguments(
     query: Mapping[str, Any] | None = None,
     headers: Mapping[str, Any] | None = None,
     cookies: Mapping[str, Any] | None = None,
-    json: Any = None,
+    json: Any = msgspec.UNSET,
     form: Any = None,
     files: Any = None,
     content: bytes | None = None,
@@ -94,13 +100,14 @@ def _arguments(
     own_headers = dict(_merged(defaults[1], headers))
     own_cookies = _merged(defaults[2], cookies)
     if own_cookies:
-        lines = [f"{name}={text}" for name, text in own_cookies]
-        own_headers["Cookie"] = "; ".join(lines)
+        own_headers["Cookie"] = "; ".join(
+            f"{name}={quote(text, safe=_IN_COOKIES)}" for name, text in own_cookies
+        )
     arguments: dict[str, Any] = {
         "params": _merged(defaults[0], query),
         "headers": own_headers,
     }
-    if json is not None:
+    if json is not msgspec.UNSET:
         own_headers["Content-Type"] = "application/json"
         arguments["content"] = msgspec.json.encode(json)
     elif form is not None:
@@ -119,9 +126,11 @@ def _result(
     response: httpx.Response, results: Mapping[int, Any], errors: Mapping[int, Any]
 ) -> Any:
     status = response.status_code
-    if status not in results:
-        raise ClientError(response, _problem(response, errors.get(status, Any)))
-    kind = results[status]
+    known = status if status in results else status // 100
+    if known not in results:
+        kind = errors.get(status, errors.get(status // 100, Any))
+        raise ClientError(response, _problem(response, kind))
+    kind = results[known]
     if kind is None or kind is httpx.Response:
         return response if kind else None
     if "json" in response.headers.get("Content-Type", ""):
@@ -131,7 +140,8 @@ def _result(
 
 def _problem(response: httpx.Response, kind: Any) -> Any:
     if "json" in response.headers.get("Content-Type", ""):
-        for each in (kind, Any):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        for each in (*kinds, Any):
             try:
                 return msgspec.json.decode(response.content, type=each)
             except msgspec.DecodeError:

@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 WIDTH = 88
 _INDENT = "    "
+# What annotations and bodies of a client use: a field or method of that name would hide it.
+_USED = {"str", "int", "float", "bool", "bytes", "list", "dict", "tuple", "base64", "datetime"}
+_USED |= {"decimal", "httpx", "msgspec", "quote", "uuid"}
 _WORD = re.compile(r"[A-Za-z0-9]+")
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -25,8 +28,8 @@ class Names:
         self._taken = {*taken}
 
     def free(self, name: str) -> str:
-        """Returns a name: with a line behind a keyword, with a number if it is taken."""
-        found = f"{name}_" if keyword.iskeyword(name) else name
+        """Returns a name: with `_` behind keywords and what a client uses, a number if taken."""
+        found = f"{name}_" if keyword.iskeyword(name) or name in _USED else name
         number = 2
         while found in self._taken:
             found = f"{name}_{number}"
