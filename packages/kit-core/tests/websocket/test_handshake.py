@@ -372,6 +372,29 @@ def test_client_that_leaves_during_the_handshake(run: Any, peer: Any) -> None:
     assert begun == []
 
 
+def test_a_package_is_told_when_the_acceptance_fails(run: Any, peer: Any) -> None:
+    told: list[str] = []
+    app = Kit()
+
+    @app.get("/")
+    async def hands_on(c: Context) -> Response:
+        handshake = handshake_of(c.req.raw)
+        assert handshake is not None
+        return handshake.accept(unreachable, on_refusal=lambda: told.append("refused"))
+
+    async def unreachable(receive: Any, send: Any) -> None:
+        raise AssertionError("unreachable")
+
+    async def main() -> None:
+        one = peer("/")
+        one.failing = RuntimeError("a server that fails")
+        with pytest.raises(RuntimeError, match="a server that fails"):
+            await one.serve(app)
+
+    run(main)
+    assert told == ["refused"]
+
+
 def test_middleware_learns_that_the_client_left(run: Any, peer: Any) -> None:
     seen: list[bool] = []
     app = Kit()
@@ -574,6 +597,12 @@ def test_cve_2026_35523_no_subprotocol_skips_the_guard(run: Any, peer: Any) -> N
             {"origins": 1},
             TypeError,
             "upgrade_websocket(origins=...) takes a str or a list of them, not 1",
+        ),
+        (
+            {"origins": lambda origin: True},
+            TypeError,
+            "upgrade_websocket(origins=...) takes a function (origin, c): the signature of what it "
+            "was given is <lambda>(origin)",
         ),
         (
             {"protocols": ["a b"]},

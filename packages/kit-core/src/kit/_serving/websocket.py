@@ -48,8 +48,7 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
         else:
             await _refuse(response, handshake, send, c)
     except BaseException as error:
-        if not isinstance(error, Exception):
-            handshake.close()
+        handshake.close()
         await end_request(c, error)  # tasks were promised, whatever became of the connection
         raise
     await end_request(c, failure)

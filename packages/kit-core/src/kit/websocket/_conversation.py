@@ -12,7 +12,16 @@ from kit.interface import HandlerError, HTTPException
 from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError
 
-from ._socket import InvalidMessageError, WebSocket, abandon, end, watch_always
+from ._socket import (
+    InvalidMessageError,
+    WebSocket,
+    abandon,
+    end,
+    forget_logged,
+    note_logged,
+    path_of,
+    watch_always,
+)
 
 _logger = logging.getLogger("kit")
 
@@ -29,7 +38,6 @@ async def converse(
     work: Callable[[WebSocket], Any],
     ws: WebSocket,
     function: object,
-    path: str,
     cancel_on_disconnect: bool,
 ) -> Exception | None:
     """Runs a handler and closes the connection when it ends, in whatever way.
@@ -38,7 +46,6 @@ async def converse(
         work: The handler.
         ws: The connection.
         function: The function of the user, for errors.
-        path: The path of the handshake, for the log.
         cancel_on_disconnect: Whether the handler is cancelled when the client leaves.
 
     Returns:
@@ -60,7 +67,7 @@ async def converse(
             await result
     except Exception as error:
         failure = error
-        code, reason = _closing_for(error, ws, path)
+        code, reason = _closing_for(error, ws)
     except BaseException:
         abandon(ws)
         raise
@@ -84,18 +91,21 @@ def _checked(result: Any, function: object) -> Any:
 
 async def close_after(error: Exception, ws: WebSocket) -> None:
     """Closes a connection whose handler raised, before the handler cleans up."""
-    code, reason = _code_and_reason(error)
+    code, reason = _closing_for(error, ws)
+    note_logged(ws, error)
     await ws.close(code, reason)
 
 
-def _closing_for(error: Exception, ws: WebSocket, path: str) -> tuple[int, str]:
+def _closing_for(error: Exception, ws: WebSocket) -> tuple[int, str]:
     """Returns the code and reason for an exception, and logs it if it is a fault."""
+    if forget_logged(ws) is error:
+        return _NORMAL, ""  # sent to nobody, as close_after() has closed the connection
     leaves = [*_leaves(error)]
     if ws.close_code is not None and all(_is_of_closed(leaf) for leaf in leaves):
         return _NORMAL, ""  # sent to nobody
     code, reason = _code_and_reason(error)
     if code == _FAULT:
-        shown = ascii(path)[1:-1]
+        shown = ascii(path_of(ws))[1:-1]
         _logger.error("Exception in the WebSocket handler of %s", shown, exc_info=error)
     return code, reason
 

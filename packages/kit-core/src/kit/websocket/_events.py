@@ -139,10 +139,9 @@ async def _call(events: Any, name: str, event: Any, ws: WebSocket) -> None:
         result = function(event, ws)
         if hasattr(result, "__await__"):
             await result
-    except WebSocketDisconnectedError:
-        if ws.close_code is None:  # of another connection
-            raise
     except Exception as error:
+        if isinstance(error, WebSocketDisconnectedError) and ws.close_code is not None:
+            return  # this client has left; otherwise it is the error of another connection
         on_error = events.get("on_error")
         if on_error is None:
             raise

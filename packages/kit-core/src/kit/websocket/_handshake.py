@@ -158,6 +158,9 @@ class Handshake(Struct, eq=False):
             _logger.debug("The client had left before its WebSocket was accepted")
             self.close()
             return None
+        except BaseException:
+            self.close()
+            raise
         self._on_refusal = None
         return await conversation(self._receive, self._send)
 

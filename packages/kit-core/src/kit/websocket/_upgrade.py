@@ -173,7 +173,7 @@ def _handler_of(function: Any, terms: _Terms) -> Upgrade[Any, Any]:
 
         def run(receive: Receive, send: Send) -> Awaitable[Exception | None]:
             ws = websocket_of(receive, send, req, protocol, most)
-            return converse(work, ws, function, req.path, cancels)
+            return converse(work, ws, function, cancels)
 
         accept(handshake, run, protocol)
         return switching_protocols(c)
@@ -194,7 +194,7 @@ def _by_origin(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] |
     if isinstance(origins, str) and origins == "*":
         return None
     if callable(origins):
-        return origins  # type: ignore[no-any-return]
+        return check.function("origins", origins, "(origin, c)")  # type: ignore[no-any-return]
     known = check_origins(check, "origins", origins)
     if not known:
         check.unusable("origins", origins, "at least one origin, or None for that of the app")
