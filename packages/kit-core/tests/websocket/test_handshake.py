@@ -644,6 +644,20 @@ def test_wrong_functions() -> None:
     )
 
 
+def of_another_framework(websocket: Any) -> None: ...
+def swapped(ws: Any, c: Any) -> None: ...
+
+
+@pytest.mark.parametrize("function", [of_another_framework, swapped])
+def test_functions_that_take_the_connection_first(function: Any) -> None:
+    with pytest.raises(TypeError) as raised:
+        upgrade_websocket(function)
+    assert str(raised.value).startswith(
+        "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
+        f"the signature of what it was given is {function.__name__}("
+    )
+
+
 def test_plain_function_as_handler(run: Any, peer: Any, caplog: pytest.LogCaptureFixture) -> None:
     def plain(c: Any, ws: Any) -> None: ...
 
@@ -651,6 +665,33 @@ def test_plain_function_as_handler(run: Any, peer: Any, caplog: pytest.LogCaptur
     assert run(answer, peer, app).closing == (1011, "Internal Server Error")
     assert "returned NoneType: write `async def` for a handler (c, ws)" in str(
         caplog.records[0].exc_info
+    )
+
+
+def test_generator_as_handler(run: Any, peer: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async def yields(c: Any, ws: Any) -> Any:
+        yield "a"
+
+    app = Kit().get("/", upgrade_websocket(yields))
+    assert run(answer, peer, app).closing == (1011, "Internal Server Error")
+    assert "is a generator: send messages with ws.send() in place of `yield`" in str(
+        caplog.records[0].exc_info
+    )
+
+
+@pytest.mark.parametrize("cancels", [False, True])
+def test_handler_that_returns_a_response(
+    run: Any, peer: Any, caplog: pytest.LogCaptureFixture, cancels: bool
+) -> None:
+    @upgrade_websocket(cancel_on_disconnect=cancels)  # type: ignore[arg-type]
+    async def refuses(c: Context, ws: WebSocket) -> Response:
+        return c.text("members only", 401)
+
+    done = run(answer, peer, Kit().get("/", refuses))
+    assert done.closing == (1011, "Internal Server Error")
+    assert str(caplog.records[0].exc_info[1]).endswith(  # type: ignore[index]
+        "returned a Response, but the connection was accepted before: refuse a handshake in "
+        "middleware, such as use=[...] of the route, and end a connection with ws.close()"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from kit.interface import HandlerError, HTTPException
 from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError
+from kit.web import Response
 
 from ._socket import (
     InvalidMessageError,
@@ -59,12 +60,12 @@ async def converse(
 
             with CancelScope() as scope:
                 watch_always(ws, scope.cancel)
-                await _checked(work(ws), function)
+                _check_result(await _checked(work(ws), function), function)
         else:
             result = work(ws)
             if result.__class__ is not CoroutineType:
                 result = _checked(result, function)
-            await result
+            _check_result(await result, function)
     except Exception as error:
         failure = error
         code, reason = _closing_for(error, ws)
@@ -85,8 +86,24 @@ def _checked(result: Any, function: object) -> Any:
     """
     if not hasattr(result, "__await__"):
         problem = f"returned {type(result).__name__}: write `async def` for a handler (c, ws)"
+        if hasattr(result, "__aiter__"):
+            problem = "is a generator: send messages with ws.send() in place of `yield`"
         raise HandlerError(describe(function), problem)
     return result
+
+
+def _check_result(result: Any, function: object) -> None:
+    """Refuses a response, which a handler may have meant as a refusal.
+
+    Raises:
+        HandlerError: If the result is a response.
+    """
+    if isinstance(result, Response):
+        problem = (
+            "returned a Response, but the connection was accepted before: refuse a handshake in "
+            "middleware, such as use=[...] of the route, and end a connection with ws.close()"
+        )
+        raise HandlerError(describe(function), problem)
 
 
 async def close_after(error: Exception, ws: WebSocket) -> None:

@@ -32,6 +32,9 @@ _logger = logging.getLogger("kit")
 # What uvicorn and hypercorn let through.
 _MOST_BYTES = 16 * 1024 * 1024
 
+# First parameters of functions that were written for another framework.
+_OF_CONNECTIONS = (("ws",), ("websocket",))
+
 Handler: TypeAlias = Callable[[Context[B, V], WebSocket], Awaitable[None]]
 CreateEvents: TypeAlias = Callable[[Context[B, V]], WSEvents | Awaitable[WSEvents]]
 Upgrade: TypeAlias = Callable[[Context[B, V]], Awaitable[Response]]
@@ -209,9 +212,10 @@ def _beginning_of(function: Any) -> Callable[[Context[Any, Any]], _Work | Awaita
     """
     if not callable(function):
         raise TypeError(f"upgrade_websocket() takes a function (c, ws), not {function!r:.100}")
-    if accepts(function, 2):
+    is_swapped = _takes_connection_first(function)
+    if accepts(function, 2) and not is_swapped:
         return lambda c: partial(function, c)
-    if accepts(function, 1):
+    if accepts(function, 1) and not is_swapped:
 
         async def begin_by_events(c: Context[Any, Any]) -> _Work:
             events = function(c)
@@ -224,6 +228,11 @@ def _beginning_of(function: Any) -> Callable[[Context[Any, Any]], _Work | Awaita
         "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
         f"the signature of what it was given is {describe_signature(function)}"
     )
+
+
+def _takes_connection_first(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_varnames[: code.co_argcount][:1] in _OF_CONNECTIONS
 
 
 async def _check_origin(
