@@ -224,6 +224,49 @@ def test_exits_of_a_middleware_wait_in_process(run: Any) -> None:
     assert trace == ["connected", "released", "released"]
 
 
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_exits_of_an_app_within_an_app(run: Any, peer: Any, is_refused: bool) -> None:
+    trace: list[str] = []
+    inner, app = Kit(), Kit()
+
+    def adding(name: str) -> Any:
+        async def adds(c: Context, next: Next) -> None:
+            async def release(error: Any) -> None:
+                trace.append(name)
+
+            c.add_exit(release)
+            await next()
+            if name == "outer" and is_refused:
+                raise HTTPException(403)
+
+        return adds
+
+    inner.use(adding("inner"))
+
+    @inner.get("/")
+    @upgrade_websocket
+    async def chat(c: Context, ws: WebSocket) -> None:
+        trace.append("connected")
+
+    app.use(adding("outer"))
+    app.get("/", lambda c: inner.fetch(c.req.raw))
+
+    async def in_process() -> None:
+        if is_refused:
+            with pytest.raises(WebSocketRefusedError):
+                async with test_client(app).index.ws():
+                    pass
+        else:
+            async with test_client(app).index.ws():
+                pass
+
+    expected = ["inner", "outer"] if is_refused else ["connected", "inner", "outer"]
+    run(answer, peer, app)
+    assert trace == expected
+    run(in_process)
+    assert trace == expected * 2
+
+
 # --- refusals ----------------------------------------------------------------------------------
 
 

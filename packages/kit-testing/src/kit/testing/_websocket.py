@@ -276,8 +276,10 @@ class TestWebSocket:
                 await handshake.converse(response)
             else:
                 self._body = await response.clone().bytes()
-        except BaseException:
+                await handshake.end()
+        except BaseException as error:
             handshake.close()
+            await handshake.end(error)
             if isinstance(context, ExecutionContext):
                 context.close()
             raise
