@@ -89,26 +89,28 @@ def upgrade_websocket(
     max_message_size_bytes: int | None = _MOST_BYTES,
     cancel_on_disconnect: bool = False,
 ) -> Any:
-    """Makes a handler for GET that opens WebSocket connections.
+    """Makes a handler for GET that accepts WebSocket connections.
 
-    A request that is no handshake is answered with 426, a handshake from a page of another origin
-    with 403, and one that offers subprotocols none of which is known with 400. All three are
-    HTTPExceptions.
+    A request that isn't a handshake gets 426, a handshake from a page of another origin 403, and
+    one that offers only unknown subprotocols 400. All three are HTTPExceptions.
 
     Args:
-        function: `async def handler(c, ws)`, which the connection lasts as long as; or, as in Hono,
-            `def create_events(c)`, which returns `WSEvents`. Without it a decorator is returned.
+        function: `async def handler(c, ws)`; the connection stays open as long as it runs. Or, as
+            in Hono, `def create_events(c)`, which returns `WSEvents`. Without it a decorator is
+            returned.
         origins: The origins whose pages may connect: one or several, such as
             `https://example.com`; `"*"` for all of them; or a function `(origin, c)`, plain or
-            async, that returns whether one may. Default: the origin of the app, by the Host header.
-            Clients that are no browsers send no origin, and may connect. Browsers apply no CORS to
-            WebSockets, but send cookies, so this is what protects users that are logged in.
+            async, that returns whether one may. Default: the origin of the app, by the Host header;
+            a list replaces it. A handshake without an origin, as clients other than browsers send
+            it, is let through. Browsers don't apply CORS to WebSockets, but send cookies, so this
+            check protects users who are logged in.
         protocols: The subprotocols that the handler knows, best first. The first one that the
             client offers is chosen; one that offers none may connect as well.
         max_message_size_bytes: Largest message to receive; a larger one closes the connection with
             1009. None for no limit. Servers have limits of their own, which apply before.
-        cancel_on_disconnect: Whether the handler is cancelled when the client leaves, also if
-            messages are left to receive.
+        cancel_on_disconnect: Whether the handler is cancelled when the client leaves, even if
+            messages are left to receive. A client that has sent 16 messages or 64 KiB more than the
+            handler has received is noticed only when the handler catches up.
 
     Returns:
         The handler, or the decorator.
@@ -116,7 +118,7 @@ def upgrade_websocket(
     Raises:
         TypeError: If an option has the wrong type, or the function takes neither `(c, ws)` nor
             `(c)`.
-        ValueError: If an origin, a subprotocol or the size can't be used.
+        ValueError: If an origin, a subprotocol or the size is invalid.
 
     Example:
         ```python
