@@ -874,3 +874,25 @@ def test_event_that_sends_to_another_connection_which_is_closed(
         assert done.closing == (1011, "Internal Server Error")
         assert len(caplog.records) == 1
     assert len(closed) == 1
+
+
+def test_on_close_may_wait_after_a_cancellation(run: Any, peer: Any) -> None:
+    closed: list[CloseEvent] = []
+
+    def create(c: Context) -> WSEvents:
+        async def on_open(event: Any, ws: WebSocket) -> None:
+            await anyio.sleep_forever()
+
+        async def on_close(event: CloseEvent, ws: WebSocket) -> None:
+            await checkpoint()
+            closed.append(event)
+
+        return WSEvents(on_open=on_open, on_close=on_close)
+
+    async def main() -> None:
+        async with peer().open(serving(create, cancel_on_disconnect=True)) as one:
+            await anyio.wait_all_tasks_blocked()
+            one.leave(4000, "bye")
+
+    run(main)
+    assert told(closed) == [(4000, "bye", True)]
