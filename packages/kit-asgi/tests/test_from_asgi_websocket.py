@@ -110,6 +110,42 @@ def test_headers_of_the_acceptance(run: Any) -> None:
     run(main)
 
 
+def test_headers_of_the_acceptance_that_are_the_servers(run: Any) -> None:
+    headers = [(b"Sec-WebSocket-Accept", b"x"), (b"Connection", b"close"), (b"X-A", b"1")]
+    app = mounted(sending({"type": "websocket.accept", "headers": headers}))
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "websocket",
+        "path": "/m/x",
+        "query_string": b"",
+        "headers": [(b"host", b"a")],
+        "subprotocols": [],
+    }
+    run(app, scope, receive, send)
+    assert sent == [
+        {"type": "websocket.accept", "subprotocol": None, "headers": [(b"x-a", b"1")]},
+        {"type": "websocket.close", "code": 1000},
+    ]
+
+
+def test_application_that_closes_without_a_code(run: Any) -> None:
+    async def main() -> None:
+        app = sending({"type": "websocket.accept"}, {"type": "websocket.close"})
+        async with opened(mounted(app)) as ws:
+            with pytest.raises(WebSocketDisconnectedError):
+                await ws.receive()
+            assert ws.close_code == 1000
+
+    run(main)
+
+
 async def refused(app: Any) -> tuple[int, bytes]:
     with pytest.raises(WebSocketRefusedError) as raised:
         async with opened(mounted(app)):
@@ -154,6 +190,11 @@ def test_refusals(run: Any) -> None:
             "sent an invalid websocket.http.response.start: Invalid response status '402': "
             "expected an int from 200 to 599",
         ),
+        (
+            ({"type": "websocket.accept", "headers": [(b"x-a", b"1\r\nset-cookie: a=1")]},),
+            "sent an invalid websocket.accept: Invalid value '1\\r\\nset-cookie: a=1' of header",
+        ),
+        (({"type": "websocket.accept", "headers": [("x-a", "1")]},), "sent an invalid websocket.a"),
         (
             (START, body(b"x" * (1024 * 1024 + 1))),
             "denied a handshake with more than 1048576 bytes",

@@ -11,7 +11,7 @@ import pytest
 
 import kit.interface
 from kit.interface import Context, Next
-from kit.interface.signatures import takes_next
+from kit.interface.signatures import describe_signature, takes_next
 
 C = TypeVar("C", bound=Context)
 HINT = "; to read parameters by their annotations, put @typed of kit.typed above it"
@@ -110,6 +110,20 @@ def test_first_parameter_that_is_no_context(handler: Any) -> None:
 def second(c: Context, id: int) -> None: ...
 def second_model(c: Context, book: Model) -> None: ...
 def untyped(c, id) -> None: ...  # type: ignore[no-untyped-def]
+
+
+def connection(c: Context, ws: Any) -> None: ...
+
+
+@pytest.mark.parametrize("handler", [connection, lambda c, ws: None])
+def test_second_parameter_that_is_a_connection(handler: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        takes_next(handler, "GET '/live'")
+    assert str(caught.value) == (
+        "The handler of GET '/live' is called with (c, next), but the second parameter of "
+        f"{describe_signature(handler)} is a WebSocket: put @upgrade_websocket of kit.websocket "
+        "between the route and the function"
+    )
 
 
 @pytest.mark.parametrize("handler", [second, second_model, untyped])

@@ -17,6 +17,7 @@ from kit.interface import Next
 from kit.interface.metadata import attach
 from kit.openapi import Problem, build_document, describe
 from kit.validator import validator
+from kit.websocket import WebSocket, upgrade_websocket
 
 
 class Book(Struct):
@@ -198,6 +199,10 @@ def test_methods() -> None:
     assert [*operations(app)] == ["GET /all", "PUT /all", "POST /all", "DELETE /all", "PATCH /all"]
 
 
+async def converse(c: Context, ws: WebSocket) -> None:
+    """Converses."""
+
+
 def test_what_is_left_out_is_noted() -> None:
     from kit.openapi._options import documentation
 
@@ -206,6 +211,7 @@ def test_what_is_left_out_is_noted() -> None:
     app.get("/assets*", read_book)
     app.on("PURGE", "/cache", read_book)
     app.mount("/old", lambda request: None)
+    app.get("/live", upgrade_websocket(converse))
     app.get("/books/:id{[0-9]+}", read_book)
     app.get("/books/:name", read_book)
     app.get("/twice", read_book).get("/twice", read_book)
@@ -218,6 +224,7 @@ def test_what_is_left_out_is_noted() -> None:
         "GET /assets* is left out: OpenAPI has no wildcards",
         "PURGE /cache is left out: OpenAPI 3.1 has no method PURGE",
         "ALL /old/* is left out: it is a mounted application",
+        "GET /live is left out: OpenAPI has no WebSocket connections",
         "GET /books/{name} is left out: OpenAPI can't tell it from GET /books/:id{[0-9]+}, which "
         "differs in the parameters alone",
         "GET /twice is left out: an earlier route answers it",

@@ -224,6 +224,49 @@ def test_exits_of_a_middleware_wait_in_process(run: Any) -> None:
     assert trace == ["connected", "released", "released"]
 
 
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_exits_of_an_app_within_an_app(run: Any, peer: Any, is_refused: bool) -> None:
+    trace: list[str] = []
+    inner, app = Kit(), Kit()
+
+    def adding(name: str) -> Any:
+        async def adds(c: Context, next: Next) -> None:
+            async def release(error: Any) -> None:
+                trace.append(name)
+
+            c.add_exit(release)
+            await next()
+            if name == "outer" and is_refused:
+                raise HTTPException(403)
+
+        return adds
+
+    inner.use(adding("inner"))
+
+    @inner.get("/")
+    @upgrade_websocket
+    async def chat(c: Context, ws: WebSocket) -> None:
+        trace.append("connected")
+
+    app.use(adding("outer"))
+    app.get("/", lambda c: inner.fetch(c.req.raw))
+
+    async def in_process() -> None:
+        if is_refused:
+            with pytest.raises(WebSocketRefusedError):
+                async with test_client(app).index.ws():
+                    pass
+        else:
+            async with test_client(app).index.ws():
+                pass
+
+    expected = ["inner", "outer"] if is_refused else ["connected", "inner", "outer"]
+    run(answer, peer, app)
+    assert trace == expected
+    run(in_process)
+    assert trace == expected * 2
+
+
 # --- refusals ----------------------------------------------------------------------------------
 
 
@@ -370,6 +413,29 @@ def test_client_that_leaves_during_the_handshake(run: Any, peer: Any) -> None:
 
     assert run(main).sent == []
     assert begun == []
+
+
+def test_a_package_is_told_when_the_acceptance_fails(run: Any, peer: Any) -> None:
+    told: list[str] = []
+    app = Kit()
+
+    @app.get("/")
+    async def hands_on(c: Context) -> Response:
+        handshake = handshake_of(c.req.raw)
+        assert handshake is not None
+        return handshake.accept(unreachable, on_refusal=lambda: told.append("refused"))
+
+    async def unreachable(receive: Any, send: Any) -> None:
+        raise AssertionError("unreachable")
+
+    async def main() -> None:
+        one = peer("/")
+        one.failing = RuntimeError("a server that fails")
+        with pytest.raises(RuntimeError, match="a server that fails"):
+            await one.serve(app)
+
+    run(main)
+    assert told == ["refused"]
 
 
 def test_middleware_learns_that_the_client_left(run: Any, peer: Any) -> None:
@@ -576,6 +642,12 @@ def test_cve_2026_35523_no_subprotocol_skips_the_guard(run: Any, peer: Any) -> N
             "upgrade_websocket(origins=...) takes a str or a list of them, not 1",
         ),
         (
+            {"origins": lambda origin: True},
+            TypeError,
+            "upgrade_websocket(origins=...) takes a function (origin, c): the signature of what it "
+            "was given is <lambda>(origin)",
+        ),
+        (
             {"protocols": ["a b"]},
             ValueError,
             "upgrade_websocket(protocols='a b') can't be used: expected a token such as 'chat.v2' "
@@ -615,6 +687,20 @@ def test_wrong_functions() -> None:
     )
 
 
+def of_another_framework(websocket: Any) -> None: ...
+def swapped(ws: Any, c: Any) -> None: ...
+
+
+@pytest.mark.parametrize("function", [of_another_framework, swapped])
+def test_functions_that_take_the_connection_first(function: Any) -> None:
+    with pytest.raises(TypeError) as raised:
+        upgrade_websocket(function)
+    assert str(raised.value).startswith(
+        "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
+        f"the signature of what it was given is {function.__name__}("
+    )
+
+
 def test_plain_function_as_handler(run: Any, peer: Any, caplog: pytest.LogCaptureFixture) -> None:
     def plain(c: Any, ws: Any) -> None: ...
 
@@ -622,6 +708,33 @@ def test_plain_function_as_handler(run: Any, peer: Any, caplog: pytest.LogCaptur
     assert run(answer, peer, app).closing == (1011, "Internal Server Error")
     assert "returned NoneType: write `async def` for a handler (c, ws)" in str(
         caplog.records[0].exc_info
+    )
+
+
+def test_generator_as_handler(run: Any, peer: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async def yields(c: Any, ws: Any) -> Any:
+        yield "a"
+
+    app = Kit().get("/", upgrade_websocket(yields))
+    assert run(answer, peer, app).closing == (1011, "Internal Server Error")
+    assert "is a generator: send messages with ws.send() in place of `yield`" in str(
+        caplog.records[0].exc_info
+    )
+
+
+@pytest.mark.parametrize("cancels", [False, True])
+def test_handler_that_returns_a_response(
+    run: Any, peer: Any, caplog: pytest.LogCaptureFixture, cancels: bool
+) -> None:
+    @upgrade_websocket(cancel_on_disconnect=cancels)  # type: ignore[arg-type]
+    async def refuses(c: Context, ws: WebSocket) -> Response:
+        return c.text("members only", 401)
+
+    done = run(answer, peer, Kit().get("/", refuses))
+    assert done.closing == (1011, "Internal Server Error")
+    assert str(caplog.records[0].exc_info[1]).endswith(  # type: ignore[index]
+        "returned a Response, but the connection was accepted before: refuse a handshake in "
+        "middleware, such as use=[...] of the route, and end a connection with ws.close()"
     )
 
 

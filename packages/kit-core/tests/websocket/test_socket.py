@@ -512,6 +512,81 @@ def test_close_waits_for_the_messages_before_it(run: Any, peer: Any) -> None:
     assert (done.messages, done.closing) == (["first", "second"], (4000, ""))
 
 
+def test_messages_are_sent_in_the_order_of_the_calls(run: Any, peer: Any) -> None:
+    calls: list[str] = []
+
+    async def handler(c: Context, ws: WebSocket) -> None:
+        async def send(name: str) -> None:
+            calls.append(name)
+            await ws.send(name)
+
+        await send("0")
+        async with anyio.create_task_group() as group:
+            for name in "123":  # the second send in a row lets other tasks run
+                group.start_soon(send, name)
+
+    done = run(peer().serve, serving(handler))
+    assert done.messages == calls
+    assert len(calls) == 4
+
+
+def test_a_close_that_is_cancelled_is_made_up_for(run: Any, peer: Any) -> None:
+    states: list[ReadyState] = []
+
+    async def handler(c: Context, ws: WebSocket) -> None:
+        async with anyio.create_task_group() as group:
+            for name in ("first", "second"):
+                group.start_soon(ws.send, name)
+                await anyio.wait_all_tasks_blocked()
+            with anyio.move_on_after(0):  # the reader is slow
+                await ws.close(4000, "bye")
+            states.append(ws.ready_state)
+            read.set()
+
+    async def main() -> Any:
+        nonlocal read
+        read = anyio.Event()
+        async with peer(room=1).open(serving(handler)) as one:
+            await read.wait()
+            await one.hear(1)
+            await one.wait(lambda: one.over)
+        return one
+
+    read: anyio.Event
+    done = run(main)
+    assert states == [ReadyState.CLOSING]
+    assert (done.messages, done.closing) == (["first", "second"], (4000, "bye"))
+
+
+def test_the_app_returns_after_the_close_frame_of_another_task(run: Any, peer: Any) -> None:
+    class Slow(peer):  # type: ignore[misc]
+        async def send(self, message: Any) -> None:
+            assert not self.over, "the app has returned before"
+            if message["type"] == "websocket.close":
+                await anyio.wait_all_tasks_blocked()
+                assert not self.over, "the app has returned meanwhile"
+            await super().send(message)
+
+    opened: list[WebSocket] = []
+
+    async def handler(c: Context, ws: WebSocket) -> None:
+        for _ in range(3):  # so that another task receives ahead
+            await ws.send("x")
+        opened.append(ws)
+        async for _ in ws:
+            continue
+
+    async def main() -> Any:
+        async with Slow().open(serving(handler)) as one:
+            await one.hear(3)
+            await anyio.wait_all_tasks_blocked()
+            await opened[0].close(4001, "kicked")
+            await one.wait(lambda: one.over)
+        return one
+
+    assert run(main).closing == (4001, "kicked")
+
+
 def test_two_tasks_receive(run: Any, peer: Any) -> None:
     async def handler(c: Context, ws: WebSocket) -> None:
         async with anyio.create_task_group() as group:
@@ -760,6 +835,64 @@ def test_on_close_of_a_client_that_left_while_a_message_was_answered(run: Any, p
             await anyio.wait_all_tasks_blocked()
             one.say("a")
             one.leave(4000, "bye", fails=True)
+
+    run(main)
+    assert told(closed) == [(4000, "bye", True)]
+
+
+@pytest.mark.parametrize("has_on_error", [True, False])
+def test_event_that_sends_to_another_connection_which_is_closed(
+    run: Any, peer: Any, caplog: pytest.LogCaptureFixture, has_on_error: bool
+) -> None:
+    errors: list[Exception] = []
+    closed: list[CloseEvent] = []
+    gone = WebSocketDisconnectedError(1001)
+
+    def create(c: Context) -> WSEvents:
+        def on_message(event: Any, ws: WebSocket) -> None:
+            raise gone  # as `other.send()` does
+
+        async def on_error(event: ErrorEvent, ws: WebSocket) -> None:
+            errors.append(event.error)
+            await ws.close(4000)
+
+        events = WSEvents(on_message=on_message, on_close=lambda event, ws: closed.append(event))
+        if has_on_error:
+            events["on_error"] = on_error
+        return events
+
+    async def main() -> Any:
+        async with peer().open(serving(create)) as one:
+            one.say("a")
+            await one.wait(lambda: one.over)
+        return one
+
+    done = run(main)
+    if has_on_error:
+        assert (errors, done.closing, caplog.records) == ([gone], (4000, ""), [])
+    else:
+        assert done.closing == (1011, "Internal Server Error")
+        assert len(caplog.records) == 1
+    assert len(closed) == 1
+
+
+def test_on_close_may_wait_after_a_cancellation(run: Any, peer: Any) -> None:
+    closed: list[CloseEvent] = []
+
+    def create(c: Context) -> WSEvents:
+        async def on_open(event: Any, ws: WebSocket) -> None:
+            await anyio.sleep_forever()
+
+        async def on_close(event: CloseEvent, ws: WebSocket) -> None:
+            await checkpoint()
+            closed.append(event)
+
+        return WSEvents(on_open=on_open, on_close=on_close)
+
+    async def main() -> None:
+        async with peer().open(serving(create, cancel_on_disconnect=True)) as one:
+            await anyio.wait_all_tasks_blocked()
+            one.leave(4000, "bye")
 
     run(main)
     assert told(closed) == [(4000, "bye", True)]

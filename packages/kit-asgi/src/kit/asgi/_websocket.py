@@ -150,7 +150,7 @@ class WebSocketExchange:
             self._response = self._handshake.accept(
                 self._converse,
                 protocol=message.get("subprotocol") or "",
-                headers=[(bytes(name), bytes(value)) for name, value in message.get("headers", ())],
+                headers=self._headers_of(message).raw,
                 on_refusal=self._refuse,
             )
             self._changed.tell()
@@ -171,17 +171,23 @@ class WebSocketExchange:
             raise RuntimeError(f"{self._name} sent {kind!r} in the place of its answer")
 
     def _make_denial(self, head: Message) -> Response:
+        headers = self._headers_of(head)
         try:
-            headers = Headers(
-                (bytes(name).decode("latin-1"), bytes(value).decode("latin-1"))
-                for name, value in head.get("headers", ())
-            )
-            body = bytes(self._body) or None
-            return Response(body, status=head["status"], headers=headers)
+            return Response(bytes(self._body) or None, status=head["status"], headers=headers)
         except (KeyError, TypeError, ValueError) as error:
-            raise HandlerError(
-                self._name, f"sent an invalid websocket.http.response.start: {error}"
-            ) from error
+            raise self._invalid(head, error) from error
+
+    def _headers_of(self, message: Message) -> Headers:
+        try:
+            return Headers(
+                (bytes(name).decode("latin-1"), bytes(value).decode("latin-1"))
+                for name, value in message.get("headers", ())
+            )
+        except (TypeError, ValueError) as error:
+            raise self._invalid(message, error) from error
+
+    def _invalid(self, message: Message, error: Exception) -> HandlerError:
+        return HandlerError(self._name, f"sent an invalid {message['type']}: {error}")
 
     def _deny(self, response: Response) -> None:
         self._response = response

@@ -23,9 +23,12 @@ async def end_in_process(request: Request, response: Response, run_exits: RunExi
     """
     body = peek(response)
     handshake = (request.scope or {}).get("kit.websocket")
-    if handshake is not None and response.status == 101:
-        handshake.end_with(run_exits)
-    elif body is None or isinstance(body, bytes) or response.body_used:
+    if handshake is not None:
+        if response.status == 101:
+            handshake.end_with(run_exits)
+            return
+        await handshake.end()  # an app within this one had accepted, and its 101 was replaced
+    if body is None or isinstance(body, bytes) or response.body_used:
         await run_exits(None)
     else:
         put(response, _EndingBody(body, run_exits))

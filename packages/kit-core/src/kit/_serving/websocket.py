@@ -47,9 +47,10 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
             failure = await handshake.converse(response)
         else:
             await _refuse(response, handshake, send, c)
+            await handshake.end()
     except BaseException as error:
-        if not isinstance(error, Exception):
-            handshake.close()
+        handshake.close()
+        await handshake.end(error)
         await end_request(c, error)  # tasks were promised, whatever became of the connection
         raise
     await end_request(c, failure)

@@ -11,8 +11,18 @@ from typing import Any
 from kit.interface import HandlerError, HTTPException
 from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError
+from kit.web import Response
 
-from ._socket import InvalidMessageError, WebSocket, abandon, end, watch_always
+from ._socket import (
+    InvalidMessageError,
+    WebSocket,
+    abandon,
+    end,
+    forget_logged,
+    note_logged,
+    path_of,
+    watch_always,
+)
 
 _logger = logging.getLogger("kit")
 
@@ -29,7 +39,6 @@ async def converse(
     work: Callable[[WebSocket], Any],
     ws: WebSocket,
     function: object,
-    path: str,
     cancel_on_disconnect: bool,
 ) -> Exception | None:
     """Runs a handler and closes the connection when it ends, in whatever way.
@@ -38,7 +47,6 @@ async def converse(
         work: The handler.
         ws: The connection.
         function: The function of the user, for errors.
-        path: The path of the handshake, for the log.
         cancel_on_disconnect: Whether the handler is cancelled when the client leaves.
 
     Returns:
@@ -52,15 +60,15 @@ async def converse(
 
             with CancelScope() as scope:
                 watch_always(ws, scope.cancel)
-                await _checked(work(ws), function)
+                _check_result(await _checked(work(ws), function), function)
         else:
             result = work(ws)
             if result.__class__ is not CoroutineType:
                 result = _checked(result, function)
-            await result
+            _check_result(await result, function)
     except Exception as error:
         failure = error
-        code, reason = _closing_for(error, ws, path)
+        code, reason = _closing_for(error, ws)
     except BaseException:
         abandon(ws)
         raise
@@ -78,24 +86,43 @@ def _checked(result: Any, function: object) -> Any:
     """
     if not hasattr(result, "__await__"):
         problem = f"returned {type(result).__name__}: write `async def` for a handler (c, ws)"
+        if hasattr(result, "__aiter__"):
+            problem = "is a generator: send messages with ws.send() in place of `yield`"
         raise HandlerError(describe(function), problem)
     return result
 
 
+def _check_result(result: Any, function: object) -> None:
+    """Refuses a response, which a handler may have meant as a refusal.
+
+    Raises:
+        HandlerError: If the result is a response.
+    """
+    if isinstance(result, Response):
+        problem = (
+            "returned a Response, but the connection was accepted before: refuse a handshake in "
+            "middleware, such as use=[...] of the route, and end a connection with ws.close()"
+        )
+        raise HandlerError(describe(function), problem)
+
+
 async def close_after(error: Exception, ws: WebSocket) -> None:
     """Closes a connection whose handler raised, before the handler cleans up."""
-    code, reason = _code_and_reason(error)
+    code, reason = _closing_for(error, ws)
+    note_logged(ws, error)
     await ws.close(code, reason)
 
 
-def _closing_for(error: Exception, ws: WebSocket, path: str) -> tuple[int, str]:
+def _closing_for(error: Exception, ws: WebSocket) -> tuple[int, str]:
     """Returns the code and reason for an exception, and logs it if it is a fault."""
+    if forget_logged(ws) is error:
+        return _NORMAL, ""  # sent to nobody, as close_after() has closed the connection
     leaves = [*_leaves(error)]
     if ws.close_code is not None and all(_is_of_closed(leaf) for leaf in leaves):
         return _NORMAL, ""  # sent to nobody
     code, reason = _code_and_reason(error)
     if code == _FAULT:
-        shown = ascii(path)[1:-1]
+        shown = ascii(path_of(ws))[1:-1]
         _logger.error("Exception in the WebSocket handler of %s", shown, exc_info=error)
     return code, reason
 

@@ -108,7 +108,7 @@ async def run_events(events: WSEvents, ws: WebSocket) -> None:
     """Calls the functions of a connection until it is closed, one after another.
 
     An exception is given to `on_error`, if there is one, and the connection goes on; otherwise it
-    ends the connection. `on_close` is called in any case.
+    ends the connection. `on_close` is called in any case, shielded from cancellation.
 
     Args:
         events: The functions.
@@ -126,9 +126,13 @@ async def run_events(events: WSEvents, ws: WebSocket) -> None:
             await close_after(error, ws)
         raise
     finally:
-        code = ws.close_code or _BROKE_OFF
-        closed = Closed(code, ws.close_reason, code != _BROKE_OFF)
-        await _call(events, "on_close", closed, ws)
+        if events.get("on_close") is not None:
+            from anyio import CancelScope
+
+            code = ws.close_code or _BROKE_OFF
+            closed = Closed(code, ws.close_reason, code != _BROKE_OFF)
+            with CancelScope(shield=True):  # it may wait, also if the others were cancelled
+                await _call(events, "on_close", closed, ws)
 
 
 async def _call(events: Any, name: str, event: Any, ws: WebSocket) -> None:
@@ -139,10 +143,9 @@ async def _call(events: Any, name: str, event: Any, ws: WebSocket) -> None:
         result = function(event, ws)
         if hasattr(result, "__await__"):
             await result
-    except WebSocketDisconnectedError:
-        if ws.close_code is None:  # of another connection
-            raise
     except Exception as error:
+        if isinstance(error, WebSocketDisconnectedError) and ws.close_code is not None:
+            return  # this client has left; otherwise it is the error of another connection
         on_error = events.get("on_error")
         if on_error is None:
             raise

@@ -45,8 +45,9 @@ class Handshake(Struct, eq=False):
     """A handshake that waits for its answer. For packages that hand connections on, and for hosts.
 
     A host, such as a server or a test client, makes one, has the request with its `scope` answered,
-    and runs `converse` if `is_accepted`; else it sends the response. A handler calls `accept`, and
-    returns its response.
+    and runs `converse` if `is_accepted`; else it sends the response and awaits `end`. If something
+    fails or is cancelled before, it calls `close` and awaits `end` with the exception. A handler
+    calls `accept`, and returns its response.
 
     Args:
         scope: The ASGI scope of type `websocket`.
@@ -63,7 +64,7 @@ class Handshake(Struct, eq=False):
     _conversation: Conversation | None = None
     _protocol: str = ""
     _on_refusal: Callable[[], object] | None = None
-    _on_end: Callable[[BaseException | None], Awaitable[None]] | None = None
+    _on_end: list[Callable[[BaseException | None], Awaitable[None]]] | None = None
     _body_given: bool = False
 
     if TYPE_CHECKING:
@@ -134,17 +135,17 @@ class Handshake(Struct, eq=False):
         Raises:
             RuntimeError: If no handler has accepted the connection.
         """
-        on_end, self._on_end = self._on_end, None
-        if on_end is not None:
-            failure: BaseException | None = None
-            try:
-                failure = result = await self.converse(response)
-            except BaseException as error:
-                failure = error
-                raise
-            finally:
-                await on_end(failure)
-            return result
+        if self._on_end is None:
+            return await self._converse(response)
+        try:
+            failure = await self._converse(response)
+        except BaseException as error:
+            await self.end(error)
+            raise
+        await self.end(failure)
+        return failure
+
+    async def _converse(self, response: Response) -> Exception | None:
         conversation = self._conversation
         if conversation is None:
             raise RuntimeError("converse() was called for a connection that no handler accepted")
@@ -158,16 +159,31 @@ class Handshake(Struct, eq=False):
             _logger.debug("The client had left before its WebSocket was accepted")
             self.close()
             return None
+        except BaseException:
+            self.close()
+            raise
         self._on_refusal = None
         return await conversation(self._receive, self._send)
 
     def end_with(self, on_end: Callable[[BaseException | None], Awaitable[None]]) -> None:
-        """Sets what `converse` calls at its end; for `Kit.fetch`, whose request lasts until then.
+        """Adds what `end` calls; for `Kit.fetch`, whose request lasts until then.
 
         Args:
-            on_end: Called with the exception that ended the conversation, or None.
+            on_end: Called with the exception that ended the conversation or the handshake, or None.
         """
-        self._on_end = on_end
+        if self._on_end is None:
+            self._on_end = []
+        self._on_end.append(on_end)
+
+    async def end(self, failure: BaseException | None = None) -> None:
+        """Ends the requests of `Kit.fetch` that answered the handshake; `converse` does so itself.
+
+        Args:
+            failure: The exception that ended the conversation or the handshake, or None.
+        """
+        ends, self._on_end = self._on_end or (), None
+        for on_end in ends:  # that of the innermost app first
+            await on_end(failure)
 
     async def receive_http(self) -> Message:
         """Returns the messages of the GET request that the handshake is: no body, then the end.

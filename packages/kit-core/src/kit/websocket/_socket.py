@@ -87,6 +87,7 @@ class WebSocket(Struct, eq=False, weakref=True):
     _is_wanted: bool = False
     _always_watches: bool = False
     _on_left: Callable[[], object] | None = None
+    _logged: Exception | None = None
 
     @property
     def url(self) -> str:
@@ -135,10 +136,6 @@ class WebSocket(Struct, eq=False, weakref=True):
             message = {"type": "websocket.send", "bytes": data}
         else:
             message = _message_of(data)
-        if not self._is_receiving:
-            self._sends += 1
-            if self._sends > 1:
-                await self._look_out()
         if self._state is not _OPEN:
             raise self._disconnected()
         if self._is_sending:
@@ -146,6 +143,10 @@ class WebSocket(Struct, eq=False, weakref=True):
         else:
             self._is_sending = True
         try:
+            if not self._is_receiving:
+                self._sends += 1
+                if self._sends > 1:
+                    await self._look_out()
             if self._state is _CLOSED:
                 raise self._disconnected()
             await self._send(message)
@@ -231,14 +232,22 @@ class WebSocket(Struct, eq=False, weakref=True):
         self._ahead = None
         if self._changed is not None:
             self._changed.tell()
+        await self._send_close()
+
+    async def _send_close(self) -> None:
+        """Sends the close frame after the messages before it, unless another task has sent it."""
         if self._is_sending:
             await self._take_turn()
         self._is_sending = True
         try:
+            if self._state is _CLOSED:
+                return
             if self._watcher is not None:
                 # granian sends no close frame while a task receives.
                 await self._watcher.cancel_and_wait()
-            await self._send({"type": "websocket.close", "code": code, "reason": reason})
+            await self._send(
+                {"type": "websocket.close", "code": self._code, "reason": self._reason}
+            )
         except OSError:  # the client has left, too
             _logger.debug("The client had left before the connection was closed")
         finally:
@@ -424,6 +433,22 @@ def abandon(ws: WebSocket) -> None:
         ws._watcher.cancel()
 
 
+def path_of(ws: WebSocket) -> str:
+    """Returns the path of the handshake."""
+    return ws._request.path
+
+
+def note_logged(ws: WebSocket, error: Exception) -> None:
+    """Notes that an exception of the handler needs no further entry in the log."""
+    ws._logged = error
+
+
+def forget_logged(ws: WebSocket) -> Exception | None:
+    """Returns the exception that `note_logged` noted, and drops it, since it refers to `ws`."""
+    error, ws._logged = ws._logged, None
+    return error
+
+
 def end(ws: WebSocket, code: int, reason: str) -> Awaitable[None] | None:
     """Returns what ends the connection; None if nothing is left to do.
 
@@ -434,6 +459,10 @@ def end(ws: WebSocket, code: int, reason: str) -> Awaitable[None] | None:
     """
     if ws._state is _OPEN:
         return ws.close(code, reason)
+    if ws._state is not _CLOSED:
+        # Another task is closing, or was cancelled before its turn. The server would break off the
+        # connection if the app returned before the close frame.
+        return ws._send_close()
     return None if ws._watcher is None else ws._watcher.cancel_and_wait()
 
 

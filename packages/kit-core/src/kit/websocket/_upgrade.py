@@ -32,6 +32,9 @@ _logger = logging.getLogger("kit")
 # What uvicorn and hypercorn let through.
 _MOST_BYTES = 16 * 1024 * 1024
 
+# First parameters of functions that were written for another framework.
+_OF_CONNECTIONS = (("ws",), ("websocket",))
+
 Handler: TypeAlias = Callable[[Context[B, V], WebSocket], Awaitable[None]]
 CreateEvents: TypeAlias = Callable[[Context[B, V]], WSEvents | Awaitable[WSEvents]]
 Upgrade: TypeAlias = Callable[[Context[B, V]], Awaitable[Response]]
@@ -86,26 +89,28 @@ def upgrade_websocket(
     max_message_size_bytes: int | None = _MOST_BYTES,
     cancel_on_disconnect: bool = False,
 ) -> Any:
-    """Makes a handler for GET that opens WebSocket connections.
+    """Makes a handler for GET that accepts WebSocket connections.
 
-    A request that is no handshake is answered with 426, a handshake from a page of another origin
-    with 403, and one that offers subprotocols none of which is known with 400. All three are
-    HTTPExceptions.
+    A request that isn't a handshake gets 426, a handshake from a page of another origin 403, and
+    one that offers only unknown subprotocols 400. All three are HTTPExceptions.
 
     Args:
-        function: `async def handler(c, ws)`, which the connection lasts as long as; or, as in Hono,
-            `def create_events(c)`, which returns `WSEvents`. Without it a decorator is returned.
+        function: `async def handler(c, ws)`; the connection stays open as long as it runs. Or, as
+            in Hono, `def create_events(c)`, which returns `WSEvents`. Without it a decorator is
+            returned.
         origins: The origins whose pages may connect: one or several, such as
             `https://example.com`; `"*"` for all of them; or a function `(origin, c)`, plain or
-            async, that returns whether one may. Default: the origin of the app, by the Host header.
-            Clients that are no browsers send no origin, and may connect. Browsers apply no CORS to
-            WebSockets, but send cookies, so this is what protects users that are logged in.
+            async, that returns whether one may. Default: the origin of the app, by the Host header;
+            a list replaces it. A handshake without an origin, as clients other than browsers send
+            it, is let through. Browsers don't apply CORS to WebSockets, but send cookies, so this
+            check protects users who are logged in.
         protocols: The subprotocols that the handler knows, best first. The first one that the
             client offers is chosen; one that offers none may connect as well.
         max_message_size_bytes: Largest message to receive; a larger one closes the connection with
             1009. None for no limit. Servers have limits of their own, which apply before.
-        cancel_on_disconnect: Whether the handler is cancelled when the client leaves, also if
-            messages are left to receive.
+        cancel_on_disconnect: Whether the handler is cancelled when the client leaves, even if
+            messages are left to receive. A client that has sent 16 messages or 64 KiB more than the
+            handler has received is noticed only when the handler catches up.
 
     Returns:
         The handler, or the decorator.
@@ -113,7 +118,7 @@ def upgrade_websocket(
     Raises:
         TypeError: If an option has the wrong type, or the function takes neither `(c, ws)` nor
             `(c)`.
-        ValueError: If an origin, a subprotocol or the size can't be used.
+        ValueError: If an origin, a subprotocol or the size is invalid.
 
     Example:
         ```python
@@ -173,7 +178,7 @@ def _handler_of(function: Any, terms: _Terms) -> Upgrade[Any, Any]:
 
         def run(receive: Receive, send: Send) -> Awaitable[Exception | None]:
             ws = websocket_of(receive, send, req, protocol, most)
-            return converse(work, ws, function, req.path, cancels)
+            return converse(work, ws, function, cancels)
 
         accept(handshake, run, protocol)
         return switching_protocols(c)
@@ -194,7 +199,7 @@ def _by_origin(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] |
     if isinstance(origins, str) and origins == "*":
         return None
     if callable(origins):
-        return origins  # type: ignore[no-any-return]
+        return check.function("origins", origins, "(origin, c)")  # type: ignore[no-any-return]
     known = check_origins(check, "origins", origins)
     if not known:
         check.unusable("origins", origins, "at least one origin, or None for that of the app")
@@ -209,9 +214,10 @@ def _beginning_of(function: Any) -> Callable[[Context[Any, Any]], _Work | Awaita
     """
     if not callable(function):
         raise TypeError(f"upgrade_websocket() takes a function (c, ws), not {function!r:.100}")
-    if accepts(function, 2):
+    is_swapped = _takes_connection_first(function)
+    if accepts(function, 2) and not is_swapped:
         return lambda c: partial(function, c)
-    if accepts(function, 1):
+    if accepts(function, 1) and not is_swapped:
 
         async def begin_by_events(c: Context[Any, Any]) -> _Work:
             events = function(c)
@@ -224,6 +230,11 @@ def _beginning_of(function: Any) -> Callable[[Context[Any, Any]], _Work | Awaita
         "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
         f"the signature of what it was given is {describe_signature(function)}"
     )
+
+
+def _takes_connection_first(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_varnames[: code.co_argcount][:1] in _OF_CONNECTIONS
 
 
 async def _check_origin(

@@ -14,6 +14,7 @@ from typing import Any
 __all__ = ("accepts", "describe", "describe_signature", "takes_next")
 
 _CO_VARARGS = 0x04  # inspect.CO_VARARGS
+_OF_CONNECTIONS = ("ws", "websocket")
 _FOR_TYPED = "; to read parameters by their annotations, put @typed of kit.typed above it"
 
 
@@ -135,6 +136,12 @@ def _check_parameters(function: FunctionType, route: str, is_middleware: bool) -
             f"The handler of {route} is called with the context, but the first parameter of "
             f"{describe_signature(function)} is no Context: write c: Context, and read a parameter "
             f"with c.req.param({names[0]!r}) or c.req.query({names[0]!r}){_FOR_TYPED}"
+        )
+    if is_middleware and len(names) > 1 and names[1] in _OF_CONNECTIONS:
+        raise TypeError(
+            f"The handler of {route} is called with (c, next), but the second parameter of "
+            f"{describe_signature(function)} is a WebSocket: put @upgrade_websocket of "
+            "kit.websocket between the route and the function"
         )
     if is_middleware and len(names) > 1:
         name, annotation = names[1], annotations.get(names[1])

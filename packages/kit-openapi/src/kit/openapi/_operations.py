@@ -87,6 +87,9 @@ def _operations(
     if facts.mounted:
         notes.append(f"{shown} is left out: it is a mounted application")
         return
+    if facts.others.get("kit_websocket"):
+        notes.append(f"{shown} is left out: OpenAPI has no WebSocket connections")
+        return
     if methods[0] not in _METHODS:
         notes.append(f"{shown} is left out: OpenAPI 3.1 has no method {route.method}")
         return

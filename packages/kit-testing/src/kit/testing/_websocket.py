@@ -276,8 +276,10 @@ class TestWebSocket:
                 await handshake.converse(response)
             else:
                 self._body = await response.clone().bytes()
-        except BaseException:
+                await handshake.end()
+        except BaseException as error:
             handshake.close()
+            await handshake.end(error)
             if isinstance(context, ExecutionContext):
                 context.close()
             raise
@@ -314,7 +316,7 @@ class TestWebSocket:
                 raise OSError("The client has left")
             self._to_client.append(message)
         elif kind == "websocket.close" and self._close is None:
-            self._close = message["code"], message.get("reason") or ""
+            self._close = message.get("code", 1000), message.get("reason") or ""
             left = {"type": "websocket.disconnect", "code": self._close[0], "reason": ""}
             self._to_app.append(left)
         self._changed.tell()
