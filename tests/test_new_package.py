@@ -155,8 +155,8 @@ def test_they_pass_as_they_are(extended: Checkout) -> None:
             "kit-trailing-slash registers a middleware 'trim-trailing-slash': choose another name",
         ),
         (
-            (SAMPLE, "--depends", "kit-coer"),
-            "there is no package 'kit-coer': there are ",
+            (SAMPLE, "--depends", "kit-validatr"),
+            "there is no package 'kit-validatr': there are ",
         ),
         (
             (SAMPLE, "--description", 'a "greeting"'),
@@ -174,7 +174,7 @@ def test_it_refuses(untouched: Checkout, arguments: tuple[str, ...], text: str) 
     said = script(untouched, *arguments, code=1)
     if text.endswith(": there are "):
         assert said.startswith(f"error: {text}")
-        assert said.endswith(". Did you mean 'kit-core'?\n")
+        assert said.endswith(". Did you mean 'kit-validator'?\n")
     else:
         assert said == f"error: {text}\n"
     assert untouched.files() == before

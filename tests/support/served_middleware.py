@@ -21,8 +21,4 @@ def _with_bindings(options: Any) -> Any:
     return {**_keywords(options), "lifespan": bindings}
 
 
-application.runner.appcompare = load("middleware_compare")
-_rules = compare.known_rules(None)
-for _name, _app in application.programs.items():
-    application.programs[_name] = compare.app_for_kit(_app, _rules)
-_keywords = _with_bindings
+application.runner.app_keywords = _with_bindings

@@ -347,4 +347,4 @@ def test_facts_of_other_statuses_and_of_what_is_optional() -> None:
     }
     facts = facts_of(bearer_auth(token="abc", optional=True))
     assert facts.responses == {400: "Malformed credentials", 401: "A refused token"}
-    assert facts.security == ({"type": "http", "scheme": "bearer"}, {})
+    assert facts.security == ({"type": "http", "scheme": "bearer"}, ())

@@ -59,7 +59,7 @@ def of(value: object) -> str:
         # What is HTML already.
         (raw(EVIL), EVIL),
         (Markup("<br>"), "<br>"),
-        (WithHtml(), "<hr>"),
+        pytest.param(WithHtml(), "<hr>", id="has __html__"),
         (html("<b>{x}</b>", x="<"), "<b>&lt;</b>"),
         # Nothing.
         (None, ""),
@@ -68,8 +68,8 @@ def of(value: object) -> str:
         # Several.
         ([], ""),
         (["<", raw("<"), None, 1, ["a", ("b",)]], "&lt;<1ab"),
-        ((each for each in "<>"), "&lt;&gt;"),
-        (map(html, ["<i>", "<u>"]), "<i><u>"),
+        pytest.param((each for each in "<>"), "&lt;&gt;", id="generator"),
+        pytest.param(map(html, ["<i>", "<u>"]), "<i><u>", id="map"),
         ({"<": 1}, "{&#39;&lt;&#39;: 1}"),
         # t-strings.
         (Template(("<b>", "</b>"), (Interpolation("<"),)), "<b>&lt;</b>"),

@@ -38,6 +38,7 @@ NAMES = {
         "set_cookie",
         "set_signed_cookie",
     ),
+    "kit.factory": ("AppOptions", "Factory", "create_factory", "create_middleware"),
     "kit.html": ("TemplateString", "html", "raw"),
     "kit.request": ("KitRequest", "clone_raw_request"),
     "kit.streaming": (

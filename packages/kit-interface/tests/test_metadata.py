@@ -30,7 +30,7 @@ def new_handler() -> Any:
 
 
 def test_public_names() -> None:
-    assert kit.interface.metadata.__all__ == ("Facts", "attach", "facts_of")
+    assert kit.interface.metadata.__all__ == ("Facts", "Scheme", "attach", "facts_of")
 
 
 def test_function_without_facts() -> None:
@@ -71,6 +71,13 @@ def test_facts_add_up() -> None:
     assert facts.responses == {401: "a", 404: "c"}
     assert facts.security == (BEARER, BASIC)
     assert facts.others == {"one": 1, "two": 2}
+
+
+def test_schemes_that_are_needed_together() -> None:
+    function = attach(new_handler(), security=[(BEARER, BASIC), BASIC, ()])
+    assert facts_of(function).security == ((BEARER, BASIC), BASIC, ())
+    with pytest.raises(TypeError, match="takes Security Scheme Objects"):
+        attach(new_handler(), security=[(BEARER, "basic")])  # type: ignore[list-item]
 
 
 def test_mapping_is_copied() -> None:
@@ -145,9 +152,9 @@ def test_what_takes_no_attributes() -> None:
         )
 
 
-def test_an_empty_security_scheme_stands_for_no_credentials() -> None:
-    function = attach(new_handler(), security=[BEARER, {}])
-    assert facts_of(function).security == (BEARER, {})
+def test_an_empty_tuple_of_schemes_stands_for_no_credentials() -> None:
+    function = attach(new_handler(), security=[BEARER, ()])
+    assert facts_of(function).security == (BEARER, ())
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ def test_public_names() -> None:
         "expand_optional",
         "foreign_syntax",
         "parse_parameter",
+        "path_matcher",
         "split_pattern",
         "variants",
     )

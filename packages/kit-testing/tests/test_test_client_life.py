@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import anyio
@@ -290,6 +291,25 @@ def test_execution_context_for_app_request(run: Any) -> None:
         await context.finish()
 
     run(main)
+
+
+def test_tasks_see_the_context_variables_of_their_caller(run: Any) -> None:
+    variable: ContextVar[str] = ContextVar("variable", default="none")
+    seen: list[str] = []
+    app = Kit()
+
+    async def work() -> None:
+        seen.append(variable.get())
+
+    @app.get("/")
+    def handler(c: Context) -> Response:
+        token = variable.set("of the handler")
+        c.execution_ctx.wait_until(work())
+        variable.reset(token)
+        return c.text("x")
+
+    run(test_client(app).get)
+    assert seen == ["of the handler"]
 
 
 def test_execution_context_takes_awaitables() -> None:

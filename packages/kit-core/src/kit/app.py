@@ -31,6 +31,7 @@ from kit._app.types import (
     ReplaceRequest,
 )
 from kit._serving.entry import Opening, Served
+from kit._serving.paths import path_of_request
 from kit._state.app_state import AppState
 from kit._state.table import RouteTable
 from kit._support.limits import Limits
@@ -39,7 +40,7 @@ from kit.compose import respond
 from kit.context import Context
 from kit.interface import METHOD_NAME_ALL, ExecutionContext, HandlerResult, Router, RouterRoute
 from kit.interface.callers import place_of_call
-from kit.interface.paths import merge_path, path_of_url
+from kit.interface.paths import merge_path
 from kit.lifespan import Lifespan
 from kit.request import KitRequest
 from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
@@ -463,7 +464,7 @@ class Kit(Served, Generic[B, V]):
             UnsupportedPathError: If the router finds only now that it can't take a route.
         """
         state = self._state
-        path, match = match_request(state, request, path_of_url(request.url))
+        path, match = match_request(state, request, path_of_request(request))
         bindings = state.lifespan.bindings
         if env is not None and bindings:
             env = {**bindings, **env}

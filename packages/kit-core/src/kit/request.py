@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from msgspec import Struct
@@ -19,7 +20,7 @@ from kit.interface.paths import decode_component
 from kit.web import Blob, FormData, Request
 from kit.web._blob import Bytes
 from kit.web._headers import encode_name, find_value, known_names, values_by_name
-from kit.web._request import header_lines, request_of_scope
+from kit.web._request import header_lines, limit_body, request_of_scope
 from kit.web._streams import decode_text
 
 __all__ = ("KitRequest", "clone_raw_request")
@@ -60,6 +61,7 @@ class KitRequest:
     _pairs: list[tuple[str, str]] | None
     _reader: RequestBody | None
     _validated: dict[str, Any] | None
+    _body_limits: tuple[tuple[int, Callable[[], Exception]], ...]
 
     if TYPE_CHECKING:
 
@@ -76,6 +78,8 @@ class KitRequest:
         raw = self._raw
         if raw is None:
             raw = self._raw = request_of_scope(self._scope, self._receive)
+            for max_size, refuse in self._body_limits:
+                limit_body(raw, max_size, refuse)
         return raw
 
     @property
@@ -432,6 +436,30 @@ class KitRequest:
             body = self._reader = RequestBody(self.raw, self._limits)
         return body
 
+    def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
+        """Limits the size of the body, whoever reads it and in whatever way.
+
+        Whatever reads on once more bytes have come gets an exception: the readers here and those of
+        `raw`, clones, mounted applications. Nothing is read for that. If several limits are set,
+        each of them holds, and so do the app's `Limits`.
+
+        Args:
+            max_size: Maximum number of bytes.
+            refuse: Returns the exception to raise.
+
+        Raises:
+            Exception: That of `refuse`, if the body is known to be larger: it is in memory, or was
+                read before.
+            RuntimeError: If the body was read already, in a way that does not tell its size.
+        """
+        if self._raw is None:
+            # PERF: applied when something asks for the body, which most requests don't have.
+            self._body_limits = (*self._body_limits, (max_size, refuse))
+        elif self._reader is None:
+            limit_body(self._raw, max_size, refuse)
+        else:
+            self._reader.limit(max_size, refuse)
+
     def __repr__(self) -> str:
         return f"<KitRequest {self.method} {ascii(self.path)[1:-1]}>"
 
@@ -493,6 +521,7 @@ class ServedRequest(KitRequest, Struct, eq=False):
     _pairs: list[tuple[str, str]] | None = None
     _reader: RequestBody | None = None
     _validated: dict[str, Any] | None = None
+    _body_limits: tuple[tuple[int, Callable[[], Exception]], ...] = ()
 
 
 def _new_request(
@@ -503,7 +532,8 @@ def _new_request(
 ) -> KitRequest:
     if cls is not KitRequest:
         raise TypeError(f"{cls.__qualname__} can't be made: KitRequest has no subclasses")
-    return ServedRequest(path, match_result or _NO_MATCH, request.scope, None, _raw=request)
+    # Without its scope, whose query may be another one than that of the request by now.
+    return ServedRequest(path, match_result or _NO_MATCH, None, None, _raw=request)
 
 
 # After ServedRequest, since msgspec accepts no base that has a constructor.

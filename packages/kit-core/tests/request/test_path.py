@@ -305,3 +305,48 @@ async def test_query_is_the_same_whether_raw_was_looked_at_or_not(read: Any, que
 
     untouched = await read(lambda req: req.query("a"), query_string=query)
     assert await read(touched, query_string=query) == untouched
+
+
+@pytest.mark.parametrize(
+    ("path", "raw_path", "root_path", "expected"),
+    [
+        pytest.param("/api/a b", b"/api/a%20b", "/api", "/a b", id="below a root"),
+        pytest.param("/a/../b", b"/a/../b", "", "/a/../b", id="dot segments stay"),
+        pytest.param("/x", b"/x", "/api", "/x", id="server that leaves the root out"),
+    ],
+)
+@pytest.mark.parametrize("is_replaced", [False, True])
+async def test_path_of_a_served_request_that_is_handed_on(
+    client: Any, path: str, raw_path: bytes, root_path: str, expected: str, is_replaced: bool
+) -> None:
+    inner = Kit()
+    inner.all("/*", lambda c: c.text(c.req.path))
+    app = Kit()
+
+    @app.get("/*")
+    async def hand_on(c: Context) -> Response:
+        raw = c.req.raw
+        url = raw.url.replace("?a=1", "")
+        return await inner.fetch(raw.replace(method="PUT", url=url) if is_replaced else raw)
+
+    asked = await client().ask(
+        app, path, raw_path=raw_path, root_path=root_path, query_string=b"a=1"
+    )
+    assert asked.body.decode() == expected
+
+
+async def test_path_of_a_request_that_is_handed_on_with_another_one(client: Any) -> None:
+    inner = Kit()
+    inner.all("/*", lambda c: c.text(f"{c.req.path} {c.req.query()}"))
+    app = Kit()
+    app.get("/*", lambda c: inner.fetch(c.req.raw.replace(url="http://localhost/api/other?b=2")))
+    asked = await client().ask(app, "/api/x?a=1", root_path="/api")
+    assert asked.body == b"/api/other {'b': '2'}"
+
+
+async def test_path_of_a_request_with_a_scope_that_is_not_whole() -> None:
+    request = Request("http://localhost/a")
+    request.scope = {"client": ("127.0.0.1", 1)}
+    app = Kit()
+    app.get("/a", lambda c: c.text(c.req.path))
+    assert await (await app.fetch(request)).text() == "/a"

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextvars import ContextVar
 from typing import Any
 
 import anyio
 import pytest
 
-from kit import Context, HTTPException, Kit, Response
+from kit import Context, HTTPException, Kit, Next, Response
 
 
 @pytest.fixture
@@ -57,6 +58,34 @@ def test_it_runs_after_the_response(run: Any, serve: Any, body: str) -> None:
 
     run(serve, app, trace)
     assert trace == ["start", *["body"] * (1 if body == "bytes" else 2), "work"]
+
+
+def test_it_sees_the_context_variables_of_its_caller(run: Any, serve: Any) -> None:
+    variable: ContextVar[str] = ContextVar("variable", default="none")
+    trace: list[str] = []
+    app = Kit()
+
+    async def inner() -> None:
+        trace.append(f"inner {variable.get()}")
+
+    async def outer(c: Context) -> None:
+        trace.append(f"outer {variable.get()}")
+        variable.set("of outer")
+        c.execution_ctx.wait_until(inner())
+
+    @app.use()
+    async def middleware(c: Context, next: Next) -> None:
+        token = variable.set("of middleware")
+        await next()
+        variable.reset(token)
+
+    @app.get("/")
+    def handler(c: Context) -> Response:
+        c.execution_ctx.wait_until(outer(c))
+        return c.body(None)
+
+    run(serve, app, trace)
+    assert trace == ["start", "body", "outer of middleware", "inner of outer"]
 
 
 def test_several_run_side_by_side(run: Any, serve: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kit import Context, Kit, Request, Response
+from kit import Context, File, FormData, Kit, Request, Response
 
 
 async def streamed() -> AsyncIterator[bytes]:
@@ -65,6 +65,31 @@ async def test_a_body_moves_to_the_other_request() -> None:
     other = request.replace(method="PUT")
     assert request.body_used
     assert await other.text() == "ab"
+
+
+async def test_a_form_as_the_body_brings_its_content_type() -> None:
+    old = FormData([("a", "1"), ("a", "2"), ("f", File([b"x"], "x.txt")), ("gone", "3")])
+    request = Request("http://x/", method="POST", body=old, headers={"x-kept": "1"})
+    form = copy.copy(old)
+    form.delete("gone")
+    other = request.replace(body=form)
+    boundaries = {each.headers["content-type"] for each in (request, other)}
+    assert len(boundaries) == 2
+    assert other.headers["x-kept"] == "1"
+    read = await other.form_data()
+    assert [name for name, _ in read] == ["a", "a", "f"]
+    assert read.get_all("a") == ["1", "2"]
+    assert (await request.form_data()).get("gone") == "3"
+
+
+def test_a_copy_of_a_form_is_changed_alone() -> None:
+    form = FormData([("a", "1"), ("b", "2")])
+    other = copy.copy(form)
+    other.append("c", "3")
+    other.delete("a")
+    form.append("d", "4")
+    assert [*form.keys()] == ["a", "b", "d"]
+    assert [*other.keys()] == ["b", "c"]
 
 
 async def test_root_path_is_carried_by_copies() -> None:

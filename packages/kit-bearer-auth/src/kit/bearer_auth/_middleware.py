@@ -146,7 +146,7 @@ def bearer_auth(
     return attach(
         bearer_auth,
         provides=_provided(user_variable, provided, optional),
-        security=(own, {}) if optional else own,
+        security=(own, ()) if optional else own,
         responses=_responses(None if optional else absent, malformed, refused),
     )
 

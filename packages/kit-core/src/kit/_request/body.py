@@ -23,8 +23,8 @@ from kit.web._forms.form_data import close_form
 from kit.web._forms.reading import read_form
 from kit.web._forms.urlencoded import decode_urlencoded, last_values
 from kit.web._headers import find_value
-from kit.web._received import ReceivedBody, See
-from kit.web._request import header_lines, with_body
+from kit.web._received import ReceivedBody, Refuse, See
+from kit.web._request import header_lines, limit_body, with_body
 from kit.web._streams import (
     USED,
     Stream,
@@ -179,6 +179,13 @@ class RequestBody(Struct, eq=False):
             if isinstance(content, Bytes):
                 clone.headers.set("content-length", str(len(content)))
         return clone
+
+    def limit(self, most: int, refuse: Refuse) -> None:
+        """Limits the size of the body; see `KitRequest.limit_body`."""
+        if self._data is None:
+            limit_body(self._raw, most, refuse)
+        elif len(self._data) > most:
+            raise refuse()
 
     def close(self) -> None:
         """Removes the temporary files of the form."""

@@ -8,6 +8,7 @@ from types import coroutine
 from typing import Any
 
 from kit.concurrency import running_trio
+from kit.interface.calls import resume
 from kit.web._streams import close_stream
 
 
@@ -43,28 +44,7 @@ def run_until(
             yield from close_stream(stream).__await__()
 
 
-@coroutine
-def _resumed(work: Coroutine[Any, Any, None], waits_for: Any) -> Generator[Any, Any, None]:
-    """Continues work that has begun.
-
-    Args:
-        work: The work.
-        waits_for: The last value that it yielded to the event loop.
-    """
-    try:
-        while True:
-            thrown: BaseException | None = None
-            try:
-                value = yield waits_for
-            except BaseException as error:  # above all, a cancellation
-                thrown = error
-            # Outside `except`, so that what the work raises next doesn't get this as its context.
-            try:
-                waits_for = work.send(value) if thrown is None else work.throw(thrown)
-            finally:
-                del thrown
-    except StopIteration:
-        return
+_resumed = coroutine(resume)
 
 
 async def _watch(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> None:

@@ -7,7 +7,9 @@ import re
 from typing import Any
 
 from kit._support.paths import encode_delimiters
-from kit.interface.paths import decode_path
+from kit.interface.paths import decode_path, path_of_url
+from kit.web import Request
+from kit.web._request import has_served_path
 
 # The escapes that decodeURI leaves alone, and that of the percent sign itself.
 _KEPT_IN_PATH = re.compile(rb"%(?:2[3-6BCFbcf]|3[ABDFabdf]|40)")
@@ -35,6 +37,17 @@ def path_of_scope(scope: Any) -> str:
         # By segments: the root is decoded, and its part of the path may be encoded differently.
         path = "/" + "/".join(path.split("/")[root.count("/") + 1 :])
     return path or "/"
+
+
+def path_of_request(request: Request) -> str:
+    """Returns the routing path of a request that is answered in process.
+
+    One that a server received, and that is handed on with its path as it was, has the path that it
+    was served with, without `root_path`.
+    """
+    if request.scope is not None and has_served_path(request):
+        return path_of_scope(request.scope)
+    return path_of_url(request.url)
 
 
 def _is_decoded(path: str, raw: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable
+from contextvars import Context, copy_context
 from typing import Any
 
 _logger = logging.getLogger("kit")
@@ -16,12 +17,14 @@ class BackgroundTasks:
     __slots__ = ("_group", "_over", "_waiting")
 
     def __init__(self) -> None:
-        self._waiting: list[Awaitable[Any]] = []
+        self._waiting: list[tuple[Awaitable[Any], Context]] = []
         self._group: Any = None
         self._over = False
 
     def wait_until(self, awaitable: Awaitable[Any], /) -> None:
         """Runs `awaitable` after the response has been sent.
+
+        It sees the context variables of the code that called this.
 
         Args:
             awaitable: A coroutine or other awaitable. An exception that it raises is logged.
@@ -41,7 +44,8 @@ class BackgroundTasks:
                 "call the async function first"
             )
         if self._group is None:
-            self._waiting.append(awaitable)
+            # A middleware may reset its variables before the response is sent.
+            self._waiting.append((awaitable, copy_context()))
         else:
             self._group.start_soon(_run_one, awaitable)
 
@@ -54,14 +58,14 @@ class BackgroundTasks:
 
         async with create_task_group() as self._group:
             waiting, self._waiting = self._waiting, []
-            for awaitable in waiting:
-                self._group.start_soon(_run_one, awaitable)
+            for awaitable, context in waiting:
+                context.run(self._group.start_soon, _run_one, awaitable)
         self._over = True
 
     def close(self) -> None:
         """Closes the awaitables that have not run, because the request was cancelled."""
         self._over = True
-        for awaitable in self._waiting:
+        for awaitable, _ in self._waiting:
             close = getattr(awaitable, "close", None)
             if close is not None:
                 close()

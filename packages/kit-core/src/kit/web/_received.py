@@ -17,6 +17,8 @@ _MOST_KEPT_BYTES = 64 * 1024
 # Memory overhead of a chunk: it limits clients that send single bytes, too.
 _BYTES_PER_CHUNK = 64
 
+Refuse: TypeAlias = Callable[[], Exception]
+
 
 class ClientDisconnectedError(Exception):
     """The client disconnected before its request was complete; it can't receive a response."""
@@ -43,6 +45,29 @@ class ReceivedBody(Struct, eq=False):
     _busy: bool = False
     _gone: bool = False
     complete: bool = False
+    _size: int = 0  # of what has come, except by whole()
+    _most: int | None = None  # the smallest of the limits
+    _limits: tuple[tuple[int, Refuse], ...] = ()
+    _refusal: Exception | None = None
+    _closed: bool = False  # whether there is nothing more to read: the client is gone, or refused
+
+    def limit(self, most: int, refuse: Refuse) -> None:
+        """Makes all readers fail once more bytes have come than a limit.
+
+        Args:
+            most: Maximum number of bytes, of all that come.
+            refuse: Returns the exception that readers get. If several limits are exceeded, that of
+                the one set first is called.
+
+        Raises:
+            Exception: That of `refuse`, if more bytes have come already.
+        """
+        self._limits += ((most, refuse),)
+        self._most = most if self._most is None else min(most, self._most)
+        if self._size > most and self._refusal is None:
+            self._refuse()
+        if self._refusal is not None:
+            raise self._refusal
 
     async def read(self, most: int | None = None, see: See | None = None) -> bytes:
         """Reads the rest of the body.
@@ -59,7 +84,7 @@ class ReceivedBody(Struct, eq=False):
         size = 0
         try:
             while self._kept or not self.complete:
-                if self._kept or self._busy or self._gone:
+                if self._kept or self._busy or self._closed:
                     chunk = await self._next()
                 else:
                     chunk = await self._receive_chunk()
@@ -79,14 +104,18 @@ class ReceivedBody(Struct, eq=False):
 
     async def whole(self) -> bytes | None:
         """Returns the body if the next message contains all of it; else keeps the message."""
-        if self._kept or self._busy or self.complete or self._gone:
+        if self._kept or self._busy or self.complete or self._closed:
             return None
         self._busy = True
         try:
             message = await self._receive()
             if message["type"] == "http.request" and not message.get("more_body", False):
-                self.complete = True
                 body: bytes = message.get("body", b"")
+                if self._most is not None and len(body) > self._most:
+                    self._size = len(body)
+                    self._refuse()
+                    return None
+                self.complete = True
                 return body if body.__class__ is bytes else bytes(body)
             self._take_in(message)
         finally:
@@ -97,13 +126,13 @@ class ReceivedBody(Struct, eq=False):
 
     async def comes_whole(self) -> bool:
         """Waits for the first message and keeps it; returns whether it contains the whole body."""
-        while not (self._kept or self.complete or self._gone):
+        while not (self._kept or self.complete or self._closed):
             await self._receive_one()
         return self.complete and len(self._kept) == 1
 
     async def __aiter__(self) -> AsyncGenerator[bytes, None]:
         while self._kept or not self.complete:
-            if self._kept or self._busy or self._gone:
+            if self._kept or self._busy or self._closed:
                 chunk = await self._next()
             else:
                 chunk = await self._receive_chunk()
@@ -115,9 +144,12 @@ class ReceivedBody(Struct, eq=False):
 
         Returns:
             True once it has disconnected. False if the server sends other messages after the end of
-            the body: waiting on would only keep the server busy.
+            the body: waiting on would only keep the server busy. False also if the body was
+            refused: the rest of it would have to be received first.
         """
         while not self._gone:
+            if self._refusal is not None:
+                return False
             if self._kept_bytes >= _MOST_KEPT_BYTES:
                 # The reader must catch up first; until then the server makes the client wait.
                 await self._change()
@@ -140,14 +172,20 @@ class ReceivedBody(Struct, eq=False):
             if self._changed is not None:
                 self._tell()
         if message["type"] == "http.disconnect":
-            self._gone = True
+            self._gone = self._closed = True
             return b""
         self.complete = not message.get("more_body", False)
         chunk: bytes = message.get("body", b"")
+        self._size += len(chunk)
+        if self._most is not None and self._size > self._most:
+            self._refuse()
+            return b""
         return chunk if chunk.__class__ is bytes else bytes(chunk)
 
     async def _next(self) -> bytes:
-        while not self._kept:
+        while not self._kept or self._refusal is not None:
+            if self._refusal is not None:
+                raise self._refusal
             if self._gone:
                 raise ClientDisconnectedError("The client went away before its body was complete")
             await self._receive_one()
@@ -171,10 +209,24 @@ class ReceivedBody(Struct, eq=False):
 
     def _take_in(self, message: dict[str, Any]) -> None:
         if message["type"] == "http.disconnect":
-            self._gone = True
-        elif not self.complete:
+            self._gone = self._closed = True
+        elif not self.complete and self._refusal is None:
             self.complete = not message.get("more_body", False)
-            self._keep(len(self._kept), bytes(message.get("body", b"")))
+            chunk = bytes(message.get("body", b""))
+            self._size += len(chunk)
+            if self._most is not None and self._size > self._most:
+                self._refuse()
+            else:
+                self._keep(len(self._kept), chunk)
+
+    def _refuse(self) -> None:
+        """Refuses the body: drops what is kept of it, and has every reader fail from now on."""
+        size = self._size
+        self._refusal = next(refuse for most, refuse in self._limits if size > most)()
+        self._closed = True
+        self.complete = False
+        self._kept.clear()
+        self._kept_bytes = 0
 
     def _keep(self, place: int, chunk: bytes) -> None:
         self._kept.insert(place, chunk)

@@ -9,11 +9,13 @@ from types import EllipsisType
 from typing import Any, TypedDict
 
 from kit._support.paths import encode_delimiters
+from kit.interface import FormData as AnyFormData
 
 from ._body import Body, BodyInit, extract, take
+from ._forms.form_data import FormData
 from ._headers import HeaderLine, Headers, HeadersInit, headers_over
-from ._received import ReceivedBody
-from ._streams import Stream
+from ._received import ReceivedBody, Refuse
+from ._streams import USED, LimitedStream, Stream
 from ._url import URL
 
 _METHOD = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -159,7 +161,7 @@ class Request(Body):
         method: str | None = None,
         url: str | None = None,
         headers: HeadersInit | None = None,
-        body: BodyInit | EllipsisType | None = ...,
+        body: BodyInit | AnyFormData | EllipsisType | None = ...,
         root_path: str | None = None,
     ) -> Request:
         """Returns a copy of this request with some parts changed.
@@ -168,8 +170,9 @@ class Request(Body):
             method: The new HTTP method.
             url: The new absolute URL.
             headers: The new headers, replacing all of them.
-            body: The new body; Content-Length is removed, and Content-Type kept. Default: the body
-                of this request, which then counts as read.
+            body: The new body; Content-Length is removed, and Content-Type kept, unless the body is
+                a form, whose boundary it has to name. Default: the body of this request, which then
+                counts as read.
             root_path: The new `root_path`.
 
         Returns:
@@ -184,9 +187,11 @@ class Request(Body):
             if not self.body_used:
                 take(self)
         else:
-            content, _ = extract(body)
+            content, content_type = extract(body)
             request = self._with_body(content)
             request.headers.delete("content-length")
+            if content_type is not None and isinstance(body, FormData):
+                request.headers.set("content-type", content_type)
         if method is not None:
             request._method = _checked_method(method)
         if url is not None:
@@ -242,12 +247,50 @@ def with_body(request: Request, body: bytes | Stream | None) -> Request:
     return request._with_body(body)
 
 
+def limit_body(request: Request, most: int, refuse: Refuse) -> None:
+    """Makes whatever reads the body of a request fail beyond a size.
+
+    Args:
+        request: The request.
+        most: Maximum number of bytes.
+        refuse: Returns the exception that the readers get.
+
+    Raises:
+        Exception: That of `refuse`, if there are more bytes already.
+        RuntimeError: If the body was read, and nothing knows how large it was.
+    """
+    body = request._body
+    if body is USED:
+        body = request._received  # which knows how much has come
+        if body is None:
+            raise RuntimeError(
+                "The body can't be limited any more: it was read already, in a way that does not "
+                "tell its size; set the limit before what reads it"
+            )
+    if isinstance(body, ReceivedBody):
+        body.limit(most, refuse)
+    elif isinstance(body, bytes):
+        if len(body) > most:
+            raise refuse()
+    elif body is not None:
+        request._body = LimitedStream(body, most, refuse)
+
+
 def header_lines(request: Request) -> Sequence[HeaderLine]:
     """Returns the header lines, read-only; PERF: builds no Headers for that."""
     if request._headers is None and request.scope is not None:
         lines: Sequence[HeaderLine] = request.scope["headers"]
         return lines
     return request.headers.raw
+
+
+def has_served_path(request: Request) -> bool:
+    """Returns whether a request still has the path of its ASGI scope."""
+    scope = request.scope
+    if scope is None or request._root_path is not None or not {"path", "headers"} <= scope.keys():
+        return False
+    url = request._url
+    return url is None or url.partition("?")[0] == url_of_scope(scope).partition("?")[0]
 
 
 def url_of_scope(scope: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from kit._support.limits import body_too_large
 
-from ._received import ReceivedBody, See
+from ._received import ReceivedBody, Refuse, See
 
 Chunk: TypeAlias = bytes | bytearray | memoryview | str
 Stream: TypeAlias = AsyncIterable[Chunk] | Iterable[Chunk]
@@ -104,6 +104,37 @@ async def bounded_chunks_of(
                 yield chunk
     finally:
         await close_stream(body)
+
+
+class LimitedStream:
+    """A stream that fails once it has yielded more bytes than a limit.
+
+    Args:
+        stream: The stream.
+        most: Maximum number of bytes.
+        refuse: Returns the exception to raise.
+    """
+
+    # Not an async generator: closing one that hasn't begun would not close the stream.
+    __slots__ = ("_most", "_refuse", "_stream")
+
+    def __init__(self, stream: Stream, most: int, refuse: Refuse) -> None:
+        self._stream = stream
+        self._most = most
+        self._refuse = refuse
+
+    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
+        size = 0
+        async with aclosing(iterate(self._stream)) as chunks:
+            async for chunk in chunks:
+                size += len(chunk)
+                if size > self._most:
+                    raise self._refuse()
+                yield chunk
+
+    async def aclose(self) -> None:
+        """Closes the stream."""
+        await close_stream(self._stream)
 
 
 def decode_text(data: bytes) -> str:

@@ -175,14 +175,18 @@ async def test_tiny_chunks_take_no_more_memory(content_type: str) -> None:
         headers = {"content-type": content_type}
         return await Request("http://x/", method="POST", headers=headers, body=tiny()).form_data()
 
+    async def most_bytes() -> int:
+        gc.collect()
+        tracemalloc.start()
+        try:
+            await read()
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
     assert len(str((await read()).get("a"))) == size
-    gc.collect()
-    tracemalloc.start()
-    try:
-        await read()
-        _, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    # The lowest of three: what earlier tests have left may be freed, or allocated, meanwhile.
+    most = min([await most_bytes() for _ in range(3)])
     assert most < 6 * size  # one object for each chunk would be twenty times as much
 
 

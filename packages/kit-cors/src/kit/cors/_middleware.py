@@ -133,15 +133,17 @@ def _for_any(answer: _Answer, exposed: str | None) -> AsyncMiddleware:
         req = c.req
         if req.method == "OPTIONS" and req.header(_ASKED_METHOD) is not None:
             return await answer(c)
-        await next()
-        inner = c.get(_ALLOWED)
-        if not inner:
-            c.set(_ALLOWED, "*")
-            c.header(_ORIGIN, "*")
-            # A mounted app may have allowed them to the origin that it had named.
-            c.header(_CREDENTIALS)
-        if exposed is not None and (inner is None or not c.res.headers.has(_EXPOSE)):
-            c.header(_EXPOSE, exposed)
+        try:
+            await next()
+        finally:  # a timeout further out cancels it, and answers with the headers that are set
+            inner = c.get(_ALLOWED)
+            if not inner:
+                c.set(_ALLOWED, "*")
+                c.header(_ORIGIN, "*")
+                # A mounted app may have allowed them to the origin that it had named.
+                c.header(_CREDENTIALS)
+            if exposed is not None and (inner is None or not c.res.headers.has(_EXPOSE)):
+                c.header(_EXPOSE, exposed)
         return None
 
     return cors
@@ -165,21 +167,23 @@ def _for_some(
             allowed = await decide(origin, c)
         else:
             allowed = origin if origin in listed else None
-        await next()
-        inner = c.get(_ALLOWED)
-        if not inner:
-            c.set(_ALLOWED, allowed or "")
-        if allowed is not None and (not inner or inner == allowed):
-            c.header(_ORIGIN, allowed)
-            if credentials and allowed == origin != "*":
-                c.header(_CREDENTIALS, "true")
-            elif not inner:
-                # A mounted app may have allowed them, but not to this origin.
-                c.header(_CREDENTIALS)
-        if exposed is not None and (inner is None or not c.res.headers.has(_EXPOSE)):
-            c.header(_EXPOSE, exposed)
-        # PERF: added without a look at what is there, which costs more than a line too many.
-        c.header("Vary", "Origin", append=True)
+        try:
+            await next()
+        finally:  # a timeout further out cancels it, and answers with the headers that are set
+            inner = c.get(_ALLOWED)
+            if not inner:
+                c.set(_ALLOWED, allowed or "")
+            if allowed is not None and (not inner or inner == allowed):
+                c.header(_ORIGIN, allowed)
+                if credentials and allowed == origin != "*":
+                    c.header(_CREDENTIALS, "true")
+                elif not inner:
+                    # A mounted app may have allowed them, but not to this origin.
+                    c.header(_CREDENTIALS)
+            if exposed is not None and (inner is None or not c.res.headers.has(_EXPOSE)):
+                c.header(_EXPOSE, exposed)
+            # PERF: added without a look at what is there, which costs more than a line too many.
+            c.header("Vary", "Origin", append=True)
         return None
 
     return cors

@@ -25,7 +25,7 @@ class App(Protocol):
 
     @property
     def router(self) -> Router[Any]:
-        """The router in use."""
+        """The router in use; what it finds are the routes of `routes`."""
 
     @property
     def strict(self) -> bool:

@@ -138,6 +138,23 @@ class KitRequest(Protocol):
             **limits: Limits of the app that differ for this form.
         """
 
+    def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
+        """Limits the size of the body, whoever reads it and in whatever way.
+
+        Whatever reads on once more bytes have come gets an exception: the readers here and those of
+        `raw`, clones, mounted applications. Nothing is read for that, and a stream stays one. If
+        several limits are set, each of them holds.
+
+        Args:
+            max_size: Maximum number of bytes.
+            refuse: Returns the exception to raise, e.g. an `HTTPException`.
+
+        Raises:
+            Exception: That of `refuse`, if the body is known to be larger: it is in memory, or was
+                read before.
+            RuntimeError: If the body was read already, in a way that does not tell its size.
+        """
+
     @overload
     def valid(self, target: ValidationTarget, /) -> Any: ...
     @overload

@@ -126,6 +126,12 @@ class FormData(Protocol):
     def values(self) -> Iterator[str | File]:
         """Yields the value of each entry."""
 
+    def delete(self, name: str) -> None:
+        """Removes all entries of a name."""
+
+    def __copy__(self) -> Self:
+        """Makes a form with the same entries, to be changed apart from this one."""
+
     def __iter__(self) -> Iterator[tuple[str, str | File]]: ...
 
     def __contains__(self, name: object) -> bool: ...
@@ -170,6 +176,16 @@ class Request(Protocol):
     def body_used(self) -> bool:
         """Whether the body was read."""
 
+    async def wait_for_disconnect(self) -> bool:
+        """Waits until the client has left; the body can be read meanwhile.
+
+        As long as much of a body is unread, the server may not see that the client leaves.
+
+        Returns:
+            True once it has left. False, without waiting on, where that can't be known: the request
+            was made in process, or the server does not tell.
+        """
+
     def clone(self) -> Self:
         """Makes a second request with the same content, to be read apart from this one.
 
@@ -183,7 +199,7 @@ class Request(Protocol):
         method: str | None = None,
         url: str | None = None,
         headers: HeadersInit | None = None,
-        body: BodyInit | EllipsisType | None = ...,
+        body: BodyInit | FormData | EllipsisType | None = ...,
         root_path: str | None = None,
     ) -> Self:
         """Makes a request like this one with some parts changed.
@@ -192,8 +208,9 @@ class Request(Protocol):
             method: The new HTTP method.
             url: The new absolute URL.
             headers: The new headers, all of them.
-            body: The new body: Content-Length goes, Content-Type stays. Default: the body of this
-                request, which counts as read here from then on.
+            body: The new body: Content-Length goes, Content-Type stays. A form that was read from a
+                request is written as multipart/form-data, with the Content-Type of that. Default:
+                the body of this request, which counts as read here from then on.
             root_path: The new `root_path`.
         """
 

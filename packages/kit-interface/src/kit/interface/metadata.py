@@ -16,11 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from ._errors import ValidationTarget
 
-__all__ = ("Facts", "attach", "facts_of")
+__all__ = ("Facts", "Scheme", "attach", "facts_of")
+
+Scheme: TypeAlias = Mapping[str, Any]
+"""A Security Scheme Object of OpenAPI (section 4.8.27 of version 3.1.1)."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,8 +39,8 @@ class Facts(NamedTuple):
         responses: The answers that a function makes besides the usual one, such as the 401 of a
             guard: status to the type of the body, or to a description, or to None.
         security: Security Scheme Objects of OpenAPI (section 4.8.27 of version 3.1.1), one of which
-            a request has to satisfy. An empty one among them stands for a request without
-            credentials, which is let through too.
+            a request has to satisfy. In place of one scheme there may be a tuple of schemes that
+            are needed together; an empty tuple lets requests without credentials through too.
         validates: The parts of a request that are validated: `json`, `form`, `query`, `param`,
             `header` or `cookie`, each to its type.
         describes: What the documentation of the API says of the route, by the names of the
@@ -49,7 +52,7 @@ class Facts(NamedTuple):
 
     provides: Mapping[str, Any] = _NOTHING
     responses: Mapping[int, Any] = _NOTHING
-    security: tuple[Mapping[str, Any], ...] = ()
+    security: tuple[Scheme | tuple[Scheme, ...], ...] = ()
     validates: Mapping[ValidationTarget, Any] = _NOTHING
     describes: Mapping[str, Any] = _NOTHING
     mounted: bool = False
@@ -62,7 +65,7 @@ def attach(
     *,
     provides: Mapping[str, Any] | None = None,
     responses: Mapping[int, Any] | None = None,
-    security: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    security: Scheme | Sequence[Scheme | tuple[Scheme, ...]] | None = None,
     validates: Mapping[ValidationTarget, Any] | None = None,
     describes: Mapping[str, Any] | None = None,
     mounted: Literal[True] | None = None,
@@ -77,7 +80,8 @@ def attach(
         function: The handler or middleware, or any callable that takes attributes.
         provides: See `Facts`.
         responses: See `Facts`.
-        security: One Security Scheme Object, or several of which one suffices; see `Facts`.
+        security: One Security Scheme Object, or several of which one suffices; in the place of one
+            may stand a tuple of those that are needed together. See `Facts`.
         validates: See `Facts`.
         describes: See `Facts`.
         mounted: See `Facts`.
@@ -103,14 +107,7 @@ def attach(
                 raise TypeError(f"attach({name}=...) takes a mapping, not {value!r:.100}")
             facts[name] = dict(value)
     if security is not None:
-        schemes = (security,) if isinstance(security, Mapping) else tuple(security)
-        for scheme in schemes:
-            if not isinstance(scheme, Mapping) or (scheme and "type" not in scheme):
-                raise TypeError(
-                    "attach(security=...) takes Security Scheme Objects such as "
-                    f"{{'type': 'http', 'scheme': 'bearer'}}, not {scheme!r:.100}"
-                )
-        facts["security"] = schemes
+        facts["security"] = _checked_security(security)
     if mounted is not None:
         facts["mounted"] = bool(mounted)
     if others:
@@ -125,6 +122,18 @@ def attach(
             "object of a class without __slots__"
         ) from None
     return function
+
+
+def _checked_security(security: Any) -> tuple[Any, ...]:
+    choices = (security,) if isinstance(security, Mapping) else tuple(security)
+    for choice in choices:
+        for scheme in choice if isinstance(choice, tuple) else (choice,):
+            if not isinstance(scheme, Mapping) or "type" not in scheme:
+                raise TypeError(
+                    "attach(security=...) takes Security Scheme Objects such as "
+                    f"{{'type': 'http', 'scheme': 'bearer'}}, not {scheme!r:.100}"
+                )
+    return choices
 
 
 def facts_of(handler: Any) -> Facts:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextvars import Context, copy_context
 from typing import Any
 
 from kit.web import BodyStream
@@ -21,7 +22,7 @@ class ExecutionContext:
     """
 
     def __init__(self) -> None:
-        self._waiting: list[Awaitable[Any]] = []
+        self._waiting: list[tuple[Awaitable[Any], Context]] = []
         self._failures: list[Exception] = []
         self._group: Any = None
         self._lock: Any = None
@@ -41,7 +42,7 @@ class ExecutionContext:
                 "call the async function first"
             )
         if self._group is None:
-            self._waiting.append(awaitable)
+            self._waiting.append((awaitable, copy_context()))
         else:
             self._group.start_soon(self._run, awaitable)
 
@@ -61,8 +62,8 @@ class ExecutionContext:
             try:
                 async with create_task_group() as self._group:
                     waiting, self._waiting = self._waiting, []
-                    for awaitable in waiting:
-                        self._group.start_soon(self._run, awaitable)
+                    for awaitable, context in waiting:
+                        context.run(self._group.start_soon, self._run, awaitable)
             finally:
                 self._group = None
             failures, self._failures = self._failures, []
@@ -85,7 +86,7 @@ class ExecutionContext:
     def close(self) -> None:
         """Closes the awaitables that have not run."""
         waiting, self._waiting = self._waiting, []
-        for awaitable in waiting:
+        for awaitable, _ in waiting:
             close = getattr(awaitable, "close", None)
             if close is not None:
                 close()

@@ -158,6 +158,13 @@ class FormData(Entries[FormValue]):
         """Removes all entries of a name."""
         self._entries = [entry for entry in self._entries if entry[0] != name]
 
+    def __copy__(self) -> FormData:
+        """Returns a form with the same entries, which can be changed independently of this one.
+
+        Its files are read from this one, so they last as long as it does.
+        """
+        return form_of([*self._entries])
+
 
 def file_of(
     name: str, type: str, data: bytes, *, spool: Spool | None = None, start: int = 0, size: int = 0

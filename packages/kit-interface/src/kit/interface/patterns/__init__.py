@@ -25,6 +25,7 @@ from ._parsing import (
 if TYPE_CHECKING:
     from ._covering import PatternIndex, covers
     from ._foreign import foreign_syntax
+    from ._matching import path_matcher
 
 __all__ = (
     "FLAGS",
@@ -36,6 +37,7 @@ __all__ = (
     "expand_optional",
     "foreign_syntax",
     "parse_parameter",
+    "path_matcher",
     "split_pattern",
     "variants",
 )
@@ -45,7 +47,12 @@ for _object in (Parameter, Segment):
     _object.__module__ = __name__
 
 # Every app parses patterns, but few ask for these: they are imported when they are first used.
-_LATER = {"PatternIndex": "_covering", "covers": "_covering", "foreign_syntax": "_foreign"}
+_LATER = {
+    "PatternIndex": "_covering",
+    "covers": "_covering",
+    "foreign_syntax": "_foreign",
+    "path_matcher": "_matching",
+}
 
 
 def __getattr__(name: str) -> Any:

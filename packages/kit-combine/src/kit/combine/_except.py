@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Runs parts for all requests but those that a condition exempts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from typing import Any
+
+from kit.interface import Context, Middleware, Next, UnsupportedPathError, is_response
+from kit.interface.metadata import attach
+from kit.interface.options import OptionChecks
+from kit.interface.patterns import covers, path_matcher
+from kit.interface.signatures import accepts, describe
+
+from ._facts import facts_of_every
+from ._parts import Condition, parts_of
+from ._some_every import run_every
+
+__all__ = ("except_",)
+
+_logger = logging.getLogger("kit")
+_CHECK = OptionChecks("except_")
+_EXPECTED = "a path pattern, a condition (c), or a list of them"
+
+
+def except_(
+    condition: str | Condition | Iterable[str | Condition], *middleware: Middleware | Condition
+) -> Middleware:
+    """Returns middleware that applies its parts to all requests but those that a condition exempts.
+
+    If an exempting condition fails, the parts are applied.
+
+    Args:
+        condition: Which requests are exempt: those whose path, `c.req.path`, matches a route
+            pattern such as `/public/*`, whatever the app is mounted below; those for which a
+            function `(c)`, plain or async, returns a true value; or a list of patterns and
+            functions of which one suffices.
+        *middleware: The parts, as for `every`.
+
+    Returns:
+        The middleware, for `app.use(...)`.
+
+    Raises:
+        TypeError: If an argument is of the wrong type, or there are no parts.
+        ValueError: If a pattern can match no path, or matches every path.
+
+    Example:
+        app.use("/api/*", except_("/api/public/*", bearer_auth(token=TOKEN)))
+    """
+    patterns, functions = _conditions(condition)
+    matches = path_matcher(*patterns)
+    parts = parts_of("except_()", middleware)
+
+    async def by_function(c: Context[Any, Any], next: Next) -> None:
+        for function in functions:
+            if await _exempts(function, c):
+                await next()
+                return
+        await run_every("except_()", parts, c, next)
+
+    # PERF: not async, so that an exempt request needs no coroutine for it.
+    def except_(c: Context[Any, Any], next: Next) -> Awaitable[None]:
+        if patterns and matches(c.req.path):
+            return next()
+        if functions:
+            return by_function(c, next)
+        return run_every("except_()", parts, c, next)
+
+    # For tools: which paths the facts above are not about.
+    return attach(except_, **facts_of_every(parts), combine_except=tuple(patterns))
+
+
+def _conditions(condition: Any) -> tuple[list[str], list[Callable[..., Any]]]:
+    """Sorts patterns and functions.
+
+    Raises:
+        TypeError: If something is neither.
+        ValueError: If there are none, or a pattern can't be used.
+    """
+    if isinstance(condition, str) or callable(condition):
+        condition = (condition,)
+    if not isinstance(condition, Iterable) or isinstance(condition, (bytes, Mapping)):
+        _CHECK.wrong_type("condition", condition, _EXPECTED)
+    if not isinstance(condition, Collection):
+        condition = list(condition)
+    if not condition:
+        _CHECK.unusable(
+            "condition", condition, "at least one; without any, use the middleware itself"
+        )
+    patterns: list[str] = []
+    functions: list[Callable[..., Any]] = []
+    for each in condition:
+        if isinstance(each, str):
+            _check_pattern(each)
+            patterns.append(each)
+        elif callable(each) and accepts(each, 1):
+            functions.append(each)
+        else:
+            _CHECK.wrong_type("condition", each, _EXPECTED)
+    return patterns, functions
+
+
+def _check_pattern(pattern: str) -> None:
+    try:
+        path_matcher(pattern)
+    except UnsupportedPathError as error:
+        raise ValueError(
+            f"except_(condition={pattern!r:.100}) can't be used: {error.reason}"
+        ) from None
+    if covers(pattern, "/*"):
+        _CHECK.unusable("condition", pattern, "a pattern that leaves paths to the middleware")
+
+
+async def _exempts(function: Callable[..., Any], c: Context[Any, Any]) -> bool:
+    """Returns whether a condition exempts a request; one that fails does not."""
+    try:
+        result = function(c)
+        if hasattr(result, "__await__"):
+            result = await result
+        if is_response(result):
+            raise TypeError("a condition of except_() returned a response: return a bool")
+    except Exception as error:
+        _logger.warning("%s failed, so nothing is exempt", describe(function), exc_info=error)
+        return False
+    return bool(result)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Merges the facts of parts, for tools such as OpenAPI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, Union
+
+from kit.interface.metadata import Facts, Scheme, facts_of
+
+from ._parts import Part
+
+__all__ = ("facts_of_every", "facts_of_some")
+
+_UNMET = {403: "A condition is not met"}
+
+
+def facts_of_every(parts: Sequence[Part]) -> dict[str, Any]:
+    """Returns the facts of parts that all run, as arguments of `attach`."""
+    facts = [facts_of(part.function) for part in parts]
+    merged = _merged(facts, ("provides", "responses", "validates", "describes"))
+    if any(part.is_condition for part in parts):
+        merged["responses"] = _UNMET | merged.get("responses", {})
+    guards = [each.security for each in facts if each.security]
+    if guards:
+        # Each guard leaves a choice; all of them have to be satisfied.
+        merged["security"] = [
+            _together([scheme for choice in choices for scheme in _schemes(choice)])
+            for choices in product(*guards)
+        ]
+    return merged
+
+
+def facts_of_some(parts: Sequence[Part]) -> dict[str, Any]:
+    """Returns the facts of parts of which one runs, as arguments of `attach`."""
+    facts = [facts_of(part.function) for part in parts]
+    merged = _merged(facts, ("responses",))
+    if parts[-1].is_condition:  # else it is not what refuses
+        merged["responses"] = _UNMET | merged.get("responses", {})
+    provides: dict[str, Any] = {}
+    for name in {name: None for each in facts for name in each.provides}:
+        types = [each.provides.get(name) for each in facts]  # None where a part doesn't set it
+        provides[name] = _union(types)
+    if provides:
+        merged["provides"] = provides
+    if any(each.security for each in facts):
+        # A part without a scheme lets requests through that satisfy none.
+        choices = [choice for each in facts for choice in each.security or ((),)]
+        merged["security"] = [
+            choice for number, choice in enumerate(choices) if choice not in choices[:number]
+        ]
+    return merged
+
+
+def _merged(facts: Sequence[Facts], names: Sequence[str]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for name in names:
+        value: dict[Any, Any] = {}
+        for each in facts:
+            value.update(getattr(each, name))
+        if value:
+            merged[name] = value
+    return merged
+
+
+def _schemes(choice: Any) -> Sequence[Scheme]:
+    return choice if isinstance(choice, tuple) else (choice,)
+
+
+def _together(schemes: list[Scheme]) -> Any:
+    unique = [scheme for number, scheme in enumerate(schemes) if scheme not in schemes[:number]]
+    return unique[0] if len(unique) == 1 else tuple(unique)
+
+
+def _union(types: Sequence[Any]) -> Any:
+    try:
+        return Union[tuple(types)]  # noqa: UP007 - of types that are known at run time
+    except TypeError:  # something that is no type
+        return Any

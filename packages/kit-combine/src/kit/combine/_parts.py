@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""The parts that are combined: middleware, which takes `next`, and conditions, which don't."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, NamedTuple, TypeAlias
+
+from kit.interface import HandlerError, HTTPException, Next
+from kit.interface.signatures import describe, describe_signature, takes_next
+
+__all__ = ("Condition", "Part", "UnmetConditionError", "next_once", "parts_of")
+
+# Any lets the function annotate its context as the core's own class, or one with its types.
+Condition: TypeAlias = Callable[[Any], bool | Awaitable[bool]]
+"""Looks at a request: `def condition(c)`, plain or async. Its result is a truth value."""
+
+
+class UnmetConditionError(HTTPException):
+    """The refusal of a request by a condition: 403 with the text `Forbidden`.
+
+    Args:
+        combinator: The function that combined the parts, e.g. `every()`.
+        condition: Name and place of the condition; see `kit.interface.signatures.describe`.
+    """
+
+    def __init__(self, combinator: str, condition: str) -> None:
+        super().__init__(403, "Forbidden")
+        self.combinator = combinator
+        self.condition = condition
+
+    def __str__(self) -> str:
+        return f"{self.combinator} refused the request: {self.condition} is not met"
+
+
+class Part(NamedTuple):
+    """A part of a combination.
+
+    Attributes:
+        function: The middleware or condition.
+        is_condition: Which of the two it is.
+    """
+
+    function: Callable[..., Any]
+    is_condition: bool
+
+
+def parts_of(combinator: str, functions: Iterable[Any]) -> tuple[Part, ...]:
+    """Tells middleware and conditions apart.
+
+    Args:
+        combinator: The function that combines them, e.g. `some()`, for errors.
+        functions: The parts.
+
+    Raises:
+        TypeError: If there are none, or one is neither of both.
+    """
+    parts = tuple(_part(combinator, function) for function in functions)
+    if not parts:
+        raise TypeError(f"{combinator} takes middleware, at least one, but was given none")
+    return parts
+
+
+def _part(combinator: str, function: Any) -> Part:
+    if not callable(function):
+        raise TypeError(
+            f"{combinator} takes middleware (c, next) and conditions (c), not {function!r:.100}"
+        )
+    try:
+        return Part(function, not takes_next(function, combinator))
+    except TypeError:
+        raise TypeError(
+            f"{combinator} takes middleware (c, next) and conditions (c), "
+            f"not {describe_signature(function)}: is this a factory that has to be called?"
+        ) from None
+
+
+def next_once(next: Next, part: Part) -> Next:
+    """Makes a `next` for one part that raises if it is called again."""
+    called = False
+
+    def once() -> Awaitable[None]:
+        nonlocal called
+        if called:
+            raise HandlerError(
+                describe(part.function), "called next() multiple times; call it once"
+            )
+        called = True
+        return next()
+
+    return once

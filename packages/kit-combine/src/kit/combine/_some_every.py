@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Runs parts one after the other, until one lets the request through, or as long as all do."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from kit.interface import Context, HTTPException, Middleware, Next, Response, is_response
+from kit.interface.metadata import attach
+from kit.interface.signatures import describe
+
+from ._facts import facts_of_every, facts_of_some
+from ._parts import Condition, Part, UnmetConditionError, next_once, parts_of
+
+__all__ = ("every", "run_every", "some")
+
+_logger = logging.getLogger("kit")
+
+
+def some(*middleware: Middleware | Condition) -> Middleware:
+    """Returns middleware that lets a request through if one of its parts does.
+
+    The parts are tried in order. The first that calls `next`, answers, or, being a condition, is
+    met, decides; those after it don't run. If a part raises before it has called `next`, or a
+    condition is not met, the next part is tried. If none is left, the last error is raised.
+
+    Args:
+        *middleware: The parts: middleware `(c, next)`, or conditions `(c)`, plain or async.
+
+    Returns:
+        The middleware, for `app.use(...)` or a route.
+
+    Raises:
+        TypeError: If there are no parts, or one is neither middleware nor condition.
+
+    Example:
+        app.use("/api/*", some(from_office, bearer_auth(token=TOKEN)))
+    """
+    parts = parts_of("some()", middleware)
+
+    async def some(c: Context[Any, Any], next: Next) -> Response | None:
+        return await _run_some(parts, c, next)
+
+    return attach(some, **facts_of_some(parts))
+
+
+def every(*middleware: Middleware | Condition) -> Middleware:
+    """Returns middleware that lets a request through if all of its parts do.
+
+    Each part runs around those after it. What one raises or answers ends the request there, and a
+    condition that is not met raises `UnmetConditionError`, which is answered with 403.
+
+    Args:
+        *middleware: The parts: middleware `(c, next)`, or conditions `(c)`, plain or async.
+
+    Returns:
+        The middleware, for `app.use(...)` or a route.
+
+    Raises:
+        TypeError: If there are no parts, or one is neither middleware nor condition.
+
+    Example:
+        app.use("/admin/*", every(ip_restriction(rules=OFFICE), bearer_auth(token=TOKEN)))
+    """
+    parts = parts_of("every()", middleware)
+
+    async def every(c: Context[Any, Any], next: Next) -> None:
+        await run_every("every()", parts, c, next)
+
+    return attach(every, **facts_of_every(parts))
+
+
+async def _run_some(parts: tuple[Part, ...], c: Context[Any, Any], next: Next) -> Response | None:
+    is_called = False
+
+    def called() -> Awaitable[None]:
+        nonlocal is_called
+        is_called = True
+        return next()
+
+    error: Exception  # set by the last part, and there is one
+    for part in parts:
+        try:
+            result = await _result_of(part, c, called)
+        except Exception as raised:
+            if is_called:  # what is behind has run: no other part may run it again
+                raise
+            _note(raised, part)
+            error = raised
+            continue
+        if is_response(result):
+            return result
+        if is_called or c.finalized:
+            return None
+        if _is_refusal(result, part):
+            error = UnmetConditionError("some()", describe(part.function))
+            continue
+        if part.is_condition or result is True:
+            await next()
+        return None
+    raise error
+
+
+async def run_every(
+    combinator: str, parts: tuple[Part, ...], c: Context[Any, Any], next: Next, start: int = 0
+) -> None:
+    """Runs the parts from a number on, and then what comes after them.
+
+    Args:
+        combinator: The function that combined them, for errors.
+        parts: The parts.
+        c: The context.
+        next: Runs what comes after them.
+        start: The number of the first part to run.
+
+    Raises:
+        UnmetConditionError: If a condition is not met.
+    """
+    for index in range(start, len(parts)):
+        part = parts[index]
+        following = _following(combinator, parts, c, next, index + 1)
+        result = await _result_of(part, c, following)
+        if is_response(result):
+            if not c.finalized:
+                c.res = result
+            return
+        if _is_refusal(result, part):
+            raise UnmetConditionError(combinator, describe(part.function))
+        if not part.is_condition:
+            if result is True and not c.finalized:
+                await following()
+            return
+    await next()
+
+
+async def _result_of(part: Part, c: Context[Any, Any], next: Next) -> Any:
+    """Runs a part; its `next` can be called once."""
+    result: Any = part.function(c) if part.is_condition else part.function(c, next_once(next, part))
+    return await result if hasattr(result, "__await__") else result
+
+
+def _is_refusal(result: Any, part: Part) -> bool:
+    """Whether a condition is not met; middleware may say so too, by False."""
+    return not result if part.is_condition else result is False
+
+
+def _following(
+    combinator: str, parts: tuple[Part, ...], c: Context[Any, Any], next: Next, start: int
+) -> Callable[[], Awaitable[None]]:
+    # PERF: the last part is followed by what comes after all of them, without a call between.
+    if start == len(parts):
+        return next
+    return lambda: run_every(combinator, parts, c, next, start)
+
+
+def _note(error: Exception, part: Part) -> None:
+    """Logs a fault that the next part hides; a refusal is no fault."""
+    if not isinstance(error, HTTPException):
+        _logger.warning(
+            "%s failed, so the next part decides", describe(part.function), exc_info=error
+        )

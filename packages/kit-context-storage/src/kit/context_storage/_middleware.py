@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""The middleware that keeps the context, and the functions that find it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.current import Current
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
+ContextT = TypeVar("ContextT")
+
+_current: Current[Any] = Current("kit.context_storage")
+
+
+def context_storage() -> AsyncMiddleware:
+    """Returns middleware that makes `get_context()` return the context of the request.
+
+    Everything that the request runs finds it: handlers and what they call, tasks and threads that
+    anyio or asyncio start, streamed bodies, and what `wait_until` was given.
+
+    Returns:
+        The middleware, for `app.use(...)`, before whatever calls `get_context()`.
+
+    Example:
+        app.use(context_storage())
+    """
+
+    def context_storage(c: Context[Any, Any], next: Next) -> Awaitable[None]:
+        return _current.run(c, c, next)
+
+    return context_storage
+
+
+@overload
+def get_context() -> Context[Any, Any]: ...
+@overload
+def get_context(type: TypeForm[ContextT], /) -> ContextT: ...
+def get_context(type: Any = None, /) -> Any:
+    """Returns the context of the request that is being answered.
+
+    Args:
+        type: The type of the context, for type checkers, e.g. `Context[Bindings, Variables]`; it
+            is not checked.
+
+    Returns:
+        The context that the handlers have.
+
+    Raises:
+        RuntimeError: Outside of a request that went through `context_storage`.
+    """
+    c = _current.get()
+    if c is None:
+        raise RuntimeError(
+            "get_context() was called outside of a request that went through context_storage(): "
+            "add app.use(context_storage()) before the handlers and middleware that call it, or "
+            "use try_get_context(), which returns None here"
+        )
+    return c
+
+
+@overload
+def try_get_context() -> Context[Any, Any] | None: ...
+@overload
+def try_get_context(type: TypeForm[ContextT], /) -> ContextT | None: ...
+def try_get_context(type: Any = None, /) -> Any:
+    """Returns the context of the request that is being answered, if there is one.
+
+    Args:
+        type: As for `get_context`.
+
+    Returns:
+        The context; None outside of a request that went through `context_storage`.
+    """
+    return _current.get()

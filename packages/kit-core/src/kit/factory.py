@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""Apps, middleware and handlers of one type, for applications of several modules.
+
+factory: Factory[Bindings, Variables] = create_factory(init_app=add_middleware)
+
+books = factory.create_app()
+books.get("/", *factory.create_handlers(check_query, list_books))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypedDict, TypeVar, Unpack
+
+from kit._app.types import AnyHandler, GetPath
+from kit._support.limits import Limits
+from kit._support.typevars import B, V
+from kit.app import Kit, OpenLifespan
+from kit.context import Context
+from kit.interface import Next, Router
+from kit.interface.options import OptionChecks
+from kit.interface.signatures import accepts, describe_signature, takes_next
+
+__all__ = ("AppOptions", "Factory", "create_factory", "create_middleware")
+
+ResultT = TypeVar("ResultT")
+
+_CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
+
+
+class AppOptions(TypedDict, Generic[B, V], total=False):
+    """The options of `Kit`, see there."""
+
+    strict: bool
+    router: Router[Any] | str | None
+    get_path: GetPath | None
+    lifespan: OpenLifespan[B, V] | None
+    limits: Limits
+    method_not_allowed: bool
+
+
+class Factory(Generic[B, V]):
+    """Makes apps with the same options, and gives middleware and handlers the types of these apps.
+
+    `B` types `c.env`, `V` types `c.var`, as for `Kit`.
+
+    Args:
+        init_app: Called with each app that is made, to add what all of them need.
+        default_app_options: Options of each app, unless `create_app` is given others.
+
+    Raises:
+        TypeError: If `init_app` is not a plain function of the app, or `default_app_options` no
+            mapping.
+        ValueError: If there is no such option.
+    """
+
+    __slots__ = ("_default_options", "_has_used_router", "_init_app")
+
+    def __init__(
+        self,
+        init_app: Callable[[Kit[B, V]], object] | None = None,
+        default_app_options: AppOptions[B, V] | None = None,
+    ) -> None:
+        check = OptionChecks("create_factory")
+        if init_app is not None:
+            check.function("init_app", init_app, "(app)")
+            if not accepts(init_app, 1):
+                raise TypeError(
+                    "create_factory(init_app=...) takes a function (app): "
+                    f"the signature of what it was given is {describe_signature(init_app)}"
+                )
+            if getattr(getattr(init_app, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
+                raise TypeError(
+                    "create_factory(init_app=...) takes a plain function, not an async one: "
+                    "what waits belongs in the lifespan of the app"
+                )
+        self._init_app = init_app
+        options = {} if default_app_options is None else default_app_options
+        known = Kit.__init__.__kwdefaults__ or {}
+        self._default_options: dict[str, Any] = {
+            **check.keys("default_app_options", options, known)
+        }
+        self._has_used_router = False
+
+    def create_app(self, **options: Unpack[AppOptions[B, V]]) -> Kit[B, V]:
+        """Returns a new app, to which `init_app` has been applied.
+
+        Args:
+            **options: Options of `Kit`; each takes the place of the default of the same name.
+
+        Raises:
+            ValueError: If the default router, which is an object and not a name, belongs to an
+                earlier app.
+            TypeError: As for `Kit`.
+        """
+        merged: dict[str, Any] = {**self._default_options, **options}
+        router = merged.get("router")
+        if "router" not in options and not (router is None or isinstance(router, str)):
+            if self._has_used_router:
+                raise ValueError(
+                    "create_app() can't use the router of default_app_options again: it has the "
+                    "routes of the first app; give default_app_options the name of a router, or "
+                    "create_app(router=...) another one"
+                )
+            self._has_used_router = True
+        app: Kit[B, V] = Kit(**merged)
+        if self._init_app is not None:
+            self._init_app(app)
+        return app
+
+    def create_middleware(
+        self, middleware: Callable[[Context[B, V], Next], ResultT], /
+    ) -> Callable[[Context[B, V], Next], ResultT]:
+        """Returns a middleware unchanged; its parameters get the types of the factory.
+
+        Args:
+            middleware: A function `(c, next)`, plain or async.
+
+        Raises:
+            TypeError: If it can't be called with `(c, next)`.
+        """
+        return create_middleware(middleware)
+
+    def create_handlers(self, *handlers: AnyHandler[B, V] | None) -> list[AnyHandler[B, V]]:
+        """Returns handlers to register together: `app.get("/", *handlers)`.
+
+        Args:
+            *handlers: Handlers and middleware. None is left out, as in `debug_log if debug else
+                None`.
+
+        Raises:
+            TypeError: If one of them can't be called with `(c)` or `(c, next)`.
+        """
+        kept = [handler for handler in handlers if handler is not None]
+        for handler in kept:
+            takes_next(handler, "create_handlers()")
+        return kept
+
+
+def create_factory(
+    init_app: Callable[[Kit[B, V]], object] | None = None,
+    default_app_options: AppOptions[B, V] | None = None,
+) -> Factory[B, V]:
+    """Returns a factory of apps, middleware and handlers.
+
+    Its types are those of the variable that it is assigned to, or of the parameter of `init_app`.
+
+    Args:
+        init_app: Called with each app that `create_app` makes, before it is returned.
+        default_app_options: Options of each app, unless `create_app` is given others.
+
+    Raises:
+        TypeError: If `init_app` is not a plain function of the app, or `default_app_options` no
+            mapping.
+        ValueError: If there is no such option.
+
+    Example:
+        factory: Factory[Bindings, Variables] = create_factory(init_app=add_middleware)
+    """
+    return Factory(init_app, default_app_options)
+
+
+def create_middleware(
+    middleware: Callable[[Context[B, V], Next], ResultT], /
+) -> Callable[[Context[B, V], Next], ResultT]:
+    """Returns a middleware unchanged; a type checker checks it here, and not where it is used.
+
+    Args:
+        middleware: A function `(c, next)`, plain or async.
+
+    Raises:
+        TypeError: If it can't be called with `(c, next)`.
+
+    Example:
+        @create_middleware
+        async def no_store(c: Context, next: Next) -> None:
+            await next()
+            c.header("cache-control", "no-store")
+    """
+    if not callable(middleware):
+        raise TypeError(f"create_middleware() takes a function (c, next), not {middleware!r:.100}")
+    if not accepts(middleware, 2):
+        raise TypeError(
+            "create_middleware() takes a function (c, next): "
+            f"the signature of what it was given is {describe_signature(middleware)}"
+        )
+    return middleware

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: MIT
+"""The size of a body, limited by `KitRequest.limit_body`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from kit import Context, HTTPException, Kit, Next, Response
+
+
+class TooMuchError(Exception):
+    """What the tests refuse a body with."""
+
+
+class Server:
+    """Gives a body in chunks, and then waits.
+
+    Attributes:
+        received: How many chunks the app took.
+    """
+
+    def __init__(self, *chunks: bytes) -> None:
+        self.chunks = chunks
+        self.received = 0
+
+    async def receive(self) -> dict[str, Any]:
+        await checkpoint()
+        if self.received == len(self.chunks):
+            await anyio.sleep_forever()
+        self.received += 1
+        more = self.received < len(self.chunks)
+        return {"type": "http.request", "body": self.chunks[self.received - 1], "more_body": more}
+
+    async def serve(self, app: Any) -> tuple[int, bytes]:
+        scope = {
+            "type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": [],
+        }  # fmt: skip
+        sent: list[dict[str, Any]] = []
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        await app(scope, self.receive, send)
+        return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
+
+
+def limited(handler: Any, *limits: tuple[int, str]) -> Kit:
+    """An app whose middleware sets limits, each with the text of its exception."""
+
+    async def limit(c: Context, next: Next) -> None:
+        for max_size, text in limits:
+            c.req.limit_body(max_size, lambda text=text: TooMuchError(text))  # type: ignore[misc]
+        await next()
+
+    app = Kit()
+    app.post("/", limit, handler)
+    app.on_error(TooMuchError, lambda error, c: c.text(str(error), 413))
+    return app
+
+
+async def length(c: Context) -> Response:
+    return c.json(len(await c.req.bytes()))
+
+
+def test_the_exception_of_refuse_is_raised(run: Callable[..., Any]) -> None:
+    app = limited(length, (5, "five"))
+    assert run(Server(b"12345").serve, app) == (200, b"5")
+    assert run(Server(b"123456").serve, app) == (413, b"five")
+    assert run(Server(b"123", b"45", b"6", b"7").serve, app) == (413, b"five")
+
+
+def test_nothing_is_received_for_a_limit(run: Callable[..., Any]) -> None:
+    server = Server(b"123456")
+    assert run(server.serve, limited(lambda c: c.text("unread"), (5, "five"))) == (200, b"unread")
+    assert server.received == 0
+
+
+@pytest.mark.parametrize(
+    ("limits", "chunks", "expected"),
+    [
+        ([(9, "nine"), (5, "five")], [b"x" * 6], b"five"),
+        ([(9, "nine"), (5, "five")], [b"x" * 10], b"nine"),
+        ([(5, "five"), (9, "nine")], [b"x" * 10], b"five"),
+        ([(9, "nine"), (5, "five")], [b"x" * 6, b"x" * 4], b"five"),
+        ([(5, "five"), (5, "again")], [b"x" * 6], b"five"),
+    ],
+)
+def test_several_limits(
+    run: Callable[..., Any], limits: Any, chunks: list[bytes], expected: bytes
+) -> None:
+    assert run(Server(*chunks).serve, limited(length, *limits)) == (413, expected)
+    app = limited(length, *limits)
+
+    async def in_process() -> bytes:
+        async def stream() -> AsyncIterator[bytes]:
+            for chunk in chunks:
+                yield chunk
+
+        return await (await app.request("/", method="POST", body=stream())).bytes()
+
+    assert run(in_process) == expected
+
+
+def test_a_limit_that_comes_while_the_body_is_read(run: Callable[..., Any]) -> None:
+    """What has come counts, and what comes later."""
+
+    async def handler(c: Context) -> Response:
+        body: Any = c.req.raw.body
+        found = await anext(body)
+        c.req.limit_body(5, lambda: TooMuchError("later"))
+        assert found == b"123"
+        with pytest.raises(TooMuchError):
+            c.req.limit_body(2, lambda: TooMuchError("at once"))
+        return c.json(sum([len(chunk) async for chunk in body]))
+
+    assert run(Server(b"123", b"456").serve, limited(handler)) == (413, b"at once")
+
+    async def only_later(c: Context) -> Response:
+        body: Any = c.req.raw.body
+        await anext(body)
+        c.req.limit_body(5, lambda: TooMuchError("later"))
+        return c.json(sum([len(chunk) async for chunk in body]))
+
+    assert run(Server(b"123", b"456").serve, limited(only_later)) == (413, b"later")
+    assert run(Server(b"123", b"45").serve, limited(only_later)) == (200, b"2")
+
+
+def test_a_limit_after_the_body_was_read(run: Callable[..., Any]) -> None:
+    async def handler(c: Context) -> Response:
+        await c.req.text()
+        c.req.limit_body(5, lambda: TooMuchError("read before"))
+        return await length(c)
+
+    for chunks in ([b"123456"], [b"123", b"456"]):
+        assert run(Server(*chunks).serve, limited(handler)) == (413, b"read before")
+    for chunks in ([b"12345"], [b"123", b"45"]):
+        assert run(Server(*chunks).serve, limited(handler)) == (200, b"5")
+
+
+def test_a_limit_where_the_size_is_not_known(run: Callable[..., Any]) -> None:
+    errors: list[str] = []
+
+    async def handler(c: Context) -> Response:
+        await c.req.raw.bytes()
+        try:
+            c.req.limit_body(5, TooMuchError)
+        except RuntimeError as error:
+            errors.append(str(error))
+        return c.text("told")
+
+    async def in_process() -> int:
+        return (await limited(handler).request("/", method="POST", body="x")).status
+
+    assert run(in_process) == 200
+    assert errors == [
+        "The body can't be limited any more: it was read already, in a way that does not tell its "
+        "size; set the limit before what reads it"
+    ]
+
+
+def test_clones_are_limited(run: Callable[..., Any]) -> None:
+    async def handler(c: Context) -> Response:
+        copy = c.req.raw.clone()
+        refused = 0
+        for read in (copy.bytes, c.req.raw.bytes):
+            try:
+                await read()
+            except TooMuchError:
+                refused += 1
+        return c.json(refused)
+
+    async def cloned_before(c: Context) -> Response:
+        copy = c.req.raw.clone()
+        c.req.limit_body(5, lambda: TooMuchError("five"))
+        assert len(await copy.bytes()) == 6
+        return await length(c)
+
+    assert run(Server(b"123", b"456").serve, limited(handler, (5, "five"))) == (200, b"2")
+    assert run(Server(b"123", b"45").serve, limited(handler, (5, "five"))) == (200, b"0")
+    assert run(Server(b"123", b"456").serve, limited(cloned_before)) == (413, b"five")
+
+
+def test_several_tasks_are_told(run: Callable[..., Any]) -> None:
+    async def handler(c: Context) -> Response:
+        told: list[str] = []
+
+        async def read() -> None:
+            try:
+                await c.req.bytes()
+            except TooMuchError as error:
+                told.append(str(error))
+
+        async with anyio.create_task_group() as group:
+            for _ in range(3):
+                group.start_soon(read)
+        return c.json(told)
+
+    app = limited(handler, (5, "five"))
+    assert run(Server(b"123", b"456", b"7").serve, app) == (200, b'["five","five","five"]')
+
+
+def test_the_exception_may_be_an_answer(run: Callable[..., Any]) -> None:
+    async def handler(c: Context) -> Response:
+        c.req.limit_body(5, lambda: HTTPException(413, "answer"))
+        return await length(c)
+
+    assert run(Server(b"123456").serve, limited(handler)) == (413, b"answer")
+
+
+@pytest.mark.parametrize("chunks", [[b"123456"], [b"123", b"456", b"789"]])
+def test_a_task_that_waits_for_the_client_to_leave_goes_on(
+    run: Callable[..., Any], chunks: list[bytes]
+) -> None:
+    """It can tell nothing of a refused body's client, but neither fails nor loops."""
+
+    async def handler(c: Context) -> Response:
+        told: list[Any] = []
+
+        async def wait() -> None:
+            told.append(await c.req.raw.wait_for_disconnect())
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(wait)
+            for _ in range(10):
+                await checkpoint()
+            with pytest.raises(TooMuchError):
+                await c.req.bytes()
+        return c.json(told)
+
+    assert run(Server(*chunks).serve, limited(handler, (5, "five"))) == (200, b"[false]")

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""Tells whether a path is one that some route patterns take, without a router."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from .._errors import UnsupportedPathError
+from ..paths import decode_path
+from ._foreign import foreign_syntax
+from ._parsing import FLAGS, Segment, compile_expression, split_pattern, variants
+
+# The escapes that stand for characters with a meaning in patterns.
+_ESCAPED_LITERAL = re.compile(r"%(7[BbDd]|3[CcEe])")
+
+
+def path_matcher(*patterns: str) -> Callable[[str], bool]:
+    """Makes a function that tells whether a path matches any of some route patterns.
+
+    It matches as the routers do, TrieRouter above all, for what has to know paths but answers
+    nothing, such as a list of exceptions.
+
+    Args:
+        *patterns: Route patterns, e.g. `/public/*` or `/users/:id{[0-9]+}`. A missing slash in
+            front is added.
+
+    Returns:
+        A function that takes a routing path, `c.req.path`.
+
+    Raises:
+        UnsupportedPathError: If a pattern is invalid, written in the way of another framework, or
+            can match no path.
+    """
+    literals: set[str] = set()
+    expressions: list[str] = []
+    searches: list[_Search] = []
+    for pattern in patterns:
+        for segments in _checked_variants(pattern):
+            if any(segment.expression is not None for segment in segments):
+                searches.append(_Search(pattern, segments))
+            elif any(_is_open(segment) for segment in segments):
+                expressions.append(_expression(segments))
+            else:
+                literals.add("/" + "/".join(segment.text for segment in segments))
+    fullmatch = re.compile("|".join(expressions), FLAGS).fullmatch if expressions else None
+
+    def matches(path: str) -> bool:
+        if not path.startswith("/"):  # a `get_path` may return such a path
+            path = "/" + path
+        return (
+            path in literals
+            or (fullmatch is not None and fullmatch(path) is not None)
+            or any(search.finds(path) for search in searches)
+        )
+
+    return matches
+
+
+def _checked_variants(pattern: str) -> Iterator[tuple[Segment, ...]]:
+    """Yields what a pattern stands for, with literals as they are in paths.
+
+    Raises:
+        UnsupportedPathError: If it can match no path.
+    """
+    if not pattern:
+        raise UnsupportedPathError(pattern, "it is empty; the root is '/'")
+    translated = foreign_syntax(pattern)
+    if translated is not None:
+        raise UnsupportedPathError(
+            pattern, f"a parameter begins with a colon, as in {translated!r}"
+        )
+    for each in _without_optional_inside(pattern):
+        found = variants(each)
+        if not found:
+            raise UnsupportedPathError(pattern, "it can match no path")
+        for segments in found:
+            yield tuple(_in_paths(pattern, segment) for segment in segments)
+
+
+def _without_optional_inside(pattern: str) -> list[str]:
+    """Returns the patterns for one with optional parameters before its end."""
+    segments = split_pattern(pattern)
+    end = len(segments)
+    while end and _is_optional(segments[end - 1]):
+        end -= 1
+    for place in range(end):
+        if _is_optional(segments[place]):
+            before, after = segments[:place], segments[place + 1 :]
+            return [
+                each
+                for chosen in ([], [segments[place][:-1]])
+                for each in _without_optional_inside("/" + "/".join([*before, *chosen, *after]))
+            ]
+    return ["/" + "/".join(segments)]
+
+
+def _is_optional(segment: str) -> bool:
+    return segment.startswith(":") and segment.endswith("?")
+
+
+def _in_paths(pattern: str, segment: Segment) -> Segment:
+    """Returns a segment with its literal as it is in decoded paths."""
+    if segment.name is not None:
+        return segment
+    text = _ESCAPED_LITERAL.sub(lambda escape: chr(int(escape[1], 16)), segment.text)
+    if "?" in text or "#" in text:
+        raise UnsupportedPathError(pattern, "a path holds no '?' and no '#'")
+    if decode_path(text) != text:
+        raise UnsupportedPathError(
+            pattern, f"paths are decoded before they are matched: write {decode_path(text)!r}"
+        )
+    return segment._replace(text=text)
+
+
+def _is_open(segment: Segment) -> bool:
+    """Whether a segment takes more than one text."""
+    return segment.name is not None or segment.text.endswith("*")
+
+
+def _expression(segments: Sequence[Segment]) -> str:
+    """Returns the regular expression of a pattern whose parameters have none of their own."""
+    text = ""
+    last = len(segments) - 1
+    for index, segment in enumerate(segments):
+        if segment.name is not None:
+            text += "/[^/]+"
+        elif segment.is_wildcard and index < last:
+            text += "/[^/]*"
+        elif segment.is_wildcard:
+            text += "(?:/.*)?" if _may_be_absent(segments) else "/.*"
+        elif segment.text.endswith("*") and index == last:
+            text += f"/{re.escape(segment.text[:-1])}.*"
+        else:
+            text += f"/{re.escape(segment.text)}"
+    return text
+
+
+def _may_be_absent(segments: Sequence[Segment]) -> bool:
+    """Whether a last `*` may stand for nothing: not if it is alone, or behind another."""
+    return len(segments) > 1 and not segments[-2].is_wildcard
+
+
+class _Search:
+    """A pattern with expressions, which may take slashes, so that segments can't be told apart.
+
+    Args:
+        pattern: The pattern, for errors.
+        segments: A variant of it.
+    """
+
+    __slots__ = ("_expressions", "_segments")
+
+    def __init__(self, pattern: str, segments: tuple[Segment, ...]) -> None:
+        self._segments = segments
+        # For each segment: what may come at it in the rest of the path, and in the segment alone.
+        self._expressions = [
+            self._compile(pattern, index, segment.expression)
+            for index, segment in enumerate(segments)
+        ]
+
+    def finds(self, path: str) -> bool:
+        """Returns whether the pattern takes a path."""
+        return self._goes_on(path, 0, 1)
+
+    def _compile(
+        self, pattern: str, index: int, expression: str | None
+    ) -> tuple[re.Pattern[str], re.Pattern[str] | None] | None:
+        if expression is None:
+            return None
+        whole = compile_expression(expression, pattern, "ALL")
+        behind = self._segments[index + 1 : index + 2]
+        literal = ""
+        if behind and behind[0].name is None and not behind[0].is_wildcard:
+            literal = behind[0].text
+            if index + 2 == len(self._segments):
+                literal = literal.removesuffix("*")
+        if not literal:
+            return whole, whole
+        # It may take slashes, but ends where the literal behind it begins.
+        then = f"(?=/{re.escape(literal)})"
+        return compile_expression(expression, pattern, "ALL", then), None
+
+    def _goes_on(self, path: str, index: int, start: int | None) -> bool:
+        """Returns whether the segments from `index` take the path from `start`.
+
+        Args:
+            path: The path.
+            index: The number of a segment of the pattern.
+            start: Where a segment of the path begins; None if none is left.
+        """
+        if index == len(self._segments):
+            return start is None
+        segment = self._segments[index]
+        is_last = index + 1 == len(self._segments)
+        if segment.is_wildcard and is_last:
+            return start is not None or _may_be_absent(self._segments)
+        if start is None:
+            return False
+        if segment.name is None and segment.text.endswith("*") and is_last:
+            return path.startswith(segment.text[:-1], start)
+        end = path.find("/", start)
+        following = None if end < 0 else end + 1
+        text = path[start:] if end < 0 else path[start:end]
+        compiled = self._expressions[index]
+        if compiled is None:
+            fits = segment.is_wildcard or (bool(text) if segment.name else text == segment.text)
+            return fits and self._goes_on(path, index + 1, following)
+        rest, alone = compiled
+        match = rest.match(path, start)
+        if match is None:
+            fits = alone is not None and alone.match(text) is not None
+            return fits and self._goes_on(path, index + 1, following)
+        stop = match.end()
+        return is_last or self._goes_on(path, index + 1, None if stop == len(path) else stop + 1)

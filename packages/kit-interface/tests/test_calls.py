@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""`call`, and `resume`, which continues what was awaited by hand."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+import kit.interface.calls
+from kit.interface.calls import call, resume
+
+
+def test_public_names() -> None:
+    assert kit.interface.calls.__all__ == ("call", "resume")
+
+
+def watching(waits: list[Any]) -> Callable[[Awaitable[Any]], Any]:
+    """A function that awaits something, and notes when one waits for the first time."""
+
+    @types.coroutine
+    def watched(work: Awaitable[Any]) -> Generator[Any, Any, Any]:
+        steps = work.__await__()
+        for waits_for in steps:
+            waits.append(waits_for)
+            return (yield from resume(steps, waits_for))
+        return "never waited"
+
+    return watched
+
+
+async def plain() -> str:
+    return "plain"
+
+
+async def thrice() -> str:
+    for _ in range(3):
+        await checkpoint()
+    return "waited"
+
+
+class Later:
+    """An awaitable that is no coroutine."""
+
+    def __await__(self) -> Generator[Any, Any, str]:
+        return thrice().__await__()
+
+
+async def fails() -> str:
+    await checkpoint()
+    raise LookupError("failed")
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_resume(backend: str) -> None:
+    waits: list[Any] = []
+    run = watching(waits)
+
+    async def main() -> None:
+        assert await run(plain()) == "never waited"
+        assert waits == []
+        assert await run(thrice()) == "waited"
+        assert len(waits) == 1
+        assert await run(Later()) == "waited"
+        with pytest.raises(LookupError) as raised:
+            await run(fails())
+        assert raised.value.__context__ is None
+
+    anyio.run(main, backend=backend)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_resumed_coroutine_can_be_cancelled(backend: str) -> None:
+    steps: list[str] = []
+
+    async def work() -> None:
+        try:
+            await anyio.sleep_forever()
+        except BaseException:
+            steps.append("cancelled")
+            raise
+
+    async def main() -> bool:
+        with anyio.move_on_after(0.01) as scope:
+            await watching([])(work())
+        return scope.cancelled_caught
+
+    assert anyio.run(main, backend=backend)
+    assert steps == ["cancelled"]
+
+
+def test_a_resumed_coroutine_is_closed_with_what_resumes_it() -> None:
+    steps: list[str] = []
+
+    async def work() -> None:
+        try:
+            await types.coroutine(lambda: (yield))()
+        finally:
+            steps.append("closed")
+
+    steps_of = watching([])(work())
+    next(steps_of)
+    steps_of.close()
+    assert steps == ["closed"]
+
+
+@pytest.mark.parametrize("function", [lambda a, b: a + b, call])
+def test_call(function: Any) -> None:
+    async def main() -> Any:
+        if function is call:
+            return await call(call, lambda a, b: a + b, 1, 2)
+        return await call(function, 1, 2)
+
+    assert anyio.run(main) == 3

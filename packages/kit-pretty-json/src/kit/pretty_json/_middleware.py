@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""The middleware: decides what is indented, and keeps the headers true."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from kit.interface import AsyncMiddleware, Context, Next, Response
+from kit.interface.options import OptionChecks
+
+from ._indenting import indenter
+
+# SPEC: RFC 8259 section 11 and RFC 6839 section 3.1.
+_JSON_TYPE = re.compile(r"application/(?:[a-z0-9._-]+\+)?json(?=$|[;\s])", re.IGNORECASE)
+# SPEC: ECMA-262, JSON.stringify, step 6.
+_MOST_SPACE = 10
+# SPEC: RFC 9530 sections 2 and 3: digests of the bytes that are sent.
+_DIGESTS = ("Content-Digest", "Repr-Digest")
+
+
+def pretty_json(*, space: int = 2, query: str = "pretty", force: bool = False) -> AsyncMiddleware:
+    """Returns middleware that indents JSON answers where the query asks for it, as in `?pretty`.
+
+    The text of the answer is indented, not decoded: numbers, escapes, repeated names and the order
+    of names stay as they were written. Answers of the types `application/json` and
+    `application/*+json` are indented; streams, parts of a range, and what is not JSON (RFC 8259)
+    are left alone. So is an answer that indentation would make more than 32 times as large.
+
+    A strong ETag becomes a weak one (RFC 9110, section 8.8.1): it was made for other bytes, of
+    which these are an equivalent.
+
+    Args:
+        space: Blanks for each level, at most 10; a greater number counts as 10, and 0 removes all
+            blanks, as in JavaScript's `JSON.stringify`.
+        query: Name of the query parameter that asks for it, with any value or none.
+        force: Indent all JSON answers, whatever the query.
+
+    Returns:
+        The middleware, for `app.use(...)`.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `space` is negative, or `query` is empty.
+
+    Example:
+        app.use(pretty_json())
+    """
+    check = OptionChecks("pretty_json")
+    check.number("space", space, least=0)
+    if not check.text("query", query):
+        check.unusable("query", query, "the name of a query parameter, e.g. 'pretty'")
+    check.flag("force", force)
+    indent = indenter(min(space, _MOST_SPACE))
+
+    async def after(next: Next, c: Context[Any, Any]) -> None:
+        await next()
+        _make_pretty(c, indent)
+
+    # PERF: a plain function, since there is nothing to do after most requests.
+    def pretty_json(c: Context[Any, Any], next: Next) -> Awaitable[None]:
+        if force or c.req.query(query) is not None:
+            return after(next, c)
+        return next()
+
+    return pretty_json
+
+
+def _make_pretty(c: Context[Any, Any], indent: Callable[[str], str | None]) -> None:
+    res = c.res
+    content_type = res.headers.get("Content-Type")
+    if content_type is None and res.status == 304:
+        # SPEC: RFC 9110 section 15.4.5: a 304 has the ETag that a 200 would have had.
+        _weaken_etag(c, res)
+        return
+    if content_type is None or not _JSON_TYPE.match(content_type):
+        return
+    body = res.body
+    if not isinstance(body, bytes) or res.headers.has("Content-Range"):
+        return
+    try:
+        text = indent(body.decode().removeprefix("\ufeff"))
+    except UnicodeDecodeError:  # SPEC: RFC 8259 section 8.1: not JSON, or compressed
+        return
+    if text is None:
+        return
+    c.res = res.replace(body=text.encode())
+    _weaken_etag(c, res)
+    for name in _DIGESTS:
+        c.header(name)
+
+
+def _weaken_etag(c: Context[Any, Any], res: Response) -> None:
+    etag = res.headers.get("ETag")
+    if etag is not None and etag.startswith('"'):
+        c.header("ETag", f"W/{etag}")

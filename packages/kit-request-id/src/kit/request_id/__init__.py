@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""Request ids for headers and logs, as middleware for the Kit web framework."""
+
+from ._logging import RequestIdFilter
+from ._middleware import Generator, RequestIdVariables, current_request_id, request_id
+
+__all__ = (
+    "Generator",
+    "RequestIdFilter",
+    "RequestIdVariables",
+    "current_request_id",
+    "request_id",
+)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""The middleware that gives each request an id."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from os import urandom
+from typing import Any, TypeAlias, TypedDict
+
+from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.current import Current
+from kit.interface.fields import is_field_value
+from kit.interface.metadata import attach
+from kit.interface.options import OptionChecks
+
+# Any lets a function annotate its context as the core's own class, or one with its types.
+Generator: TypeAlias = Callable[[Any], str | Awaitable[str]]
+"""Returns a new id: `def new_id(c)`, plain or async."""
+
+# What is taken from a client ends up in logs and in other systems, so it can't end a line, close a
+# quotation or hold a terminal's escape sequence.
+_is_safe = re.compile(r"[A-Za-z0-9_\-=]+").fullmatch
+
+_VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+
+_current: Current[str] = Current("kit.request_id")
+
+
+class RequestIdVariables(TypedDict):
+    """The variables that `request_id` sets, for `Kit[Bindings, Variables]`.
+
+    Attributes:
+        request_id: The id.
+    """
+
+    request_id: str
+
+
+def current_request_id() -> str | None:
+    """Returns the id of the request that is being answered, wherever it is called.
+
+    In handlers and in what they call, in `in_thread` and other threads that anyio or asyncio start,
+    in tasks, streamed bodies, and what `wait_until` was given. A thread of `threading.Thread` sees
+    no context variables, unless it was started in a copy of the context.
+
+    Returns:
+        The id; None outside of a request that went through `request_id`.
+    """
+    return _current.get()
+
+
+def request_id(
+    *,
+    limit_length: int = 255,
+    header_name: str = "X-Request-Id",
+    generator: Generator | None = None,
+) -> AsyncMiddleware:
+    """Returns middleware that gives each request an id.
+
+    The id is the one that the client, or a proxy in front, sent in the header, if it consists of
+    ASCII letters, digits, `_`, `-` and `=`; otherwise a new one. It is `c.get("request_id")`,
+    `current_request_id()`, and a header of the response.
+
+    Args:
+        limit_length: The longest id that is taken from the header, in characters; 0 takes none.
+        header_name: The header, of request and response; `""` for neither.
+        generator: Function `(c)`, plain or async, that returns a new id: text that can be sent in a
+            header. Default: a random UUID (RFC 9562, section 5.4).
+
+    Returns:
+        The middleware, for `app.use(...)`.
+
+    Raises:
+        TypeError: If an option is of the wrong type. At a request: if `generator` doesn't return a
+            str.
+        ValueError: If `limit_length` is negative, or `header_name` is no header name. At a
+            request: if what `generator` returns can't be sent in a header.
+
+    Example:
+        app.use(request_id())
+    """
+    check = OptionChecks("request_id")
+    check.number("limit_length", limit_length, least=0, unit="characters")
+    if check.text("header_name", header_name):
+        check.header_name("header_name", header_name, "X-Request-Id")
+    if generator is not None:
+        check.function("generator", generator, "(c)")
+
+    def begin(value: str, c: Context[Any, Any], next: Next) -> Awaitable[None]:
+        c.set("request_id", value)
+        if header_name:
+            c.header(header_name, value)
+        return _current.run(value, c, next)
+
+    async def begin_later(value: Awaitable[str], c: Context[Any, Any], next: Next) -> None:
+        await begin(_checked(await value), c, next)
+
+    def request_id(c: Context[Any, Any], next: Next) -> Awaitable[None]:
+        value: Any = c.req.header(header_name) if header_name else None
+        if value is None or len(value) > limit_length or not _is_safe(value):
+            if generator is None:
+                value = _random_uuid()
+            else:
+                value = generator(c)
+                if hasattr(value, "__await__"):
+                    return begin_later(value, c, next)
+                _checked(value)
+        return begin(value, c, next)
+
+    return attach(request_id, provides={"request_id": str})
+
+
+def _checked(value: Any) -> str:
+    """Checks what a generator returned."""
+    if not isinstance(value, str):
+        raise TypeError(
+            f"request_id(generator=...) returned {value!r:.100}: expected a str, the new id"
+        )
+    if not is_field_value(value):
+        raise ValueError(
+            f"request_id(generator=...) returned {value!r:.100}, which can't be sent in a header: "
+            "expected latin-1 text without control characters and blanks at its ends"
+        )
+    return value
+
+
+def _random_uuid() -> str:
+    """Returns a random UUID as text. PERF: in a third of the time of `str(uuid.uuid4())`."""
+    # SPEC: RFC 9562 section 5.4: the version is 4, and the first two bits of the variant 0b10.
+    digits = urandom(16).hex()
+    variant = _VARIANTS[digits[16]]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"

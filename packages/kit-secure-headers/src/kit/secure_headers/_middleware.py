@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""The middleware: which headers are sent, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.metadata import attach
+from kit.interface.options import OptionChecks
+
+from ._csp import VARIABLE, ContentSecurityPolicy, Policy, compile_policy
+from ._headers import single_headers
+from ._permissions import PermissionsPolicy, permissions_value
+from ._reporting import ReportingEndpoint, ReportTo, endpoints_value, groups_value
+
+_POWERED_BY = "X-Powered-By"
+
+
+def secure_headers(
+    *,
+    content_security_policy: ContentSecurityPolicy | None = None,
+    content_security_policy_report_only: ContentSecurityPolicy | None = None,
+    cross_origin_embedder_policy: bool | str = False,
+    cross_origin_resource_policy: bool | str = True,
+    cross_origin_opener_policy: bool | str = True,
+    origin_agent_cluster: bool | str = True,
+    referrer_policy: bool | str = True,
+    strict_transport_security: bool | str = True,
+    x_content_type_options: bool | str = True,
+    x_dns_prefetch_control: bool | str = True,
+    x_download_options: bool | str = True,
+    x_frame_options: bool | str = True,
+    x_permitted_cross_domain_policies: bool | str = True,
+    x_xss_protection: bool | str = True,
+    permissions_policy: PermissionsPolicy | None = None,
+    reporting_endpoints: Sequence[ReportingEndpoint] | None = None,
+    report_to: Sequence[ReportTo] | None = None,
+    remove_powered_by: bool = True,
+    overwrite: bool = True,
+) -> AsyncMiddleware:
+    """Returns middleware that sets headers which make browsers more careful.
+
+    Every response has them, errors and 404 too. Of an option for one header, True sends the value
+    given here, a str another one, and False or `""` leaves the header out.
+
+    Values that browsers would ignore are refused when the middleware is made. What a function of a
+    policy returns is checked at each response, and an error of the request if it can't be sent.
+
+    Args:
+        content_security_policy: What a page may load and run, see `ContentSecurityPolicy`.
+        content_security_policy_report_only: The same for a policy that is reported, not enforced.
+        cross_origin_embedder_policy: `require-corp`.
+        cross_origin_resource_policy: `same-origin`.
+        cross_origin_opener_policy: `same-origin`.
+        origin_agent_cluster: `?1`.
+        referrer_policy: `no-referrer`.
+        strict_transport_security: `max-age=15552000; includeSubDomains`: 180 days, in seconds (RFC
+            6797).
+        x_content_type_options: `nosniff`.
+        x_dns_prefetch_control: `off`.
+        x_download_options: `noopen`.
+        x_frame_options: `SAMEORIGIN`; `frame_ancestors` of a policy takes its place where there is
+            one.
+        x_permitted_cross_domain_policies: `none`.
+        x_xss_protection: `0`, which turns off a filter of old browsers that could be misused.
+        permissions_policy: Which features a page and its frames may use, see `PermissionsPolicy`.
+        reporting_endpoints: Where reports are sent to, see `ReportingEndpoint`. If endpoints are
+            given, `report_to` of a policy has to name one of them.
+        report_to: The same for browsers that know the older header alone, see `ReportTo`.
+        remove_powered_by: Remove `X-Powered-By`.
+        overwrite: Replace headers that a handler set; False keeps them.
+
+    Returns:
+        The middleware, for `app.use(...)`.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a value can't be sent, or would have no effect.
+
+    Example:
+        app.use(secure_headers())
+    """
+    check = OptionChecks("secure_headers")
+    check.flag("remove_powered_by", remove_powered_by)
+    check.flag("overwrite", overwrite)
+    headers = single_headers(
+        check,
+        {
+            "cross_origin_embedder_policy": cross_origin_embedder_policy,
+            "cross_origin_resource_policy": cross_origin_resource_policy,
+            "cross_origin_opener_policy": cross_origin_opener_policy,
+            "origin_agent_cluster": origin_agent_cluster,
+            "referrer_policy": referrer_policy,
+            "strict_transport_security": strict_transport_security,
+            "x_content_type_options": x_content_type_options,
+            "x_dns_prefetch_control": x_dns_prefetch_control,
+            "x_download_options": x_download_options,
+            "x_frame_options": x_frame_options,
+            "x_permitted_cross_domain_policies": x_permitted_cross_domain_policies,
+            "x_xss_protection": x_xss_protection,
+        },
+    )
+    others: list[tuple[str, str]] = []
+    report_names: list[str] = []
+    if permissions_policy is not None:
+        others.append(("Permissions-Policy", permissions_value(check, permissions_policy)))
+    if reporting_endpoints is not None:
+        value, report_names = endpoints_value(check, reporting_endpoints)
+        others.append(("Reporting-Endpoints", value))
+    if report_to is not None:
+        value, groups = groups_value(check, report_to)
+        others.append(("Report-To", value))
+        report_names = [*report_names, *groups]
+    # SPEC: RFC 9651 section 3: a list or dictionary without members is not sent.
+    headers += [(name, value) for name, value in others if value]
+    policies: list[tuple[str, Policy]] = []
+    for option, name, policy in (
+        ("content_security_policy", "Content-Security-Policy", content_security_policy),
+        (
+            "content_security_policy_report_only",
+            "Content-Security-Policy-Report-Only",
+            content_security_policy_report_only,
+        ),
+    ):
+        if policy is not None:
+            compiled = compile_policy(check, option, policy, report_names)
+            if isinstance(compiled, Policy):
+                policies.append((name, compiled))
+            else:
+                headers.append((name, compiled))
+    middleware = _setting(
+        [(name.lower(), value) for name, value in headers],
+        [(name.lower(), policy) for name, policy in policies],
+        remove_powered_by,
+        overwrite,
+    )
+    if any(policy.uses_nonce for _, policy in policies):
+        attach(middleware, provides={VARIABLE: str})
+    return middleware
+
+
+def _setting(
+    fixed: list[tuple[str, str]],
+    policies: list[tuple[str, Policy]],
+    remove_powered_by: bool,
+    overwrite: bool,
+) -> AsyncMiddleware:
+    async def secure_headers(c: Context[Any, Any], next: Next) -> None:
+        headers = fixed
+        if policies:
+            # Before the handlers, which may put the nonce into the page.
+            headers = [*fixed]
+            for name, policy in policies:
+                value: Any = policy.write(c)
+                if hasattr(value, "__await__"):
+                    value = await value
+                headers.append((name, value))
+        await next()
+        if not overwrite:
+            value_of = c.res.headers.get
+            headers = [each for each in headers if value_of(each[0]) is None]
+        # The first call makes the response one that is this request's own: the handler may return
+        # the same one for others. PERF: its headers can then be set without going through `c`.
+        if remove_powered_by:
+            c.header(_POWERED_BY, None)
+        elif headers:
+            c.header(*headers[0])
+        set_header = c.res.headers.set
+        for name, value in headers:
+            set_header(name, value)
+
+    return secure_headers

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""The middleware that cancels handlers when their time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from time import monotonic
+from types import coroutine
+from typing import Any, TypeAlias
+
+from anyio import CancelScope, current_time
+
+from kit.interface import Context, HandlerError, HTTPException, Middleware, Next
+from kit.interface.calls import call, resume
+from kit.interface.metadata import attach
+from kit.interface.options import OptionChecks
+from kit.interface.signatures import describe
+
+__all__ = ("ExceptionFunction", "timeout")
+
+# Any lets the function annotate its context as the core's own class, or one with its types.
+ExceptionFunction: TypeAlias = Callable[[Any], HTTPException | Awaitable[HTTPException]]
+"""Returns what to raise when time is up: `def exception(c)`, plain or async."""
+
+_STATUS = 504
+
+
+def timeout(
+    seconds: float, exception: HTTPException | ExceptionFunction | None = None
+) -> Middleware:
+    """Returns middleware that cancels the handlers behind it when they take too long.
+
+    They are cancelled where they wait, on asyncio and trio: `finally` blocks and context managers
+    run, and only then is the request answered. What they shield from cancellation is waited for, as
+    is a function that `in_thread` runs: a thread can't be cancelled. An answer that they return in
+    spite of it stands. Once there is a response, time counts no more: a streamed body takes as long
+    as it takes.
+
+    Args:
+        seconds: How long the handlers may take, more than 0.
+        exception: What to raise when time is up: an `HTTPException`, or `exception(c)`, plain or
+            async, which returns one. Default: 504 with the text `Gateway Timeout` (RFC 9110,
+            section 15.6.5).
+
+    Returns:
+        The middleware, for `app.use(...)` or a route.
+
+    Raises:
+        TypeError: If an option is of the wrong type.
+        ValueError: If `seconds` is not a finite number above 0.
+
+    Example:
+        app.use("/reports/*", timeout(5))
+    """
+    check = OptionChecks("timeout")
+    check.number("seconds", seconds, whole=False)
+    if seconds <= 0:
+        check.unusable("seconds", seconds, "more than 0 seconds")
+    if isinstance(exception, HTTPException) or exception is None:
+        status = _STATUS if exception is None else exception.status
+        responses = {status: "The request took too long"}
+    elif isinstance(exception, type) or not callable(exception):
+        check.wrong_type("exception", exception, "an HTTPException, or a function (c)")
+    else:
+        responses = {}  # what it returns is known at a request alone
+
+    async def timeout(c: Context[Any, Any], next: Next) -> None:
+        with CancelScope() as scope:
+            await _bounded(next(), scope, seconds)
+        if scope.cancelled_caught:
+            raise await _made(exception, c)
+
+    return attach(timeout, responses=responses)
+
+
+@coroutine
+def _bounded(
+    work: Awaitable[None], scope: CancelScope, seconds: float
+) -> Generator[Any, Any, None]:
+    """Runs work within a scope that is cancelled when its time is up."""
+    began = monotonic()
+    steps = work.__await__()
+    for waits_for in steps:
+        # PERF: only now, since work that never waits can't be cancelled, and needs no timer.
+        scope.deadline = current_time() + seconds - (monotonic() - began)
+        yield from resume(steps, waits_for)
+        return
+
+
+async def _made(
+    exception: HTTPException | ExceptionFunction | None, c: Context[Any, Any]
+) -> HTTPException:
+    if exception is None:
+        return HTTPException(_STATUS, "Gateway Timeout")
+    if isinstance(exception, HTTPException):
+        # Each raise would add to the traceback that an exception keeps.
+        return exception.with_traceback(None)
+    made = await call(exception, c)
+    if not isinstance(made, HTTPException):
+        raise HandlerError(
+            describe(exception),
+            f"returned {made!r:.100} as the exception of timeout(): return an HTTPException",
+        )
+    return made

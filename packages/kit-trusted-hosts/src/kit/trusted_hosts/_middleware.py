@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""The guard, which compares the host that a request names with those that are trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Any
+
+from kit.interface import AsyncMiddleware, Context, HTTPException, Next, Response
+from kit.interface.metadata import attach
+from kit.interface.options import OptionChecks
+
+from ._names import Requested, check_host, parse_host
+
+_MOST_REMEMBERED = 100
+
+
+def trusted_hosts(*hosts: str, redirect_www: bool = False) -> AsyncMiddleware:
+    """Returns middleware that answers requests for known hosts alone.
+
+    Links in mails, redirects and cache keys are built from the host that a request names, and
+    anyone can send any. A request for another host, and one whose Host header is missing, repeated
+    or malformed (RFC 9112, section 3.2), raises an `HTTPException` with status 400.
+
+    The Host header alone counts, which for HTTP/2 and HTTP/3 is `:authority`; X-Forwarded-Host is
+    never looked at. Ports, case, and a dot at the end make no difference. A request that was made
+    in process, as in tests, has the host of its URL.
+
+    Args:
+        *hosts: The hosts that are trusted: names such as `example.com`; `*.example.com` for all
+            hosts below it, at any depth, but not itself; IPv4 addresses; IPv6 addresses in
+            brackets. They are compared literally. International names are written in punycode.
+        redirect_www: Redirect from `example.com` to `www.example.com` where only the latter is
+            trusted: with 301 for GET and HEAD, else with 308, which keeps method and body (RFC
+            9110, section 15.4). Scheme, port, path and query are kept.
+
+    Returns:
+        The middleware, for `app.use(...)`.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If there are no hosts, one can't be used, or there is nothing to redirect.
+
+    Example:
+        app.use(trusted_hosts("example.com", "*.example.com"))
+    """
+    OptionChecks("trusted_hosts").flag("redirect_www", redirect_www)
+    if not hosts:
+        raise ValueError("trusted_hosts() needs the hosts that are trusted, and got none")
+    checked = [check_host(each) for each in hosts]
+    literals = frozenset(each for each in checked if not each.startswith("*."))
+    suffixes = tuple(each[1:] for each in checked if each.startswith("*."))
+    redirected = _redirected(literals, suffixes) if redirect_www else frozenset()
+    # PERF: most requests name the same few hosts. Only what is trusted is kept, and not without
+    # end: below a wildcard there are as many names as anyone cares to send.
+    remembered = set(literals)
+
+    # PERF: a plain function, since there is nothing to do after the handlers.
+    def trusted_hosts(c: Context[Any, Any], next: Next) -> Awaitable[Response | None]:
+        header = c.req.header("host")
+        if header in remembered:
+            return next()
+        if header is None and c.req.raw.scope is None:
+            header = _host_of_url(c.req.url)
+        requested = parse_host(header) if header else None
+        if requested is not None:
+            name = requested.name
+            if name in literals or name.endswith(suffixes):
+                if header and len(remembered) < _MOST_REMEMBERED:
+                    remembered.add(header)
+                return next()
+            if name in redirected and c.req.path.startswith("/"):
+                return _to_www(c, requested)
+        raise HTTPException(400, message="Invalid Host header")
+
+    return attach(
+        trusted_hosts, responses={400: "The Host header is malformed, or names another host"}
+    )
+
+
+def _redirected(literals: frozenset[str], suffixes: tuple[str, ...]) -> frozenset[str]:
+    """Returns the hosts that are trusted with `www.` before them alone."""
+    without_www = {each[4:] for each in literals if each.startswith("www.")}
+    redirected = frozenset(each for each in without_www - literals if not each.endswith(suffixes))
+    if not redirected:
+        raise ValueError(
+            "trusted_hosts(redirect_www=True) has nothing to redirect: expected a host such as "
+            "'www.example.com' without 'example.com'"
+        )
+    return redirected
+
+
+async def _to_www(c: Context[Any, Any], requested: Requested) -> Response:
+    url = c.req.url
+    target = url[url.index("/", url.index("://") + 3) :]
+    # SPEC: RFC 3986 section 4.2. Without a scheme, so that a client that came by https stays there
+    # even if a proxy in between asked by http.
+    location = f"//www.{requested.name}{requested.port}{target}"
+    return c.redirect(location, 301 if c.req.method in ("GET", "HEAD") else 308)
+
+
+def _host_of_url(url: str) -> str:
+    authority = url[url.index("://") + 3 :].partition("/")[0]
+    return authority.rpartition("@")[2]
