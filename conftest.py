@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Generator
 
 import pytest
@@ -17,6 +18,7 @@ settings.load_profile("kit")
 
 
 SLOW_S = 900
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 # For fewer files than these, workers take longer to start than they save.
 FEW_FILES = 10
 
@@ -27,6 +29,11 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     paths = [config.invocation_params.dir / arg.partition("::")[0] for arg in config.args]
     count = sum(1 if path.is_file() else len([*path.rglob("test_*.py")]) for path in paths)
     return 0 if count < FEW_FILES else None
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Leaves addresses out of the names of tests: workers must collect the same ones."""
+    return _ADDRESS.sub("", val) if isinstance(val, str) and _ADDRESS.search(val) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

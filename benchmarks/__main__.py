@@ -34,7 +34,9 @@ from . import (
     served,
     sides,
     start,
+    typed,
     verdict,
+    websocket,
 )
 from .tables import Table
 
@@ -54,11 +56,31 @@ class Effort(NamedTuple):
 
 
 FULL = Effort(
-    {"in-process": 15, "served": 21, "start": 15, "growth": 7, "overhead": 15},
+    {
+        "in-process": 15,
+        "served": 21,
+        "start": 15,
+        "growth": 7,
+        "overhead": 15,
+        "typed": 15,
+        "websocket": 15,
+    },
     0.05,
     memory.REQUESTS,
 )
-QUICK = Effort({"in-process": 5, "served": 1, "start": 3, "growth": 3, "overhead": 5}, 0.01, 2000)
+QUICK = Effort(
+    {
+        "in-process": 5,
+        "served": 1,
+        "start": 3,
+        "growth": 3,
+        "overhead": 5,
+        "typed": 5,
+        "websocket": 5,
+    },
+    0.01,
+    2000,
+)
 COMPARE = FULL._replace(rounds=dict.fromkeys(compare.SECTIONS, 15), slot_s=0.005)
 COMPARE_QUICK = QUICK._replace(slot_s=0.002)
 
@@ -111,6 +133,18 @@ SECTIONS: dict[str, Section] = {
         lambda run: overhead.measure(run.rounds, run.effort.slot_s),
         overhead.tables,
         verdict.of_overhead,
+        has_all_peers=False,
+    ),
+    "typed": Section(
+        lambda run: typed.measure(run.rounds, run.effort.slot_s),
+        typed.tables,
+        verdict.of_typed,
+        has_all_peers=False,
+    ),
+    "websocket": Section(
+        lambda run: websocket.measure(run.rounds, run.effort.slot_s),
+        websocket.tables,
+        verdict.of_websocket,
         has_all_peers=False,
     ),
 }

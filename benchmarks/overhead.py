@@ -2,7 +2,8 @@
 """What each middleware costs on a text route, beside the same one of Starlette and Litestar.
 
 The cost is the time of a request behind the middleware, less that behind a middleware that does
-nothing, both of the same framework, in interleaved turns of one process.
+nothing, both of the same framework, in interleaved turns of one process. A request that the
+middleware answers alone has no such counterpart: its cost is the time of the whole request.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Figures:
 
     Attributes:
         rounds: How many.
-        cost_s: By row and framework: seconds that the middleware adds to a request, by round.
+        cost_s: By row and framework: seconds that the middleware adds to a request, or that the
+            whole request takes, by round.
         left_out: What was left out, and why.
     """
 
@@ -52,10 +54,9 @@ def measure(rounds: int, slot_s: float) -> Figures:
     figures = Figures(rounds, {row.name: {} for row in ROWS})
     turns = []
     for row in ROWS:
-        asked = (row.asked, row.beside or row.asked)
         for framework, make in row.frameworks.items():
             try:
-                pair = [*zip(make(), asked, strict=True)]
+                pair = [(app, row.asked) for app in (make()[:1] if row.whole else make())]
                 each_s = max(loop.run_until_complete(_verified(*each)) for each in pair)
             except Exception as error:
                 figures.left_out.append(f"{row.name}, {framework}: {error!r}")
@@ -67,9 +68,8 @@ def measure(rounds: int, slot_s: float) -> Figures:
     for number in range(rounds):
         for costs, pair, count in turns:
             # The order changes, so that neither is always the one that finds warm caches.
-            order = (0, 1) if number % 2 else (1, 0)
             taken = [0.0, 0.0]
-            for each in order:
+            for each in range(len(pair)) if number % 2 else reversed(range(len(pair))):
                 taken[each] = loop.run_until_complete(_timed(*pair[each], count))
             costs.append(taken[0] - taken[1])
     loop.close()
@@ -108,11 +108,12 @@ async def _ask(app: Any, asked: Asked) -> tuple[int, bytes]:
 def tables(figures: Figures) -> list[Table]:
     """Microseconds by row and framework."""
     names = list(dict.fromkeys(name for row in ROWS for name in row.frameworks))
-    title = "what a middleware adds to a request, beside one that does nothing, µs"
-    table = Table(title, names)
+    adds = Table("what a middleware adds to a request, beside one that does nothing, µs", names)
+    takes = Table("what a request takes that a middleware answers alone, µs", names)
     for row in ROWS:
-        table.add(row.name, *(_microseconds(figures.median_s(row.name, name)) for name in names))
-    return [table]
+        medians = [_microseconds(figures.median_s(row.name, name)) for name in names]
+        (takes if row.whole else adds).add(row.name, *medians)
+    return [adds, takes]
 
 
 def _microseconds(seconds: float | None) -> str:

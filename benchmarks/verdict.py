@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import growth, in_process, memory, overhead, served, start
+from . import growth, in_process, memory, overhead, served, start, typed, typed_apps, websocket
 from .in_process import median_ratio
 from .peers import KIT, RAW
 from .tables import Table
@@ -16,6 +16,8 @@ LEAST_MEAN = 1.5
 MOST_OF_RAW = 3.0
 MOST_OF_TEXT = 2.3
 LEAST_SHARES = {"granian": 0.90, "uvicorn": 0.93}
+MOST_OF_BY_HAND = 1.6
+LEAST_OF_TYPED_PEERS = {typed_apps.FASTAPI: 4.0, typed_apps.LITESTAR: 2.0}
 MOST_GROWN_BYTES = 2_000_000
 # Flat and linear, with room for caches of the processor, which large tables and bodies leave.
 MOST_OF_SMALLEST_TABLE = 1.5
@@ -161,8 +163,35 @@ def of_overhead(figures: overhead.Figures) -> Iterator[Criterion]:
             cost = None if name == KIT else figures.median_s(row.name, name)
             if own is not None and cost is not None:
                 yield Criterion(
-                    f"{row.name}: what Kit's adds",
+                    f"{row.name}: what Kit's {'request takes' if row.whole else 'adds'}",
                     f"<= {cost * 1e6:.2f} µs, {name}",
                     f"{own * 1e6:.2f} µs",
                     own <= cost,
+                )
+
+
+def of_typed(figures: typed.Figures) -> Iterator[Criterion]:
+    """Near the handler written by hand, and well ahead of the frameworks whose habit it is."""
+    ratio = figures.ratio(typed_apps.INT, KIT, typed_apps.BY_HAND)
+    if ratio is not None:
+        yield at_most(f"{typed_apps.INT}: kit-typed / by hand", MOST_OF_BY_HAND, ratio)
+    for row in figures.seconds:
+        for name, least in LEAST_OF_TYPED_PEERS.items():
+            ratio = figures.ratio(row, name)
+            if ratio is not None:
+                yield at_least(f"{row}: {name} / kit-typed", least, ratio)
+
+
+def of_websocket(figures: websocket.Figures) -> Iterator[Criterion]:
+    """Ahead of every peer in each kind of work."""
+    for row in websocket.ROWS:
+        own = figures.median(row.name, KIT)
+        for name in websocket.APPS:
+            rate = None if name == KIT else figures.median(row.name, name)
+            if own is not None and rate is not None:
+                yield Criterion(
+                    f"WebSocket, {row.name}: Kit's rate",
+                    f"> {rate / 1000:.1f} thousand/s, {name}",
+                    f"{own / 1000:.1f} thousand/s",
+                    own > rate,
                 )

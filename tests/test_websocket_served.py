@@ -25,7 +25,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 MIB = 1024 * 1024
-PATIENCE_S = 20.0
+PATIENCE_S = 10.0
 # Options of the client: nothing that it does by itself disturbs the tests.
 QUIET = {"ping_interval": None, "open_timeout": PATIENCE_S, "close_timeout": PATIENCE_S}
 
@@ -34,11 +34,37 @@ SERVERS = {
     "uvicorn-wsproto": ("uvicorn", "--ws=wsproto"),
     "granian": ("granian",),
     "hypercorn": ("hypercorn",),
-    "hypercorn-trio": ("hypercorn-trio",),
+    # Not on trio: hypercorn answers a close frame while the app sends. There only one task may send
+    # at a time, and the worker ends with a BusyResourceError.
 }
 
 # What a server can't do, and why.
-CANNOT: dict[tuple[str, str], str] = {}
+_NO_HEADERS = "granian sends no headers with the acceptance"
+_NO_REASON = "granian doesn't tell the reason of a close frame"
+_NO_CODE = "hypercorn tells 1006, whatever code the client closed with"
+CANNOT = {
+    ("granian", "headers_before_and_after_next"): _NO_HEADERS,
+    ("granian", "cookies_of_the_acceptance"): _NO_HEADERS,
+    ("granian", "headers_of_a_mounted_application"): _NO_HEADERS,
+    ("granian", "close_event"): _NO_REASON,
+    ("granian", "client_closes_with_1001"): _NO_REASON,
+    ("granian", "client_closes_with_4999"): _NO_REASON,
+    ("granian", "message_beyond_the_limit_of_the_server"): "granian closes without a code",
+    **{
+        ("hypercorn", name): _NO_CODE
+        for name in (
+            "client_closes_with_1000",
+            "client_closes_with_1001",
+            "client_closes_with_4000",
+            "client_closes_with_4999",
+            "client_closes_without_a_code",
+            "close_event",
+        )
+    },
+    ("hypercorn", "message_beyond_the_limit_of_the_server"): (
+        "hypercorn sends a close frame, but then waits without reading on"
+    ),
+}
 
 
 class Server:
@@ -154,7 +180,7 @@ async def cookies_of_the_acceptance(server: Server) -> None:
 async def background_after_the_end(server: Server) -> None:
     async with server.open("/with/echo/later") as ws:
         await ws.close(4321)
-    assert await server.end("background after room 4321")
+    assert await server.end("background after room later")
 
 
 @behaviour
@@ -167,7 +193,6 @@ async def middleware_answers_401(server: Server) -> None:
 
 @behaviour
 async def middleware_redirects(server: Server) -> None:
-    given = {"authorization": "redirect"}
     connection = server.served.connect(PATIENCE_S)
     with connection:
         connection.sendall(
@@ -176,7 +201,7 @@ async def middleware_redirects(server: Server) -> None:
             b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: redirect\r\n\r\n"
         )
         answer = await asyncio.to_thread(connection.recv, 4096)
-    assert answer.split(b"\r\n", 1)[0].startswith(b"HTTP/1.1 302"), given
+    assert answer.split(b"\r\n", 1)[0].startswith(b"HTTP/1.1 302")
     assert b"location: /elsewhere" in answer.lower()
 
 
@@ -430,12 +455,18 @@ async def timeouts_lose_no_message(server: Server) -> None:
 
 @behaviour
 async def functions_for_events(server: Server) -> None:
-    async with server.open("/events") as ws:
+    async with server.open("/events?name=all") as ws:
         assert await ws.recv() == "open"
         await ws.send(b"\x01")
         assert await ws.recv() == b"\x01"
+    assert await server.end("events all")
+
+
+@behaviour
+async def close_event(server: Server) -> None:
+    async with server.open("/events?name=closed") as ws:
         await ws.close(4003, "bye")
-    assert await server.end("events 4003 bye True")
+    assert await server.end("events closed") == "events closed 4003 bye True"
 
 
 # --- closing -----------------------------------------------------------------------------------
@@ -452,6 +483,7 @@ def closed_by_client(code: int, reason: str) -> Behaviour:
 
 
 BEHAVIOURS["client_closes_with_1000"] = closed_by_client(1000, "")
+BEHAVIOURS["client_closes_with_4000"] = closed_by_client(4000, "")
 BEHAVIOURS["client_closes_with_1001"] = closed_by_client(1001, "going")
 BEHAVIOURS["client_closes_with_4999"] = closed_by_client(4999, "é" * 61)
 
@@ -464,14 +496,18 @@ async def client_closes_without_a_code(server: Server) -> None:
     assert await server.end("echo 1005")
 
 
+async def receive_all(ws: ClientConnection) -> None:
+    while True:
+        await asyncio.wait_for(ws.recv(), PATIENCE_S)
+
+
 async def closing(server: Server, path: str, *sent: str | bytes) -> tuple[int, str]:
     """Sends messages, and returns code and reason with which the server closes."""
     async with server.open(path) as ws:
         for each in sent:
             await ws.send(each)
         with pytest.raises(ConnectionClosed) as raised:
-            while True:
-                await asyncio.wait_for(ws.recv(), PATIENCE_S)
+            await receive_all(ws)
     received = raised.value.rcvd
     assert received is not None
     return received.code, received.reason
@@ -543,10 +579,13 @@ async def message_beyond_the_limit(server: Server) -> None:
 
 @behaviour
 async def message_beyond_the_limit_of_the_server(server: Server) -> None:
-    with pytest.raises(ConnectionClosed) as raised:
+    async def send_too_much() -> None:
         async with server.open("/echo") as ws:
             await ws.send(b"x" * (17 * MIB))
-            await asyncio.wait_for(ws.recv(), PATIENCE_S)
+            await receive_all(ws)
+
+    with pytest.raises(ConnectionClosed) as raised:
+        await send_too_much()
     assert raised.value.rcvd is None or raised.value.rcvd.code == 1009
 
 
@@ -563,9 +602,9 @@ async def abrupt_end(server: Server) -> None:
 
 @behaviour
 async def abrupt_end_by_a_reset(server: Server) -> None:
-    with server.raw("/events") as connection:
+    with server.raw("/events?name=reset") as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    assert await server.end("events 1006", "events 1005")
+    assert (await server.end("events reset")).split()[2] in ("1005", "1006")
 
 
 @behaviour
@@ -594,8 +633,7 @@ async def client_breaks_off_from_a_handler_that_only_sends(server: Server) -> No
 async def client_leaves_a_handler_that_is_cancelled(server: Server) -> None:
     async with server.open("/cancelled") as ws:
         assert await ws.recv() == "ready"
-        await ws.close(4005)
-    assert await server.end("cancelled 4005")
+    assert await server.end("cancelled")
 
 
 @behaviour
@@ -675,13 +713,17 @@ async def a_thousand_clients(server: Server) -> None:
 @behaviour
 async def mounted_application(server: Server) -> None:
     async with server.open("/foreign/a/b") as ws:
-        assert ws.response is not None
-        assert ws.response.headers["x-foreign"] == "1"
         assert await ws.recv() == "/foreign /foreign/a/b"
         await ws.send("echo")
         assert await ws.recv() == "echo"
-        await ws.close(4006)
-    assert await server.end("foreign 4006")
+    assert await server.end("foreign")
+
+
+@behaviour
+async def headers_of_a_mounted_application(server: Server) -> None:
+    async with server.open("/foreign/a") as ws:
+        assert ws.response is not None
+        assert ws.response.headers["x-foreign"] == "1"
 
 
 @behaviour

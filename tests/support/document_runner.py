@@ -6,7 +6,7 @@
   that title.
 - `text` behind Python, or behind commands, is what was printed there.
 - `console` has commands behind `$ ` and what they print, as has `text` that begins so; `sh` has
-  commands alone.
+  commands alone. `export NAME=value` holds to the end of the document.
 - `json` behind a command that shows nothing is what that printed, spread over lines.
 - `curl` asks the app that was made last. Where an app of another framework stands before it, in a
   file `*_app.py`, that has to give the same answer.
@@ -44,6 +44,7 @@ from kit.dev import load_app
 
 # What a shell does with the files of the reader.
 RUN = ("kit", "python", "pytest", "mkdir", "cat", "ls")
+EXPORTS = re.compile(r"export (\w+)=(\S+)")
 INSTALLS = re.compile(r"^(?:uv )?(?:pip install|add)\b")
 _ENVIRONMENT = {
     # Of the plugins here a reader has this one, which comes with Kit.
@@ -83,6 +84,7 @@ class Reader:
         self._run_by_commands = re.findall(r"^\$ python (\S+\.py)", "".join(consoles), re.MULTILINE)
         self._tests_wait = False
         self._imported: set[str] = set()
+        self._environment = dict(os.environ)
         self.ran = 0
 
     def follow(self) -> None:
@@ -103,6 +105,8 @@ class Reader:
                 self._run("pytest")
         finally:
             sys.path.remove(str(self._folder))
+            os.environ.clear()
+            os.environ.update(self._environment)
             for name in self._imported:
                 sys.modules.pop(name, None)
 
@@ -232,6 +236,9 @@ class Reader:
                 assert same, f"{block.place}: {command} gives {there} there: {other}"
             assert not must_succeed or status < 400, f"{block.place}: {command} gave {status}"
             return body
+        if exported := EXPORTS.fullmatch(command):
+            os.environ[exported[1]] = exported[2]
+            return None
         if INSTALLS.match(command):
             for word in words:
                 _check_requirement(block, word)

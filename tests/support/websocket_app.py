@@ -72,7 +72,7 @@ async def in_room(c: Context, ws: WebSocket) -> None:
         name = c.req.query("name", default="nobody")
         cookie = get_cookie(c, "from")
         await ws.send(f"{c.get('user')} {c.req.param('room')} {name} {cookie} {message!r}")
-    ends.append(f"room {ws.close_code}")
+    ends.append(f"room {c.req.param('room')} {ws.close_code}")
 
 
 @app.get("/echo")
@@ -101,7 +101,8 @@ async def events(c: Context) -> WSEvents:
         await ws.send(event.type)
 
     def on_close(event: CloseEvent, ws: WebSocket) -> None:
-        ends.append(f"events {event.code} {event.reason} {event.was_clean}")
+        name = c.req.query("name")
+        ends.append(f"events {name} {event.code} {event.reason} {event.was_clean}")
 
     return WSEvents(on_open=on_open, on_message=on_message, on_close=on_close)
 

@@ -7,9 +7,10 @@ import base64
 import hashlib
 import hmac
 import logging
+import sys
 from collections.abc import Callable
 from typing import Any
-from unicodedata import normalize
+from unicodedata import combining, normalize
 
 import pytest
 from hypothesis import given
@@ -84,6 +85,30 @@ def test_rfc_7617_section_2_1_names_and_passwords_are_compared_in_nfc(
     app = app_with(username=normalize(form, "café"), password=normalize(form, "pä"))
     authorization = encoded(normalize(sent, "café"), normalize(sent, "pä"))
     assert run(answer, app, authorization) == INSIDE
+
+
+MARKS = "\u0301\u0327"  # in an order that normalizing has to change
+
+
+def test_long_sequences_of_combining_marks_are_refused(run: Callable[..., Any]) -> None:
+    """Normalizing one as long as a header kept the server busy for a second."""
+    app = app_with(username="ada", password="pw" + MARKS * 15)
+    assert run(answer, app, encoded("ada", "pw" + MARKS * 15)) == INSIDE
+    assert run(answer, app, encoded("ada", "pw" + "\u0327" * 15 + "\u0301" * 15)) == INSIDE
+    anybody = app_with(verify_user=lambda username, password, c: True)
+    assert run(answer, anybody, encoded("ada", "pw" + MARKS * 15 + "x" + MARKS * 15)) == INSIDE
+    for many in (MARKS * 16, MARKS * 10_000, "\u0f73" * 31, "\u0f75\u0f81" * 16):
+        assert run(answer, anybody, encoded("ada", "pw" + many)) == REFUSED
+        assert run(answer, anybody, encoded(many, "pw")) == REFUSED
+
+
+def test_which_starters_decompose_into_marks() -> None:
+    """Another one would let the sequences that are normalized grow."""
+    assert {
+        character
+        for character in map(chr, range(sys.maxunicode + 1))
+        if not combining(character) and combining(normalize("NFD", character)[0])
+    } == set("\u0f73\u0f75\u0f81")
 
 
 # --- the header -----------------------------------------------------------------------------------

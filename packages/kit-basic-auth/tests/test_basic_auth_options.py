@@ -93,6 +93,12 @@ def wrong(*users: Any, **options: Any) -> tuple[tuple[Any, ...], dict[str, Any]]
             "basic_auth(): username that can't be encoded as UTF-8",
         ),
         (
+            wrong(username="ada", password="\u0301" * 31),
+            ValueError,
+            "basic_auth(): password with more than 30 combining marks in a row, "
+            "which is never accepted",
+        ),
+        (
             wrong(username="", password=""),
             ValueError,
             "basic_auth(): username and a password that are both empty",

@@ -53,13 +53,13 @@ def authorization(value: str) -> dict[str, str]:
         (
             {"token": ""},
             ValueError,
-            "bearer_auth(token=...): token 1 of 1 is no bearer token: expected one or more of "
+            "bearer_auth(token=...): token 1 of 1 is not a bearer token: expected one or more of "
             "A-Z a-z 0-9 - . _ ~ + / and then any number of = (RFC 6750 section 2.1)",
         ),
         (
             {"token": ["abc", "s3cret word"]},
             ValueError,
-            "bearer_auth(token=...): token 2 of 2 is no bearer token: expected one or more of "
+            "bearer_auth(token=...): token 2 of 2 is not a bearer token: expected one or more of "
             "A-Z a-z 0-9 - . _ ~ + / and then any number of = (RFC 6750 section 2.1)",
         ),
         (
@@ -80,13 +80,13 @@ def authorization(value: str) -> dict[str, str]:
         (
             {"token": "abc", "realm": "a\nb"},
             ValueError,
-            "bearer_auth: realm 'a\\nb' can't be sent in a header: "
+            "bearer_auth(realm='a\\nb') can't be used: "
             "expected latin-1 text without control characters",
         ),
         (
             {"token": "abc", "realm": "あ"},
             ValueError,
-            "bearer_auth: realm 'あ' can't be sent in a header: "
+            "bearer_auth(realm='あ') can't be used: "
             "expected latin-1 text without control characters",
         ),
         (

@@ -138,6 +138,13 @@ READERS = [text, content, blob, raw_bytes, raw_stream, clone]
 by_reader = pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
 
 
+def too_large(c: Context) -> Response:
+    return c.text(TOO_LARGE[1], TOO_LARGE[0])
+
+
+with_and_without_on_error = pytest.mark.parametrize("on_error", [None, too_large])
+
+
 def app_with(handler: Any, max_size: int = 20, on_error: Any = None, **options: Any) -> Kit:
     app = Kit(**options)
     app.all("/*", body_limit(max_size, on_error), handler)
@@ -163,30 +170,41 @@ def test_one_byte_more_is_refused(run: Callable[..., Any], reader: Any) -> None:
     assert answer == (*TOO_LARGE, 3)
 
 
+@with_and_without_on_error
 @by_reader
-def test_cve_2026_44456_chunked_body(run: Callable[..., Any], reader: Any) -> None:
+def test_cve_2026_44456_chunked_body(run: Callable[..., Any], reader: Any, on_error: Any) -> None:
     for chunks in ([b"x" * 21], pieces(b"x" * 21)):
-        assert run(served, app_with(reader), chunks, CHUNKED)[:2] == TOO_LARGE
+        assert run(served, app_with(reader, on_error=on_error), chunks, CHUNKED)[:2] == TOO_LARGE
         # Beside Transfer-Encoding the length counts for nothing.
-        answer = run(served, app_with(reader), chunks, CHUNKED, ("content-length", "1"))
+        answer = run(
+            served, app_with(reader, on_error=on_error), chunks, CHUNKED, ("content-length", "1")
+        )
         assert answer[:2] == TOO_LARGE
 
 
+@with_and_without_on_error
 @by_reader
-def test_cve_2026_54288_understated_length(run: Callable[..., Any], reader: Any) -> None:
+def test_cve_2026_54288_understated_length(
+    run: Callable[..., Any], reader: Any, on_error: Any
+) -> None:
     for declared in ("0", "5", "20"):
         for chunks in ([b"x" * 21], pieces(b"x" * 21)):
-            answer = run(served, app_with(reader), chunks, ("content-length", declared))
+            answer = run(
+                served, app_with(reader, on_error=on_error), chunks, ("content-length", declared)
+            )
             assert answer[:2] == TOO_LARGE
 
 
+@with_and_without_on_error
 @pytest.mark.parametrize("reader", [parse_body, form_data], ids=["parse_body", "form_data"])
-def test_cve_2026_54283_urlencoded_form(run: Callable[..., Any], reader: Any) -> None:
+def test_cve_2026_54283_urlencoded_form(
+    run: Callable[..., Any], reader: Any, on_error: Any
+) -> None:
     form = b"a=1&b=" + b"2" * 15
     for chunks in ([form], pieces(form)):
-        answer = run(served, app_with(reader, 21), chunks, URLENCODED)
+        answer = run(served, app_with(reader, 21, on_error), chunks, URLENCODED)
         assert answer == (200, '"form"', len(chunks))
-        assert run(served, app_with(reader, 20), chunks, URLENCODED)[:2] == TOO_LARGE
+        assert run(served, app_with(reader, 20, on_error), chunks, URLENCODED)[:2] == TOO_LARGE
 
 
 @pytest.mark.parametrize("reader", [parse_body, form_data], ids=["parse_body", "form_data"])
@@ -591,6 +609,12 @@ def test_below_a_mount_the_limit_of_the_inner_app_holds(run: Callable[..., Any])
             (10, 413),
             TypeError,
             "body_limit(on_error=...) takes a function (c), not 413",
+        ),
+        (
+            (10, lambda: None),
+            TypeError,
+            "body_limit(on_error=...) takes a function (c): "
+            "the signature of what it was given is <lambda>()",
         ),
     ],
 )

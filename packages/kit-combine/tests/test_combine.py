@@ -18,6 +18,7 @@ from kit.body_limit import body_limit
 from kit.combine import UnmetConditionError, every, except_, some
 from kit.interface import plugins
 from kit.interface.metadata import attach, facts_of
+from kit.secure_headers import secure_headers
 
 BEARER = {"type": "http", "scheme": "bearer"}
 BASIC = {"type": "http", "scheme": "basic"}
@@ -463,6 +464,69 @@ def test_the_exemption_and_the_routes_see_one_path(run: Callable[..., Any], path
 # --- together ------------------------------------------------------------------------------------
 
 
+def test_what_a_failed_part_has_set_is_kept(run: Callable[..., Any]) -> None:
+    async def fails(c: Context, next: Next) -> None:
+        c.set("user", "Ada")
+        c.header("X-Part", "failed")
+        c.status(202)
+        raise HTTPException(401)
+
+    async def main() -> tuple[int, str | None, str]:
+        app = Kit()
+        app.use(some(fails, lambda c: True))
+        app.get("/", lambda c: c.text(c.get("user")))
+        response = await app.request("/")
+        return response.status, response.headers.get("x-part"), await response.text()
+
+    assert run(main) == (202, "failed", "Ada")
+
+
+@pytest.mark.parametrize("combine", [some, every])
+@pytest.mark.parametrize("is_middleware", [True, False])
+def test_a_refusal_counts_though_there_is_a_response(
+    run: Callable[..., Any], combine: Any, is_middleware: bool
+) -> None:
+    async def answer_early(c: Context, next: Next) -> None:
+        c.res = c.text("for those who may")
+        await next()
+
+    def condition(c: Context) -> bool:
+        return False
+
+    async def middleware(c: Context, next: Next) -> bool:
+        return False
+
+    async def test() -> None:
+        app = Kit()
+        app.use(answer_early, combine(middleware if is_middleware else condition))
+        app.get("/", lambda c: c.text("inside"))
+        response = await app.request("/")
+        assert (response.status, await response.text()) == (403, "Forbidden")
+
+    run(test)
+
+
+@pytest.mark.parametrize("combine", [some, every])
+def test_a_condition_that_is_met_lets_through_though_there_is_a_response(
+    run: Callable[..., Any], combine: Any
+) -> None:
+    ran: list[str] = []
+
+    async def answer_early(c: Context, next: Next) -> None:
+        c.res = c.text("early")
+        await next()
+
+    def handler(c: Context) -> Response:
+        ran.append("handler")
+        return c.text("inside")
+
+    app = Kit()
+    app.use(answer_early, combine(lambda c: True))
+    app.get("/", handler)
+    run(app.request, "/")
+    assert ran == ["handler"]
+
+
 def test_nested(run: Callable[..., Any]) -> None:
     middleware = some(
         lambda c: c.req.header("x-ip") == "10.0.0.1",
@@ -600,6 +664,12 @@ WRONG_PARTS: list[tuple[tuple[Any, ...], str]] = [
         "takes middleware (c, next) and conditions (c), "
         "not takes_three(c: 'Context', next: 'Next', more: 'int') -> 'None': "
         "is this a factory that has to be called?",
+    ),
+    (
+        (secure_headers,),
+        "takes middleware (c, next) and conditions (c), "
+        "not secure_headers(*, content_security_policy: 'ContentSecurityPolicy | None' = None, "
+        "content_security_p: is this a factory that has to be called?",
     ),
 ]
 

@@ -168,6 +168,31 @@ def test_template_string_of_the_language() -> None:
         eval('html(t"<p {x}>")', names)
 
 
+@pytest.mark.parametrize(
+    ("around", "inside"),
+    [
+        (("<a href=", ">"), ("", "")),
+        (("<a href=", ">"), ("/books/", "")),
+        (("<a ", ">"), ("href=", "")),
+        (("<a ", ">"), ('href="" ', "")),
+        (("<script>", "</script>"), ("let x = '", "'")),
+        (('<a title="', '">'), ('" lang=', "")),
+    ],
+)
+def test_template_string_in_another_one_is_where_that_puts_it(
+    around: tuple[str, ...], inside: tuple[str, ...]
+) -> None:
+    template = Template(around, (Interpolation(Template(inside, (Interpolation("x onload=y"),))),))
+    with pytest.raises(ValueError, match="escaping doesn't protect"):
+        html(template)
+
+
+def test_template_string_of_attributes() -> None:
+    attribute = Template(("class='", "'"), (Interpolation("'"),))
+    template = Template(("<p ", ">"), (Interpolation([attribute, None]),))
+    assert html(template) == "<p class='&#39;'>"
+
+
 def test_template_string_has_its_own_values() -> None:
     with pytest.raises(TypeError) as raised:
         html(Template(("",), ()), x=1)  # type: ignore[call-overload]
@@ -193,6 +218,21 @@ IN_A_TAG = "in a tag, outside of quotes"
         ("</{x}>", IN_A_TAG),
         ("<h{x}>", IN_A_TAG),
         ("<!doctype {x}>", IN_A_TAG),
+        # A quote that begins no value.
+        ('<a href=/x"{x}">', IN_A_TAG),
+        ("<a title=a'b {x}'>", IN_A_TAG),
+        ('<a href={n}"{x}">', IN_A_TAG),
+        ('<a "{x}">', IN_A_TAG),
+        ('<a ="{x}">', IN_A_TAG),
+        ('<a b=="{x}">', IN_A_TAG),
+        ('<a b=\xa0"{x}">', IN_A_TAG),
+        ('<h{n}="{x}">', IN_A_TAG),
+        ('</a "{x}">', IN_A_TAG),
+        # Comments and declarations that are over.
+        ("<!--><a href={x}>", IN_A_TAG),
+        ("<!---><a href={x}>", IN_A_TAG),
+        ("<!-- --!><a href={x}>", IN_A_TAG),
+        ('<!doctype "><a href={x}>', IN_A_TAG),
         ("<script>let x = {x}</script>", "in <script>"),
         ("<script type='a>b'>{x}</script>", "in <script>"),
         ("<SCRIPT>'<b>{x}", "in <script>"),
@@ -202,16 +242,16 @@ IN_A_TAG = "in a tag, outside of quotes"
 )
 def test_places_where_escaping_does_not_protect(template: Any, place: str) -> None:
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - compared below
-        html(template, x="a", y="")
+        html(template, x="a", y="", n=1)
     assert str(raised.value) == (
         f"html() can't put the value of {{x}} {place}, where escaping doesn't protect: put quotes "
         "around an attribute, or pass raw(...) if you trust the value"
     )
     with pytest.raises(ValueError, match="escaping doesn't protect"):
-        html(template, x=["a"], y="")
+        html(template, x=["a"], y="", n=1)
     # Numbers, trusted text, and nothing.
     for value in (7, 1.5, raw("seven"), html("'{y}'", y="'"), None, False, []):
-        assert html(template, x=value, y="")
+        assert html(template, x=value, y="", n=1)
 
 
 @pytest.mark.parametrize(
@@ -232,10 +272,28 @@ def test_places_where_escaping_does_not_protect(template: Any, place: str) -> No
         "<script src='a'></script><style>b</style><title>{x}</title>",
         "</script>{x}",
         "<p>{x}",
+        "<p title = '{x}'>",
+        "<p\ntitle=\n'{x}'>",
+        "<p/title='{x}'/>",
+        "<p title='a'lang='{x}'>",
+        "<p hidden title='{x}'>",
+        "<a href=/books title='{x}'>",
+        "<a href=/books>{x}",
+        "<a href=a'b>{x}",
+        "<a href=>{x}",
+        "<h{n} title='{x}'>{x}</h{n}>",
+        "<p data-{n}='{x}'>",
+        "<img width={n} alt='{x}'>{x}",
+        "<img width={n}0 alt='{x}'>{x}",
+        "<input {no} value='{x}'>{x}",
+        "<!doctype html>{x}",
+        "<!-->{x}",
+        "<!--[if !IE]><!--><p title='{x}'>{x}<!--<![endif]-->",
+        "<?xml version='1.0'?>{x}",
     ],
 )
 def test_places_where_escaping_protects(template: Any) -> None:
-    assert "&lt;" in html(template, x="<")
+    assert "&lt;" in html(template, x="<", n=1, no=None)
 
 
 # --- mistakes -----------------------------------------------------------------------------------

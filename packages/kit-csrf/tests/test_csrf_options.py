@@ -57,7 +57,7 @@ from kit.csrf import csrf
         (
             {"sec_fetch_site": ["same-origin", 7]},
             TypeError,
-            "csrf(sec_fetch_site=...) takes a str or a list of them, which has 7",
+            "csrf(sec_fetch_site=...) takes a str or a list of them, not a list with 7",
         ),
         (
             {"sec_fetch_site": None},

@@ -107,13 +107,13 @@ def test_broken_commands_are_shown_and_break_no_others(greeting: Path) -> None:
     own, _, others = said.partition("Commands of other distributions:\n")
     assert "routes   Lists the routes" in own
     words = " ".join(others.split())
-    assert words == (
-        "greet Greets somebody. "
+    assert "greet Greets somebody. " in words
+    assert (
         "report (broken) The plugin 'report' of the group 'kit.commands' can't be loaded: "
         "'acme_broken:report' of the distribution 'acme-broken' raised ModuleNotFoundError: "
         "No module named 'no_such_module' "
         "table (broken) 'table' is an object of type dict, expected a click command"
-    )
+    ) in words
 
 
 def test_broken_command_that_is_run_tells_the_reason(greeting: Path) -> None:

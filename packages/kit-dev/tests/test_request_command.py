@@ -76,6 +76,26 @@ def breaks(c):
         raise ValueError("in the middle")
     return c.body(lines())
 
+from kit.websocket import upgrade_websocket
+
+@app.get("/ws")
+@upgrade_websocket(protocols=["v1"])
+async def ws(c, ws):
+    await ws.send(f"{c.req.query('name')} {c.req.header('x-a')} {ws.protocol} {ws.url}")
+    async for line in ws:
+        for number in range(3):
+            await ws.send(f"{line} {number}")
+        if line == "bytes":
+            await ws.send(b"12345")
+        if line == "close":
+            await ws.close(4000, "as told")
+    note("left")
+
+@app.get("/ws/fails")
+@upgrade_websocket
+async def ws_fails(c, ws):
+    raise RuntimeError("no luck")
+
 @app.get("/later")
 def later(c):
     async def work():
@@ -370,3 +390,42 @@ def test_terminal_with_colors(shown: Any) -> None:
 def test_what_is_not_shown_is_told(shown: Any, capsys: pytest.CaptureFixture[str]) -> None:
     shown([b"\x89PNG\0", b"more"], "image/png")
     assert capsys.readouterr().err == "(9 bytes of image/png are not shown on a terminal)\n"
+
+
+# --- WebSockets ----------------------------------------------------------------------------------
+
+
+def test_lines_are_sent_and_messages_printed(shop: Path) -> None:
+    result = kit("/ws?name=n", "-H", "x-a: 1", "--ws", input="one\r\nbytes\n\nlast")
+    assert (result.exit_code, result.stderr) == (0, "--> /ws\n")
+    lines = [f"{line} {number}" for line in ("one", "bytes", "", "last") for number in range(3)]
+    lines.insert(6, "(5 bytes)")
+    assert result.stdout.splitlines() == ["n 1  ws://localhost/ws?name=n", *lines]
+    assert (shop / "notes").read_text() == "up\nleft\ndown\n"
+
+
+def test_subprotocols() -> None:
+    result = kit("/ws", "--ws", "-H", "sec-websocket-protocol: v2, v1", input="")
+    assert result.stdout == "None None v1 ws://localhost/ws\n"
+
+
+def test_close_by_the_app() -> None:
+    result = kit("/ws", "--ws", input="close\nnever\n")
+    assert (result.exit_code, result.stdout.splitlines()[-1]) == (1, "close 2")
+    assert result.stderr == "--> /ws\nclosed with 4000 as told\n"
+    result = kit("/ws/fails", "--ws", input="")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "closed with 1011 Internal Server Error" in result.stderr
+
+
+def test_refused_handshake() -> None:
+    result = kit("/teapot", "--ws", input="never\n")
+    assert result.exit_code == 22
+    assert result.stdout.startswith("HTTP/1.1 418 I'm a Teapot\n")
+    assert result.stdout.endswith("\n\nshort and stout")
+
+
+def test_options_that_open_no_connection() -> None:
+    result = kit("/ws", "--ws", "-d", "x")
+    assert result.exit_code == 2
+    assert "--ws opens a connection by GET: leave --data and --method out" in result.stderr

@@ -287,7 +287,26 @@ def test_explain_in_json(shop: Path) -> None:
         "is_mounted": False,
         "params": {"name": "x"},
         "runs": False,
+        "source": "",
     }
+
+
+def test_explain_shows_generated_code(folder: Path) -> None:
+    (folder / "app.py").write_text(
+        "from kit import Kit\n"
+        "from kit.interface.metadata import attach\n"
+        "def show(c): return c.text('')\n"
+        "attach(show, source='def show(c):\\n    id = 1\\n\\n    return id\\n')\n"
+        "app = Kit().get('/users/:id', show)\n"
+    )
+    code, said = kit("--explain /users/1")
+    assert code == 0
+    assert said.endswith(
+        "  1  GET  /users/:id  show  id='1'\n\nThe code generated for show:\n\n"
+        "  def show(c):\n      id = 1\n\n      return id\n"
+    )
+    found = json.loads(kit("--explain /users/1 --json")[1])
+    assert found["steps"][0]["source"] == "def show(c):\n    id = 1\n\n    return id\n"
 
 
 @pytest.mark.parametrize("router", ["trie", "linear", "pattern", "reg-exp"])

@@ -36,7 +36,7 @@ def test_public_names() -> None:
 def test_function_without_facts() -> None:
     facts = facts_of(handler)
     assert facts == Facts()
-    assert facts == ({}, {}, (), {}, {}, False, {})
+    assert facts == ({}, {}, (), {}, {}, False, "", {})
     assert facts_of(None) == facts_of(42) == facts_of(Mock()) == Facts()
 
 
@@ -50,6 +50,7 @@ def test_all_facts() -> None:
         validates={"json": dict},
         describes={"summary": "Reads", "tags": ["a"]},
         mounted=True,
+        source="def f(): ...",
         kit_hello={"x": 1},
     )
     assert made is function
@@ -60,6 +61,7 @@ def test_all_facts() -> None:
         validates={"json": dict},
         describes={"summary": "Reads", "tags": ["a"]},
         mounted=True,
+        source="def f(): ...",
         others={"kit_hello": {"x": 1}},
     )
 

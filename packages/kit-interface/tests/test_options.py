@@ -13,6 +13,12 @@ from kit.interface.options import OptionChecks
 check = OptionChecks("session")
 
 
+def takes_none() -> None: ...
+
+
+async def takes_one(c: Any) -> None: ...
+
+
 def test_what_is_right_is_returned() -> None:
     function = len
     assert check.flag("encrypted", True) is True
@@ -20,6 +26,10 @@ def test_what_is_right_is_returned() -> None:
     assert check.texts("hosts", "a") == ("a",)
     assert check.texts("hosts", iter(["a", "b"])) == ("a", "b")
     assert check.function("load", function, "(c)") is function
+    assert check.function("load", takes_one, "(c)") is takes_one
+    # A function of C code that tells no signature.
+    assert check.function("load", iter, "(c, name)") is iter
+    assert check.function("make", dict, "()") is dict
     assert check.number("age", 0, least=0, most=0) == 0
     assert check.number("age", 0.5, whole=False) == 0.5
     assert check.choice("same_site", "Lax", ("Lax", "Strict")) == "Lax"
@@ -51,9 +61,23 @@ def test_what_is_right_is_returned() -> None:
             "texts",
             (["a", 1],),
             TypeError,
-            "session(x=...) takes a str or a list of them, which has 1",
+            "session(x=...) takes a str or a list of them, not a list with 1",
         ),
         ("function", (1, "(c)"), TypeError, "session(x=...) takes a function (c), not 1"),
+        (
+            "function",
+            (takes_none, "(c)"),
+            TypeError,
+            "session(x=...) takes a function (c): the signature of what it was given is "
+            "takes_none() -> 'None'",
+        ),
+        (
+            "function",
+            (takes_one, "(c, name)"),
+            TypeError,
+            "session(x=...) takes a function (c, name): the signature of what it was given is "
+            "takes_one(c: 'Any') -> 'None'",
+        ),
         ("header_name", (1, "X-Id"), TypeError, "session(x=...) takes a str, not 1"),
         (
             "header_name",
@@ -116,6 +140,13 @@ def test_what_is_wrong_is_refused(
             {"whole": False},
             ValueError,
             "session(x=nan) can't be used: expected a finite number",
+        ),
+        pytest.param(
+            10**400,
+            {"whole": False},
+            ValueError,
+            f"session(x=1{'0' * 99}) can't be used: expected a finite number",
+            id="beyond floats",
         ),
         (
             float("inf"),

@@ -88,7 +88,7 @@ def test_no_origins(text: str) -> None:
             "an origin such as 'https://example.com'; 'null' is what every sandboxed page sends, "
             "so use a function to let it in",
         ),
-        ("*", "an origin such as 'https://example.com', as '*' can't stand in a list"),
+        ("*", "an origin such as 'https://example.com'; '*' is not an origin"),
         (
             "*.example.com",
             "an origin such as 'https://example.com', as there are no wildcards; use a function "

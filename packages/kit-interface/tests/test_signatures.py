@@ -143,7 +143,8 @@ def test_takes_next(handler: Any, answer: bool) -> None:
         (
             Guard().method.__func__,
             "The handler of GET '/x' can't be called with (c) or (c, next): its signature is "
-            "Guard.method(self, c: 'Any', next: 'Any') -> 'None'",
+            "Guard.method(self, c: 'Any', next: 'Any') -> 'None'; to read parameters by their "
+            "annotations, put @typed of kit.typed above it",
         ),
     ],
 )

@@ -278,7 +278,7 @@ async def test_cve_2026_24398_octets_out_of_range(octet: str) -> None:
         assert await answer(app, "") == REFUSED
         app = app_with(lambda c, address=address: address, deny_list=["192.0.2.1"])
         assert await answer(app, "") == REFUSED
-        with pytest.raises(ValueError, match="is no IP address"):
+        with pytest.raises(ValueError, match="is not an IP address"):
             ip_restriction(deny_list=[address])
 
 

@@ -80,17 +80,17 @@ EXPECTED = (
         (
             {"deny_list": ["10.0.0.1", "localhost"]},
             ValueError,
-            f"ip_restriction(deny_list=...): rule 2, 'localhost', is no IP address: {EXPECTED}",
+            f"ip_restriction(deny_list=...): rule 2, 'localhost', is not an IP address: {EXPECTED}",
         ),
         (
             {"deny_list": ["*", ""]},
             ValueError,
-            f"ip_restriction(deny_list=...): rule 2, '', is no IP address: {EXPECTED}",
+            f"ip_restriction(deny_list=...): rule 2, '', is not an IP address: {EXPECTED}",
         ),
         (
             {"deny_list": ["010.0.0.1"]},
             ValueError,
-            f"ip_restriction(deny_list=...): rule 1, '010.0.0.1', is no IP address: {EXPECTED}",
+            f"ip_restriction(deny_list=...): rule 1, '010.0.0.1', is not an IP address: {EXPECTED}",
         ),
         (
             {"deny_list": [7]},
@@ -100,31 +100,31 @@ EXPECTED = (
         (
             {"allow_list": ["10.0.0.0/33"]},
             ValueError,
-            "ip_restriction(allow_list=...): rule 1, '10.0.0.0/33', has no prefix length: "
+            "ip_restriction(allow_list=...): rule 1, '10.0.0.0/33', has an invalid prefix length: "
             "expected 0 to 32 after the slash",
         ),
         (
             {"allow_list": ["10.0.0.0/255.0.0.0"]},
             ValueError,
-            "ip_restriction(allow_list=...): rule 1, '10.0.0.0/255.0.0.0', has no prefix length: "
-            "expected 0 to 32 after the slash",
+            "ip_restriction(allow_list=...): rule 1, '10.0.0.0/255.0.0.0', has an invalid prefix "
+            "length: expected 0 to 32 after the slash",
         ),
         (
             {"allow_list": ["::/129"]},
             ValueError,
-            "ip_restriction(allow_list=...): rule 1, '::/129', has no prefix length: "
+            "ip_restriction(allow_list=...): rule 1, '::/129', has an invalid prefix length: "
             "expected 0 to 128 after the slash",
         ),
         (
             {"allow_list": ["10.1.2.3/8"]},
             ValueError,
-            "ip_restriction(allow_list=...): rule 1, '10.1.2.3/8', has bits set beyond its prefix: "
+            "ip_restriction(allow_list=...): rule 1, '10.1.2.3/8', has bits set after its prefix: "
             "write '10.0.0.0/8' for the network, or '10.1.2.3' for the address",
         ),
         (
             {"allow_list": ["2001:db8::1/32"]},
             ValueError,
-            "ip_restriction(allow_list=...): rule 1, '2001:db8::1/32', has bits set beyond its "
+            "ip_restriction(allow_list=...): rule 1, '2001:db8::1/32', has bits set after its "
             "prefix: write '2001:db8::/32' for the network, or '2001:db8::1' for the address",
         ),
         (

@@ -208,8 +208,9 @@ def test_vary(
     ("before", "after"),
     [
         ("Origin", "Origin, Cookie, Accept-Language"),
-        ("accept-language", "accept-language, Cookie"),
-        ("*", "*"),
+        # A name may come twice, and `*` stands for all of them.
+        ("accept-language", "accept-language, Cookie, Accept-Language"),
+        ("*", "*, Cookie, Accept-Language"),
     ],
 )
 def test_vary_of_the_handler_stays(run: Run, before: str, after: str) -> None:
@@ -229,6 +230,25 @@ def test_content_language(run: Run, found: str, sent: str | None) -> None:
 def test_content_language_of_the_handler_stays(run: Run) -> None:
     app = app_with(lambda c: c.text("Bonjour", 200, {"content-language": "fr"}))
     assert ask(run, app).headers.get("content-language") == "fr"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"order": ["querystring"]}, {"order": ["path"]}],
+    ids=["header", "query", "path"],
+)
+@pytest.mark.parametrize("headers", [{}, {"x-more": "1"}])
+def test_a_response_that_is_returned_again_has_the_language_of_each_request(
+    run: Run, options: dict[str, Any], headers: dict[str, str]
+) -> None:
+    logo = Response(b"<svg/>", headers=headers)
+    app = app_with(lambda c: logo, **options)
+    sent = [
+        ask(run, app, f"/{tag}?lang={tag}").headers.get("content-language") for tag in ("de", "en")
+    ]
+    sent += [ask(run, app, accept_language=tag).headers.get("content-language") for tag in ("de",)]
+    assert sent == ["de", "en", "en" if options else "de"]
+    assert [*logo.headers.items()] == [*Response(b"<svg/>", headers=headers).headers.items()]
 
 
 @pytest.mark.parametrize("status", [204, 205, 304])

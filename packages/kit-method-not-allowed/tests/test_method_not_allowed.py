@@ -252,6 +252,11 @@ APP = "method_not_allowed(app=...) takes the app whose routes count, not"
             "method_not_allowed(on_method_not_allowed=...) takes a function (c, allowed_methods), "
             "not 'answer'",
         ),
+        (
+            {"on_method_not_allowed": lambda c: None},
+            "method_not_allowed(on_method_not_allowed=...) takes a function (c, allowed_methods): "
+            "the signature of what it was given is <lambda>(c)",
+        ),
     ],
 )
 def test_wrong_options(options: Any, text: str) -> None:

@@ -17,6 +17,8 @@ from kit.conninfo import get_conn_info
 from kit.interface import plugins
 from kit.interface.metadata import facts_of
 from kit.method_override import method_override
+from kit.request_id import request_id
+from kit.secure_headers import NONCE, secure_headers
 
 URLENCODED = {"content-type": "application/x-www-form-urlencoded"}
 
@@ -494,6 +496,29 @@ def test_wrong_options(options: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error) as caught:
         method_override(**{"app": APP, **options})
     assert str(caught.value) == text
+
+
+def test_the_order_of_middleware_that_makes_something_new(run: Callable[..., Any]) -> None:
+    async def main() -> tuple[bool, list[str], str | None]:
+        ids: list[str] = []
+        app = Kit()
+        app.use(request_id())
+        app.use(method_override(app=app))
+        app.use(secure_headers(content_security_policy={"script_src": [NONCE]}))
+
+        def handler(c: Context) -> Response:
+            ids.append(c.get("request_id"))
+            return c.text(c.get("secure_headers_nonce"))
+
+        app.put("/x", handler)
+        response = await app.request("/x", method="POST", **form(("_method", "PUT")))
+        policy = response.headers["content-security-policy"]
+        id_of_response = response.headers.get("x-request-id")
+        return await response.text() in policy, ids, id_of_response
+
+    has_nonce, ids, id_of_response = run(main)
+    assert has_nonce
+    assert ids == [id_of_response]
 
 
 def test_the_app_is_needed() -> None:

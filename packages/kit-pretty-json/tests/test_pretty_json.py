@@ -93,6 +93,7 @@ def test_it_can_be_forced(run: Callable[..., Any]) -> None:
         "application/json; charset=utf-8",
         "application/json ;charset=utf-8",
         "application/problem+json",
+        "application/vnd.a+b!c+json",
         "application/vnd.api.v1_2-x+json; a=b",
     ],
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import anyio
 import pytest
@@ -301,6 +301,12 @@ def test_middleware_outside_of_it_sees_the_variable(run: Callable[..., Any]) -> 
             {"generator": "uuid4"},
             TypeError,
             "request_id(generator=...) takes a function (c), not 'uuid4'",
+        ),
+        (
+            {"generator": uuid4},
+            TypeError,
+            "request_id(generator=...) takes a function (c): "
+            "the signature of what it was given is uuid4()",
         ),
     ],
 )

@@ -203,6 +203,12 @@ def test_headers(options: dict[str, Any], error: type[Exception], text: str) -> 
             "['script_src']='self') can't be used: expected quotes around it, \"'self'\"",
         ),
         (
+            {"frame_ancestors": ["'unsafe-inline'"]},
+            ValueError,
+            "['frame_ancestors']=\"'unsafe-inline'\") can't be used: "
+            "expected \"'self'\", \"'none'\", schemes or hosts",
+        ),
+        (
             {"style_src_attr": ["none"]},
             ValueError,
             "['style_src_attr']='none') can't be used: expected quotes around it, \"'none'\"",

@@ -203,6 +203,17 @@ def test_the_outer_one_of_two_counts(run: Callable[..., Any]) -> None:
     assert run(headers_of, app, "/x") == expected
 
 
+def test_an_outer_one_that_does_not_overwrite_keeps_those_of_the_inner(
+    run: Callable[..., Any],
+) -> None:
+    app = Kit()
+    app.use(secure_headers(overwrite=False))
+    app.use("/inner/*", secure_headers(**{**NOTHING, "x_frame_options": "DENY"}))
+    app.get("/*", lambda c: c.body("x"))
+    assert run(headers_of, app, "/inner/x") == {**DEFAULTS, "x-frame-options": "DENY"}
+    assert run(headers_of, app, "/x") == DEFAULTS
+
+
 def test_middleware_outside_has_the_last_word(run: Callable[..., Any]) -> None:
     app = Kit()
 
@@ -218,3 +229,34 @@ def test_middleware_outside_has_the_last_word(run: Callable[..., Any]) -> None:
 
 def test_it_is_found_by_its_name() -> None:
     assert plugins.load("kit.middleware", "secure-headers") is secure_headers
+
+
+@pytest.mark.parametrize("overwrite", [True, False])
+@pytest.mark.parametrize("remove_powered_by", [True, False])
+def test_a_response_that_a_handler_keeps_is_not_changed(
+    run: Callable[..., Any], overwrite: bool, remove_powered_by: bool
+) -> None:
+    app = Kit()
+    kept: list[Response] = []
+
+    def answer(c: Context) -> Response:
+        if not kept:
+            kept.append(c.text("kept"))
+        return kept[0]
+
+    guard = secure_headers(
+        content_security_policy={"script_src": [NONCE]},
+        overwrite=overwrite,
+        remove_powered_by=remove_powered_by,
+    )
+    app.get("/guarded", guard, answer)
+    app.get("/open", answer)
+
+    async def test() -> None:
+        first = await app.request("/guarded")
+        second = await app.request("/guarded")
+        policies = [each.headers["content-security-policy"] for each in (first, second)]
+        assert policies[0] != policies[1]
+        assert [*(await app.request("/open")).headers] == ["content-type"]
+
+    run(test)

@@ -597,6 +597,12 @@ def test_work_for_later_is_done(run: Callable[..., Any]) -> None:
             "timeout(exception=...) takes an HTTPException, or a function (c), "
             "not ValueError('late')",
         ),
+        (
+            (5, lambda: HTTPException(503)),
+            TypeError,
+            "timeout(exception=...) takes a function (c): "
+            "the signature of what it was given is <lambda>()",
+        ),
     ],
 )
 def test_wrong_calls(arguments: tuple[Any, ...], error: type[Exception], text: str) -> None:

@@ -318,6 +318,38 @@ def test_wrap_time(run: Run) -> None:
     assert re.fullmatch(r'db;dur=\d+\.\d{4};desc="Database", failed;dur=\d+\.\d', value)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        (("a b",), ValueError, "wrap_time(name='a b') can't be used: expected a token such as "
+         "'db-read'"),
+        ((7,), TypeError, "wrap_time(name=...) takes a str, not 7"),
+        (("db", 7), TypeError, "wrap_time(description=...) takes a str, not 7"),
+        (("db", "\n"), ValueError, "wrap_time(description='\\n') can't be used: expected latin-1 "
+         "text without control characters"),
+        (("db", None, 101), ValueError, "wrap_time(precision=101) can't be used: expected 0 to "
+         "100"),
+        (("db", None, 1.0), TypeError, "wrap_time(precision=...) takes an int, not 1.0"),
+    ],
+)  # fmt: skip
+def test_wrap_time_awaits_nothing_if_the_metric_can_not_be_sent(
+    run: Run, arguments: tuple[Any, ...], error: type[Exception], text: str
+) -> None:
+    paid = []
+
+    async def pay() -> None:
+        paid.append(1)
+
+    async def handler(c: Context) -> Response:
+        name, *others = arguments
+        with pytest.raises(error) as raised:
+            await wrap_time(c, name, pay(), *others)
+        return c.text(str(raised.value))
+
+    assert run(run(app_with(handler).request, "/").text) == text
+    assert paid == []
+
+
 def test_wrap_time_of_one_name_at_the_same_time(run: Run) -> None:
     async def handler(c: Context) -> Response:
         first_runs, second_ended = anyio.Event(), anyio.Event()
@@ -402,7 +434,7 @@ def test_metrics_that_come_too_late(run: Run, caplog: pytest.LogCaptureFixture) 
 
 # --- mistakes -----------------------------------------------------------------------------------
 
-UNSENDABLE = "can't be sent in a header: expected latin-1 text without control characters"
+UNSENDABLE = "can't be used: expected latin-1 text without control characters"
 
 
 @pytest.mark.parametrize(
@@ -468,8 +500,13 @@ def test_wrong_options(options: dict[str, Any], error: type[Exception], text: st
             "set_metric(name='é') can't be used: expected a token such as 'db-read'",
         ),
         (set_metric, (7,), TypeError, "set_metric(name=...) takes a str, not 7"),
-        (set_metric, ("a", "☃"), ValueError, f"'☃' {UNSENDABLE}"),
-        (set_metric, ("a", 1, "x\r\ny: z"), ValueError, rf"'x\r\ny: z' {UNSENDABLE}"),
+        (set_metric, ("a", "☃"), ValueError, f"set_metric(description='☃') {UNSENDABLE}"),
+        (
+            set_metric,
+            ("a", 1, "x\r\ny: z"),
+            ValueError,
+            rf"set_metric(description='x\r\ny: z') {UNSENDABLE}",
+        ),
         (set_metric, ("a", 1, 7), TypeError, "set_metric(description=...) takes a str, not 7"),
         (
             set_metric,
@@ -513,7 +550,7 @@ def test_wrong_options(options: dict[str, Any], error: type[Exception], text: st
             ValueError,
             "start_timer(name='a,b') can't be used: expected a token such as 'db-read'",
         ),
-        (start_timer, ("a", "☃"), ValueError, f"'☃' {UNSENDABLE}"),
+        (start_timer, ("a", "☃"), ValueError, f"start_timer(description='☃') {UNSENDABLE}"),
         (
             end_timer,
             ("a", -1),

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any, TypedDict, assert_type
 
-import kit
 from kit.context_storage import context_storage, get_context, try_get_context
 from kit.interface import AsyncMiddleware, Context, Next, Response
 
@@ -18,11 +17,6 @@ assert_type(context_storage(), AsyncMiddleware)
 assert_type(get_context(), Context[Any, Any])
 assert_type(try_get_context(), Context[Any, Any] | None)
 assert_type(get_context(Context[Any, Variables]), Context[Any, Variables])
-assert_type(get_context(kit.Context[Any, Variables]).var["user"], str)
-assert_type(
-    try_get_context(kit.Context[Any, Variables]),
-    kit.Context[Any, Variables] | None,
-)
 
 store = context_storage()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Content negotiation: chooses what a response is by what the client accepts."""
+"""Content negotiation: chooses a response's format by what the client accepts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def accepts(
     The value with the highest quality wins; among equal ones, the one that the client names first,
     exact ones before ranges such as `text/*`. Values are compared without case. A quality of 0
     is a refusal, and a range doesn't stand for a type that has a quality of its own. `*` and `*/*`
-    say nothing about which value is preferred, so they choose the default.
+    name no value, so they are skipped. If nothing is found, the default is chosen, even one that
+    the client refuses.
 
     A response that depends on a header has to name it in Vary:
     `kit.interface.fields.add_vary(c.res.headers, "Accept")`.
@@ -63,9 +64,9 @@ def accepts(
         c: The context.
         header: Name of the request header, such as `Accept` or `Accept-Language`.
         supports: What the app can send, e.g. `["text/html", "application/json"]`.
-        default: What to choose if the client has no such header, or accepts nothing of that.
-        match: Function `(accepted, options)` that chooses in place of this one. It is called if
-            there is such a header, with what `parse_accept` returns and with the arguments above.
+        default: What to choose if the client sends no such header, or accepts none of them.
+        match: Function `(accepted, options)` that chooses instead. If the client sends the header,
+            it is called with what `parse_accept` returns and with the arguments above.
 
     Returns:
         One of `supports`, as it is spelled there, or `default`. With an async `match` an awaitable,

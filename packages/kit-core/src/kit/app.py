@@ -471,13 +471,23 @@ class Kit(Served, Generic[B, V]):
         req = KitRequest(request, path, match)
         c: Context[B, V] = Context(state, None, None, path, match, match[0], env)
         c._begin(req, execution_ctx)
-        response = await respond(c)
+        try:
+            response = await respond(c)
+        except BaseException as error:
+            if c._exits is not None:
+                await c._run_exits(error)
+            raise
         if request.method == "HEAD":
             body = peek(response)
             response = response.__copy__()
             put(response, None)
             if body is not None and not isinstance(body, bytes):
                 await close_stream(body)
+        scope = request.scope
+        if c._exits is not None or (scope is not None and "kit.websocket" in scope):
+            from kit._app.ending import end_in_process
+
+            await end_in_process(request, response, c._run_exits)
         return response
 
     async def request(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Generic
 
@@ -24,7 +24,7 @@ from kit._state.route import Route
 from kit._support.json import encode, encode_with_aliases
 from kit._support.struct import with_plain_stores
 from kit._support.typevars import B, V
-from kit.interface import ExecutionContext, HandlerError, HTTPException
+from kit.interface import ExecutionContext, Exit, HandlerError, HTTPException
 from kit.interface import Response as AnyResponse
 from kit.interface.signatures import describe
 from kit.request import KitRequest, ServedRequest
@@ -67,6 +67,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     _failed: bool = False  # whether an error handler itself raised
     _execution_ctx: ExecutionContext | None = None
     _renderer: Callable[..., Any] | None = None
+    _exits: list[Exit] | None = None
 
     @property
     def req(self) -> KitRequest:
@@ -137,13 +138,49 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             self._execution_ctx = BackgroundTasks()
         return self._execution_ctx
 
-    async def _end(self) -> None:
-        """Runs the tasks that `wait_until` was given, and releases what the request holds."""
+    def add_exit(self, exit: Exit, /) -> None:
+        """Adds a function that runs when the request is over: its response was sent.
+
+        That is after the last chunk of a streamed body, and before the tasks of `wait_until`. The
+        function that was added last runs first. They run to their ends even if the request is
+        cancelled. In process the request is over when `fetch` returns the response, or when its
+        streamed body has been read or closed.
+
+        Args:
+            exit: Called with the exception that a handler, a middleware or the streamed body
+                raised, also if it was answered; or that cancelled the request; else with None. If
+                it returns True, the exception counts as dealt with for the functions after it. One
+                that it raises itself goes to these, and is logged: the response was sent before.
+        """
+        if self._exits is None:
+            self._exits = []
+            if self._receive is not None:
+                # PERF: served requests with an execution context are ended, the others aren't.
+                self.execution_ctx  # noqa: B018
+        self._exits.append(exit)
+
+    async def _end(self, error: BaseException | None = None) -> None:
+        """Runs exits and the tasks of `wait_until`, and releases what the request holds."""
         try:
+            if self._exits is not None:
+                await self._run_exits(error)
             if self._execution_ctx is not None:
                 await self._execution_ctx.run()  # type: ignore[attr-defined]  # BackgroundTasks
         finally:
             self._close()
+
+    async def _cancel(self, error: BaseException) -> None:
+        """Runs the exits of a request that was cancelled, and releases what it holds."""
+        try:
+            if self._exits is not None:
+                await self._run_exits(error)
+        finally:
+            self._close()
+
+    async def _run_exits(self, error: BaseException | None = None) -> None:
+        from kit.concurrency._exits import run_exits
+
+        await run_exits(self._exits or [], error or self._error)
 
     def _close(self) -> None:
         """Releases the resources of the request, now that it is over."""
@@ -200,6 +237,8 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         if res is None:
             lines = self._lines
             if lines is None:
+                if line is None:
+                    return
                 lines = self._lines = []
         elif self._finalized and self._change_line(res, key, line, append):
             return
@@ -254,6 +293,36 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         if self._finalized:
             res = self._res = own(res)
         return res.headers.raw
+
+    def set_headers(self, headers: Mapping[str, str], /, *, overwrite: bool = True) -> None:
+        """Sets several headers of the response, in less time than `header` takes for each.
+
+        Args:
+            headers: Names and values.
+            overwrite: Replace existing headers of these names; False keeps them.
+
+        Raises:
+            ValueError: If a name or value is invalid.
+        """
+        new: dict[bytes, bytes] = {}
+        for name, value in headers.items():
+            key = known_names.get(name) or encode_name(name)
+            new[key] = encode_value(name, value)
+        res = self._res
+        lines: Sequence[HeaderLine] = (self._lines or ()) if res is None else res._lines
+        if overwrite:
+            lines = [*[line for line in lines if line[0] not in new], *new.items()]
+        else:
+            present = {line[0] for line in lines}
+            lines = [*lines, *(line for line in new.items() if line[0] not in present)]
+        if res is None:
+            self._lines = lines
+            return
+        # PERF: a response with a tuple of lines is sent by the shortest way.
+        shortest = res._lines.__class__ is tuple and b"content-length" not in new
+        if self._finalized:
+            res = self._res = own(res)
+        res._lines = tuple(lines) if shortest else lines
 
     def status(self, code: int, /) -> None:
         """Sets the status of the response that is made next; an existing response keeps its own.
@@ -539,3 +608,22 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             # Even if middleware changed it: an error handler that raises results in a 500.
             return self.text("Internal Server Error", 500)
         return self.res
+
+
+def scope_of(c: Context[Any, Any]) -> dict[str, Any] | None:
+    """Returns the scope of a request. PERF: that of a served one is at hand."""
+    return c._scope or c.req.raw.scope
+
+
+def switching_protocols(c: Context[Any, Any]) -> Response:
+    """Returns a response with the status 101, and the headers that were set before."""
+    if c._lines is None and c._res is None:  # PERF: nearly every one
+        return response_of(None, 101, ())
+    return c.body(None, 101)
+
+
+def end_request(c: Context[Any, Any], error: BaseException | None) -> Awaitable[None]:
+    """Runs exits and the tasks of `wait_until`, which a cancellation leaves out; see `_end`."""
+    if error is None or isinstance(error, Exception):
+        return c._end(error)
+    return c._cancel(error)

@@ -25,6 +25,10 @@ __all__ = ("AppOptions", "Factory", "create_factory", "create_middleware")
 
 ResultT = TypeVar("ResultT")
 
+_ASYNC_INIT = (
+    "create_factory(init_app=...) takes a plain function, not an async one: "
+    "what waits belongs in the lifespan of the app"
+)
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 
 
@@ -40,18 +44,18 @@ class AppOptions(TypedDict, Generic[B, V], total=False):
 
 
 class Factory(Generic[B, V]):
-    """Makes apps with the same options, and gives middleware and handlers the types of these apps.
+    """Makes apps with the same options, and middleware and handlers with the types of these apps.
 
     `B` types `c.env`, `V` types `c.var`, as for `Kit`.
 
     Args:
-        init_app: Called with each app that is made, to add what all of them need.
-        default_app_options: Options of each app, unless `create_app` is given others.
+        init_app: Called with each new app, to add what all of them need.
+        default_app_options: Options of each app; `create_app` can override them.
 
     Raises:
-        TypeError: If `init_app` is not a plain function of the app, or `default_app_options` no
+        TypeError: If `init_app` is not a plain function `(app)`, or `default_app_options` not a
             mapping.
-        ValueError: If there is no such option.
+        ValueError: If an option is unknown.
     """
 
     __slots__ = ("_default_options", "_has_used_router", "_init_app")
@@ -64,16 +68,8 @@ class Factory(Generic[B, V]):
         check = OptionChecks("create_factory")
         if init_app is not None:
             check.function("init_app", init_app, "(app)")
-            if not accepts(init_app, 1):
-                raise TypeError(
-                    "create_factory(init_app=...) takes a function (app): "
-                    f"the signature of what it was given is {describe_signature(init_app)}"
-                )
             if getattr(getattr(init_app, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
-                raise TypeError(
-                    "create_factory(init_app=...) takes a plain function, not an async one: "
-                    "what waits belongs in the lifespan of the app"
-                )
+                raise TypeError(_ASYNC_INIT)
         self._init_app = init_app
         options = {} if default_app_options is None else default_app_options
         known = Kit.__init__.__kwdefaults__ or {}
@@ -86,12 +82,12 @@ class Factory(Generic[B, V]):
         """Returns a new app, to which `init_app` has been applied.
 
         Args:
-            **options: Options of `Kit`; each takes the place of the default of the same name.
+            **options: Options of `Kit`; they override the defaults.
 
         Raises:
             ValueError: If the default router, which is an object and not a name, belongs to an
                 earlier app.
-            TypeError: As for `Kit`.
+            TypeError: As for `Kit`, and if `init_app` turns out to be async.
         """
         merged: dict[str, Any] = {**self._default_options, **options}
         router = merged.get("router")
@@ -105,7 +101,11 @@ class Factory(Generic[B, V]):
             self._has_used_router = True
         app: Kit[B, V] = Kit(**merged)
         if self._init_app is not None:
-            self._init_app(app)
+            result: Any = self._init_app(app)
+            if hasattr(result, "__await__"):  # a partial or an object may be async unnoticed
+                if hasattr(result, "close"):
+                    result.close()
+                raise TypeError(_ASYNC_INIT)
         return app
 
     def create_middleware(

@@ -554,3 +554,78 @@ async def test_a_renderer_that_is_falsy() -> None:
         return c.render("x")
 
     assert await (await run(handler)).text() == "rendered x"
+
+
+@pytest.mark.parametrize("after", [True, False])
+@pytest.mark.parametrize(
+    ("overwrite", "expected"),
+    [
+        (True, [("content-type", TEXT), ("x-a", "new"), ("x-b", "new")]),
+        (False, [("content-type", TEXT), ("x-a", "old, old"), ("x-b", "new")]),
+    ],
+)
+async def test_set_headers_sets_several(
+    after: bool, overwrite: bool, expected: list[tuple[str, str]]
+) -> None:
+    async def middleware(c: Context, next: Next) -> None:
+        if after:
+            await next()
+        else:
+            c.header("x-a", "old")
+            c.header("x-a", "old", append=True)
+        c.set_headers({"X-A": "new", "X-B": " new "}, overwrite=overwrite)
+        if not after:
+            await next()
+
+    def handler(c: Context) -> Response:
+        if after:
+            c.header("x-a", "old")
+            c.header("x-a", "old", append=True)
+        return c.text("hello")
+
+    response = await run(handler, middleware)
+    assert [*response.headers.items()] == expected
+
+
+@pytest.mark.parametrize("length", [None, "5"])
+@pytest.mark.parametrize("make", [Response, lambda text: Response(text, status_text="Fine")])
+async def test_set_headers_leaves_the_response_of_the_handler_alone(
+    make: Callable[[str], Response], length: str | None
+) -> None:
+    kept = make("hello")
+    if length is not None:
+        kept.headers.set("content-length", length)
+    before = [*kept.headers.items()]
+
+    async def middleware(c: Context, next: Next) -> None:
+        await next()
+        c.set_headers({"x-a": "1"})
+        c.header("x-b", "2")
+
+    response = await run(lambda c: kept, middleware)
+    assert [*response.headers.items()] == [*before, ("x-a", "1"), ("x-b", "2")]
+    assert response.status_text == kept.status_text
+    assert [*kept.headers.items()] == before
+
+
+async def test_set_headers_before_there_is_a_response_changes_that_of_c() -> None:
+    async def middleware(c: Context, next: Next) -> None:
+        c.res.headers.set("x-a", "1")
+        c.set_headers({"x-b": "2", "content-length": "9"})
+        await next()
+
+    response = await run(lambda c: c.text("hello"), middleware)
+    assert response.headers["x-a"] == "1"
+    assert response.headers["x-b"] == "2"
+    assert "content-length" not in response.headers
+
+
+@pytest.mark.parametrize("header", [("x a", "1"), ("x-a", "1\r\nx-b: 2"), ("x-a", "\u20ac")])
+async def test_set_headers_checks_names_and_values(header: tuple[str, str]) -> None:
+    def handler(c: Context) -> Response:
+        with pytest.raises(ValueError, match="Invalid"):
+            c.set_headers({"x-fine": "1", header[0]: header[1]})
+        return c.text("")
+
+    response = await run(handler)
+    assert [*response.headers] == ["content-type"]

@@ -122,6 +122,17 @@ def test_wrong_options(options: Any, error: type[Exception], text: str) -> None:
     assert str(caught.value) == text
 
 
+def test_an_async_init_app_in_disguise() -> None:
+    # Nothing that it adds would be there, guards among them.
+    factory: Factory[Any, Any] = create_factory(init_app=functools.partial(fail))
+    with pytest.raises(TypeError) as caught:
+        factory.create_app()
+    assert str(caught.value) == (
+        "create_factory(init_app=...) takes a plain function, not an async one: what waits "
+        "belongs in the lifespan of the app"
+    )
+
+
 def test_a_wrong_option_of_one_app() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'debug'"):
         create_factory().create_app(debug=True)  # type: ignore[call-arg]

@@ -327,7 +327,7 @@ def test_what_is_no_handler() -> None:
     with pytest.raises(TypeError, match=r"^in_thread\(\) takes a plain function \(c\), not 'x'$"):
         in_thread("x")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"can't be called with \(c\)"):
-        in_thread(lambda: None)  # type: ignore[call-overload]
+        Kit().get("/", in_thread(lambda: None))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("limiter", ["4", 4.0, True])

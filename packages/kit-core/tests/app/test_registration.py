@@ -391,6 +391,7 @@ def required_keyword(c: Context, *, db: Any) -> None: ...
 NOT_CALLABLE = "is not callable: expected a function (c) or (c, next), not "
 FIRST = "takes a path and handlers, or handlers alone: expected a str or a function first, not "
 CALLED = "The handler of GET '/x' can't be called with (c) or (c, next): its signature is "
+TYPED = "; to read parameters by their annotations, put @typed of kit.typed above it"
 ERRORS = [
     pytest.param(
         lambda app: app.get("/x", 5),
@@ -429,13 +430,13 @@ ERRORS = [
     ),
     pytest.param(
         lambda app: app.get("/x", two_required),
-        CALLED + "two_required(c: 'Context', next: 'Any', more: 'Any') -> 'None'",
+        CALLED + "two_required(c: 'Context', next: 'Any', more: 'Any') -> 'None'" + TYPED,
         id="three arguments",
     ),
     pytest.param(lambda app: app.get("/x", nothing), CALLED + "nothing() -> 'None'", id="none"),
     pytest.param(
         lambda app: app.get("/x", required_keyword),
-        CALLED + "required_keyword(c: 'Context', *, db: 'Any') -> 'None'",
+        CALLED + "required_keyword(c: 'Context', *, db: 'Any') -> 'None'" + TYPED,
         id="required keyword",
     ),
     pytest.param(

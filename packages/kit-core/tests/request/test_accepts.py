@@ -59,6 +59,9 @@ def chosen(value: str | None, supports: list[str] = TYPES, **options: Any) -> An
         ("text/html;q=0.000, image/png;q=0.001", "image/png"),
         ("text/html;q=0, text/*", "text/plain"),
         ("text/html;q=0.1, text/*;q=0.9, image/png;q=0.2", "image/png"),
+        # `*` is skipped, so what is named counts, and the default even where it is refused.
+        ("*/*, text/html;q=0.1", "text/html"),
+        ("text/plain;q=0, */*", "text/plain"),
         ('text/html;a="x,image/png"', "text/html"),
     ],
 )

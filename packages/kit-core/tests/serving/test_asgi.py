@@ -337,22 +337,6 @@ def test_handler_that_never_reads_the_body_answers(run: Any, http_scope: Any, se
 # --- other scopes ------------------------------------------------------------------------------
 
 
-def test_websocket_is_closed_before_it_is_accepted(run: Any) -> None:
-    sent: list[Any] = []
-
-    async def main() -> None:
-        async def receive() -> dict[str, Any]:
-            return {"type": "websocket.connect"}
-
-        async def send(message: dict[str, Any]) -> None:
-            sent.append(message)
-
-        await Kit()({"type": "websocket", "path": "/", "headers": []}, receive, send)
-
-    run(main)
-    assert sent == [{"type": "websocket.close", "code": 1000}]
-
-
 def test_unknown_scope_type(run: Any, serve: Any) -> None:
     with pytest.raises(RuntimeError) as caught:
         run(serve, Kit(), {"type": "telepathy"})

@@ -10,6 +10,8 @@ import kit
 from kit import interface
 from kit.accepts import Accepted, AcceptsOptions, accepts
 from kit.html import TemplateString, html, raw
+from kit.interface import websocket as interface_websocket
+from kit.websocket import MessageEvent, WebSocket, WSEvents, upgrade_websocket
 
 # The classes of kit-core are what the protocols of kit-interface ask for.
 
@@ -124,3 +126,40 @@ def page(c: interface.Context, template: TemplateString, name: str) -> interface
     heading = html("<h1>{name}</h1>", name=name)
     text: str = html("{heading}{rest}{rule}", heading=heading, rest=[None, 1], rule=raw("<hr>"))
     return c.html(text + html(template))
+
+
+# WebSockets: both forms of upgrade_websocket, as decorators and called.
+
+
+class Bindings(TypedDict):
+    db: str
+
+
+@upgrade_websocket
+async def echo(c: kit.Context[Bindings], ws: WebSocket) -> None:
+    async for message in ws:
+        assert_type(message, str | bytes)
+        assert_type(await ws.receive_json(), Any)
+        assert_type(await ws.receive_json(type=list[int]), list[int])
+        as_interface: interface_websocket.WebSocket = ws
+        await as_interface.send(message)
+
+
+@upgrade_websocket(origins=["https://example.com"], protocols="v1", cancel_on_disconnect=True)
+async def chat(c: kit.Context, ws: WebSocket) -> None:
+    await ws.close(4000, ws.protocol)
+
+
+def create_events(c: kit.Context) -> WSEvents:
+    async def on_message(event: MessageEvent, ws: WebSocket) -> None:
+        await ws.send(event.data)
+
+    return WSEvents(on_message=on_message, on_open=lambda event, ws: None)
+
+
+sockets = kit.Kit()
+sockets.get("/echo", echo)
+sockets.get("/chat", chat)
+sockets.get("/events", upgrade_websocket(create_events, origins="*"))
+sockets.get("/lambda", upgrade_websocket(lambda c: WSEvents(on_close=lambda event, ws: None)))
+upgrade_websocket(origins=1)  # type: ignore

@@ -91,7 +91,7 @@ class WebSocketExchange:
     async def _run(self) -> None:
         await call_app(self._app, self._name, self._scope, self._receive, self._send)
 
-    async def _converse(self, receive: Receive, send: Send) -> None:
+    async def _converse(self, receive: Receive, send: Send) -> Exception | None:
         """Lets the application go on after the acceptance, and waits for its end."""
         task = self._task
         assert task is not None  # noqa: S101 - it has accepted the connection
@@ -112,6 +112,7 @@ class WebSocketExchange:
         if not self._is_closed:
             code = _NORMAL if task.failure is None else _FAULT
             await send({"type": "websocket.close", "code": code})
+        return task.failure
 
     def _refuse(self) -> None:
         """Notes that the connection is not accepted in the end, whatever the application said."""

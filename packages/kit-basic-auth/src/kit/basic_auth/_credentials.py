@@ -7,12 +7,16 @@ import re
 from binascii import Error, a2b_base64
 from collections.abc import Mapping
 from typing import Any
-from unicodedata import normalize
+from unicodedata import combining, normalize
 
 # SPEC: RFC 9110 section 11.4: scheme, spaces, and a token68, of which Basic uses base64.
 _CREDENTIALS = re.compile(r" *[Bb][Aa][Ss][Ii][Cc] +([A-Za-z0-9+/]+={0,2}) *").fullmatch
 # SPEC: RFC 7617 section 2: neither the name nor the password contains a CTL of RFC 5234.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]").search
+# SPEC: UAX #15, D4, Stream-Safe Text Format.
+_MOST_MARKS = 30
+# Starters that decompose into marks. There are no others.
+_MADE_OF_MARKS = frozenset("\u0f73\u0f75\u0f81")
 
 
 def read_credentials(header: str | None) -> str | None:
@@ -39,12 +43,17 @@ def read_credentials(header: str | None) -> str | None:
         text = a2b_base64(encoded, strict_mode=True).decode()
     except (Error, UnicodeDecodeError):
         return None
-    if ":" not in text or _CONTROL(text):
+    if ":" not in text:
         return None
     if text.isascii():
-        return text
-    # SPEC: WHATWG Encoding, UTF-8 decode: a byte order mark is no part of the text.
+        # PERF: in ASCII, only control characters are not printable.
+        return text if text.isprintable() else None
+    if _CONTROL(text):
+        return None
+    # SPEC: WHATWG Encoding, UTF-8 decode: a byte order mark is not part of the text.
     text = text.removeprefix("\ufeff")
+    if _has_many_marks(text):
+        return None
     # SPEC: RFC 7617 section 2.1: charset="UTF-8" asks clients for NFC. Most take no notice.
     return normalize("NFC", text)
 
@@ -61,7 +70,7 @@ def check_users(users: tuple[Any, ...], username: Any, password: Any) -> list[tu
         Names and passwords in NFC; those of the keywords come first.
 
     Raises:
-        TypeError: If a user is no mapping, or a name or password no str.
+        TypeError: If a user is not a mapping, or a name or password is not a str.
         ValueError: If a user lacks one of them, or could never log in.
     """
     pairs: list[tuple[str, str]] = []
@@ -101,12 +110,34 @@ def _checked(where: str, username: Any, password: Any) -> tuple[str, str]:
             value.encode()
         except UnicodeEncodeError:
             raise ValueError(f"{where}{name} that can't be encoded as UTF-8") from None
+        if _has_many_marks(value):
+            raise ValueError(
+                f"{where}{name} with more than {_MOST_MARKS} combining marks in a row, "
+                "which is never accepted"
+            )
         texts.append(normalize("NFC", value))
     if ":" in texts[0]:
-        # APPSEC: not shown: it may be a name and a password in one.
+        # APPSEC: not shown: it may be a name and a password together.
         raise ValueError(
             f"{where}username with a colon, which would end the name (RFC 7617 section 2)"
         )
     if not any(texts):
         raise ValueError(f"{where}username and a password that are both empty")
     return texts[0], texts[1]
+
+
+def _has_many_marks(text: str) -> bool:
+    """Returns whether a text has more combining marks in a row than any language uses.
+
+    APPSEC: normalizing takes quadratic time in the length of such a sequence, and the text comes
+    from clients that are not yet authenticated.
+    """
+    marks = 0
+    for character in text:
+        if combining(character) or character in _MADE_OF_MARKS:
+            marks += 1
+            if marks > _MOST_MARKS:
+                return True
+        else:
+            marks = 0
+    return False

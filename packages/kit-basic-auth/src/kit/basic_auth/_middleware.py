@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: reads name and password, checks them, and calls the next handler or refuses."""
+"""The middleware: reads and checks name and password, and calls the next handler or refuses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VerifyUser: TypeAlias = Callable[[str, str, Any], bool | Awaitable[bool]]
 """Decides whether a user is let in: `def verify_user(username, password, c)`, plain or async."""
 
 OnAuthSuccess: TypeAlias = Callable[[Any, str], object]
-"""Is told who was let in: `def on_auth_success(c, username)`, plain or async."""
+"""Called with the accepted username: `def on_auth_success(c, username)`, plain or async."""
 
 
 class User(TypedDict):
@@ -56,7 +56,7 @@ def basic_auth(
     Any other request raises an `HTTPException(401)` that carries the response (`res`), so
     `on_error` sees it. Its challenge asks for credentials in UTF-8.
 
-    Names and passwords are compared in constant time, always those of all users.
+    Names and passwords are compared in constant time, always with those of all users.
 
     The middleware carries its security scheme and its 401 as facts, see `kit.interface.metadata`.
 
@@ -65,7 +65,7 @@ def basic_auth(
         username: Name of one more user.
         password: The password of that user.
         verify_user: Function `(username, password, c)`, plain or async, that returns whether the
-            user is let in. It takes the place of all users.
+            user is let in. Used instead of all users.
         realm: Name of the protected area, which browsers show. `""` selects the default.
         hash_function: Function `(text)`, plain or async, that returns the hash of a name or a
             password as str or bytes, or None, which never matches. It must be deterministic.

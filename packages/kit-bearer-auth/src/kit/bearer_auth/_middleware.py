@@ -13,11 +13,11 @@ from kit.interface.credentials import (
     compare_by_digest,
     compare_by_hash_function,
 )
-from kit.interface.fields import TOKEN
+from kit.interface.fields import TOKEN, quoted_string
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 
-from ._failures import Failure, FailureOptions, prepare, quoted
+from ._failures import Failure, FailureOptions, prepare
 from ._tokens import check_tokens
 from ._users import user_type
 
@@ -63,7 +63,7 @@ def bearer_auth(
     Args:
         token: The accepted token, or several tokens, any of which is accepted.
         verify_token: Function `(token, c)`, plain or async, that returns the user whose token it
-            is, or True, or something falsy if the token is refused. It takes the place of `token`.
+            is, or True, or something falsy if the token is refused. Used instead of `token`.
         realm: Name of the protected area, for the challenge to requests without credentials.
         prefix: Scheme before the token, compared case-insensitively. If empty, the header contains
             only the token, and challenges have no scheme.
@@ -104,7 +104,7 @@ def bearer_auth(
         no_authentication_header,
         401,
         scheme,
-        lambda status: f"realm={quoted('realm', realm)}",
+        lambda status: f"realm={quoted_string(realm)}",
     )
     malformed = prepare(
         "invalid_authentication_header",
@@ -154,7 +154,10 @@ def bearer_auth(
 def _check_header(check: OptionChecks, header_name: Any, prefix: Any, realm: Any) -> None:
     check.header_name("header_name", header_name, "Authorization")
     check.text("prefix", prefix, rf"(?:{TOKEN}(?: {TOKEN})*)?", "a scheme such as 'Bearer' or ''")
-    check.text("realm", realm)
+    try:
+        quoted_string(check.text("realm", realm))
+    except ValueError:
+        check.unusable("realm", realm, "latin-1 text without control characters")
 
 
 def _check_user(check: OptionChecks, verify_token: Any, user_variable: Any) -> None:

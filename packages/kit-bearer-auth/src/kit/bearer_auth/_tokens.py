@@ -37,7 +37,7 @@ def check_tokens(token: str | Iterable[str], syntax: re.Pattern[str]) -> list[st
             )
         if not syntax.fullmatch(each):
             raise ValueError(
-                f"bearer_auth(token=...): token {number} of {len(tokens)} is no bearer token: "
+                f"bearer_auth(token=...): token {number} of {len(tokens)} is not a bearer token: "
                 "expected one or more of A-Z a-z 0-9 - . _ ~ + / and then any number of = "
                 "(RFC 6750 section 2.1)"
             )

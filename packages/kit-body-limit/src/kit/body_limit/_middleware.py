@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: refuses a body by its declared length, and has its bytes counted."""
+"""The middleware: refuses bodies by their declared length, and has the bytes of others counted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STATUS = 413
 
 
 class _TooLarge(HTTPException):
-    """The refusal of one middleware, which answers it with its own `on_error` alone."""
+    """The refusal of one middleware; no other one's `on_error` answers it."""
 
     def __init__(self, refused_by: object) -> None:
         super().__init__(_STATUS, "Payload Too Large")
@@ -33,11 +33,11 @@ class _TooLarge(HTTPException):
 def body_limit(max_size: int, on_error: OnError | None = None) -> Middleware:
     """Returns middleware that limits the size of request bodies.
 
-    A body whose Content-Length exceeds the limit is refused before anything of it is read, so that
-    a client which expects `100 Continue` never sends it (RFC 9110, section 10.1.1). The bytes of
-    all others are counted while the handlers read them, whatever length was declared, and whatever
-    reads them. Nothing is read into memory: a handler that reads a stream is interrupted by an
-    `HTTPException` when one byte too many has come. A body that nothing reads is not counted.
+    A body whose Content-Length exceeds the limit is refused before it is read, so a client that
+    expects `100 Continue` never sends it (RFC 9110, section 10.1.1). The bytes of all other bodies
+    are counted while they are read, whatever length was declared and whatever reads them. Nothing
+    is read into memory: a handler that reads a stream gets an `HTTPException` as soon as the body
+    exceeds the limit. A body that nothing reads is not counted.
 
     Args:
         max_size: Maximum size in bytes. A body of this size is accepted.
@@ -97,7 +97,7 @@ def _exceeds(declared: str, max_size: int, request: KitRequest) -> bool:
     """Returns whether the declared length of a body exceeds the limit.
 
     Raises:
-        HTTPException: 400 if Content-Length is no number (RFC 9112, section 6.3).
+        HTTPException: 400 if Content-Length is not a number (RFC 9112, section 6.3).
     """
     # SPEC: RFC 9112 section 6.3: Transfer-Encoding overrides Content-Length.
     if request.header("transfer-encoding") is not None:

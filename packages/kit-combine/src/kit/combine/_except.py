@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs parts for all requests but those that a condition exempts."""
+"""Runs the parts for all requests except those that a condition exempts."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _EXPECTED = "a path pattern, a condition (c), or a list of them"
 def except_(
     condition: str | Condition | Iterable[str | Condition], *middleware: Middleware | Condition
 ) -> Middleware:
-    """Returns middleware that applies its parts to all requests but those that a condition exempts.
+    """Returns middleware that applies its parts to all requests except those that are exempt.
 
-    If an exempting condition fails, the parts are applied.
+    If a condition raises, the request is not exempt.
 
     Args:
-        condition: Which requests are exempt: those whose path, `c.req.path`, matches a route
-            pattern such as `/public/*`, whatever the app is mounted below; those for which a
-            function `(c)`, plain or async, returns a true value; or a list of patterns and
-            functions of which one suffices.
+        condition: Which requests are exempt: those whose whole path, `c.req.path`, matches a route
+            pattern such as `/public/*`; those for which a function `(c)`, plain or async, returns a
+            true value; or a list of patterns and functions, one of which is enough. In an app that
+            is added by `route`, a pattern includes the prefix.
         *middleware: The parts, as for `every`.
 
     Returns:
@@ -67,7 +67,7 @@ def except_(
             return by_function(c, next)
         return run_every("except_()", parts, c, next)
 
-    # For tools: which paths the facts above are not about.
+    # For tools: the paths that these facts don't apply to.
     return attach(except_, **facts_of_every(parts), combine_except=tuple(patterns))
 
 

@@ -33,7 +33,7 @@ def facts_of_every(parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def facts_of_some(parts: Sequence[Part]) -> dict[str, Any]:
-    """Returns the facts of parts of which one runs, as arguments of `attach`."""
+    """Returns the facts of parts if one of them suffices, as arguments of `attach`."""
     facts = [facts_of(part.function) for part in parts]
     merged = _merged(facts, ("responses",))
     if parts[-1].is_condition:  # else it is not what refuses
@@ -76,5 +76,5 @@ def _together(schemes: list[Scheme]) -> Any:
 def _union(types: Sequence[Any]) -> Any:
     try:
         return Union[tuple(types)]  # noqa: UP007 - of types that are known at run time
-    except TypeError:  # something that is no type
+    except TypeError:  # something that is not a type
         return Any

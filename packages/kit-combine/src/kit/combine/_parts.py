@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
-from kit.interface import HandlerError, HTTPException, Next
+from kit.interface import HandlerError, HTTPException
 from kit.interface.signatures import describe, describe_signature, takes_next
 
-__all__ = ("Condition", "Part", "UnmetConditionError", "next_once", "parts_of")
+__all__ = ("Condition", "Part", "UnmetConditionError", "called_again", "parts_of")
 
 # Any lets the function annotate its context as the core's own class, or one with its types.
 Condition: TypeAlias = Callable[[Any], bool | Awaitable[bool]]
@@ -53,7 +53,7 @@ def parts_of(combinator: str, functions: Iterable[Any]) -> tuple[Part, ...]:
         functions: The parts.
 
     Raises:
-        TypeError: If there are none, or one is neither of both.
+        TypeError: If there are none, or one is neither middleware nor a condition.
     """
     parts = tuple(_part(combinator, function) for function in functions)
     if not parts:
@@ -71,21 +71,10 @@ def _part(combinator: str, function: Any) -> Part:
     except TypeError:
         raise TypeError(
             f"{combinator} takes middleware (c, next) and conditions (c), "
-            f"not {describe_signature(function)}: is this a factory that has to be called?"
+            f"not {describe_signature(function):.100}: is this a factory that has to be called?"
         ) from None
 
 
-def next_once(next: Next, part: Part) -> Next:
-    """Makes a `next` for one part that raises if it is called again."""
-    called = False
-
-    def once() -> Awaitable[None]:
-        nonlocal called
-        if called:
-            raise HandlerError(
-                describe(part.function), "called next() multiple times; call it once"
-            )
-        called = True
-        return next()
-
-    return once
+def called_again(part: Part) -> HandlerError:
+    """Returns the error of a part that calls `next` a second time."""
+    return HandlerError(describe(part.function), "called next() multiple times; call it once")

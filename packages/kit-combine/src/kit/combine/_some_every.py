@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs parts one after the other, until one lets the request through, or as long as all do."""
+"""Runs the parts in order, until one lets the request through or one refuses it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kit.interface.metadata import attach
 from kit.interface.signatures import describe
 
 from ._facts import facts_of_every, facts_of_some
-from ._parts import Condition, Part, UnmetConditionError, next_once, parts_of
+from ._parts import Condition, Part, UnmetConditionError, called_again, parts_of
 
 __all__ = ("every", "run_every", "some")
 
@@ -22,9 +22,10 @@ _logger = logging.getLogger("kit")
 def some(*middleware: Middleware | Condition) -> Middleware:
     """Returns middleware that lets a request through if one of its parts does.
 
-    The parts are tried in order. The first that calls `next`, answers, or, being a condition, is
-    met, decides; those after it don't run. If a part raises before it has called `next`, or a
-    condition is not met, the next part is tried. If none is left, the last error is raised.
+    The parts are tried in order until one calls `next`, answers, or is a condition that is met. If
+    a part raises before it has called `next`, or a condition is not met, the next part is tried; if
+    none is left, the last error is raised. What a failed part has set on `c` is kept: variables,
+    headers and the status.
 
     Args:
         *middleware: The parts: middleware `(c, next)`, or conditions `(c)`, plain or async.
@@ -36,7 +37,7 @@ def some(*middleware: Middleware | Condition) -> Middleware:
         TypeError: If there are no parts, or one is neither middleware nor condition.
 
     Example:
-        app.use("/api/*", some(from_office, bearer_auth(token=TOKEN)))
+        app.use("/api/*", some(is_read, bearer_auth(token=TOKEN)))
     """
     parts = parts_of("some()", middleware)
 
@@ -72,32 +73,40 @@ def every(*middleware: Middleware | Condition) -> Middleware:
     return attach(every, **facts_of_every(parts))
 
 
-async def _run_some(parts: tuple[Part, ...], c: Context[Any, Any], next: Next) -> Response | None:
+# C901: to await a part in a function of its own would cost a coroutine for each.
+async def _run_some(  # noqa: C901
+    parts: tuple[Part, ...], c: Context[Any, Any], next: Next
+) -> Response | None:
     is_called = False
 
     def called() -> Awaitable[None]:
         nonlocal is_called
+        if is_called:
+            raise called_again(part)
         is_called = True
         return next()
 
     error: Exception  # set by the last part, and there is one
     for part in parts:
         try:
-            result = await _result_of(part, c, called)
+            result = _call(part, c, called)
+            if hasattr(result, "__await__"):
+                result = await result
         except Exception as raised:
-            if is_called:  # what is behind has run: no other part may run it again
+            if is_called:  # the handlers have run: no other part may run them again
                 raise
             _note(raised, part)
             error = raised
             continue
         if is_response(result):
             return result
-        if is_called or c.finalized:
+        if is_called:
             return None
+        # Whether there is a response says nothing: middleware outside may have set one before.
         if _is_refusal(result, part):
             error = UnmetConditionError("some()", describe(part.function))
             continue
-        if part.is_condition or result is True:
+        if part.is_condition or (result is True and not c.finalized):
             await next()
         return None
     raise error
@@ -121,7 +130,9 @@ async def run_every(
     for index in range(start, len(parts)):
         part = parts[index]
         following = _following(combinator, parts, c, next, index + 1)
-        result = await _result_of(part, c, following)
+        result = _call(part, c, _once(following, part))
+        if hasattr(result, "__await__"):
+            result = await result
         if is_response(result):
             if not c.finalized:
                 c.res = result
@@ -135,10 +146,23 @@ async def run_every(
     await next()
 
 
-async def _result_of(part: Part, c: Context[Any, Any], next: Next) -> Any:
-    """Runs a part; its `next` can be called once."""
-    result: Any = part.function(c) if part.is_condition else part.function(c, next_once(next, part))
-    return await result if hasattr(result, "__await__") else result
+def _call(part: Part, c: Context[Any, Any], next: Next) -> Any:
+    """Returns what a part returns, or an awaitable of it."""
+    return part.function(c) if part.is_condition else part.function(c, next)
+
+
+def _once(next: Next, part: Part) -> Next:
+    """Makes a `next` for one part that raises if it is called again."""
+    is_called = False
+
+    def once() -> Awaitable[None]:
+        nonlocal is_called
+        if is_called:
+            raise called_again(part)
+        is_called = True
+        return next()
+
+    return once
 
 
 def _is_refusal(result: Any, part: Part) -> bool:
@@ -156,7 +180,7 @@ def _following(
 
 
 def _note(error: Exception, part: Part) -> None:
-    """Logs a fault that the next part hides; a refusal is no fault."""
+    """Logs an error that the next part may hide; a refusal is not an error."""
     if not isinstance(error, HTTPException):
         _logger.warning(
             "%s failed, so the next part decides", describe(part.function), exc_info=error

@@ -20,11 +20,11 @@ _current: Current[Any] = Current("kit.context_storage")
 def context_storage() -> AsyncMiddleware:
     """Returns middleware that makes `get_context()` return the context of the request.
 
-    Everything that the request runs finds it: handlers and what they call, tasks and threads that
-    anyio or asyncio start, streamed bodies, and what `wait_until` was given.
+    It works in everything that the request runs: handlers and the functions they call, tasks and
+    threads started by anyio or asyncio, streamed bodies, and work of `wait_until`.
 
     Returns:
-        The middleware, for `app.use(...)`, before whatever calls `get_context()`.
+        The middleware, for `app.use(...)`, to be registered before code that calls `get_context()`.
 
     Example:
         app.use(context_storage())
@@ -41,7 +41,7 @@ def get_context() -> Context[Any, Any]: ...
 @overload
 def get_context(type: TypeForm[ContextT], /) -> ContextT: ...
 def get_context(type: Any = None, /) -> Any:
-    """Returns the context of the request that is being answered.
+    """Returns the context of the current request.
 
     Args:
         type: The type of the context, for type checkers, e.g. `Context[Bindings, Variables]`; it
@@ -68,7 +68,7 @@ def try_get_context() -> Context[Any, Any] | None: ...
 @overload
 def try_get_context(type: TypeForm[ContextT], /) -> ContextT | None: ...
 def try_get_context(type: Any = None, /) -> Any:
-    """Returns the context of the request that is being answered, if there is one.
+    """Returns the context of the current request, if there is one.
 
     Args:
         type: As for `get_context`.

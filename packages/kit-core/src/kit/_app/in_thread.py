@@ -6,12 +6,12 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
-from kit._support.typevars import B, V
-from kit.context import Context
+from kit.interface.binding import is_bindable
 from kit.interface.signatures import describe, describe_signature, takes_next
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _DEFAULT_THREADS = 40
@@ -20,14 +20,12 @@ _numbers = itertools.count()
 
 @overload
 def in_thread(
-    handler: Callable[[Context[B, V]], T], /, *, limiter: int | None = None
-) -> Callable[[Context[B, V]], Coroutine[Any, Any, T]]: ...
+    handler: Callable[P, T], /, *, limiter: int | None = None
+) -> Callable[P, Coroutine[Any, Any, T]]: ...
 @overload
 def in_thread(
     *, limiter: int | None = None
-) -> Callable[
-    [Callable[[Context[B, V]], T]], Callable[[Context[B, V]], Coroutine[Any, Any, T]]
-]: ...
+) -> Callable[[Callable[P, T]], Callable[P, Coroutine[Any, Any, T]]]: ...
 def in_thread(handler: Any = None, /, *, limiter: int | None = None) -> Any:
     """Makes a handler of a plain function that blocks; it runs in a worker thread.
 
@@ -43,7 +41,8 @@ def in_thread(handler: Any = None, /, *, limiter: int | None = None) -> Any:
     thread. A request that is cancelled waits until the function has returned.
 
     Args:
-        handler: A plain function `(c)`. Left out, a decorator is given back.
+        handler: A plain function: a handler `(c)`, or a function below `@typed`. Left out, a
+            decorator is returned.
         limiter: In how many threads of an event loop the function may run at once; further
             requests wait. None: the 40 threads that all functions without a limit of their own
             share, apart from those that anyio gives to others.
@@ -94,11 +93,12 @@ _shared = _Threads(_DEFAULT_THREADS)
 def _wrap(handler: Any, threads: _Threads) -> Any:
     _check(handler)
 
-    async def run(c: Any) -> Any:
+    async def run(*arguments: Any, **named: Any) -> Any:
         from anyio.to_thread import run_sync
 
         # In a tuple: trio refuses a coroutine, such as that of `return c.not_found()`.
-        (result,) = await run_sync(lambda: (handler(c),), limiter=threads.limiter())
+        work = lambda: (handler(*arguments, **named),)  # noqa: E731
+        (result,) = await run_sync(work, limiter=threads.limiter())
         return result
 
     return functools.wraps(handler)(run)
@@ -112,12 +112,24 @@ def _check(handler: Any) -> None:
             f"in_thread() takes a plain function: {describe(handler)} is async, so it runs on the "
             "event loop; move what blocks in it with anyio.to_thread.run_sync()"
         )
-    if takes_next(handler, "in_thread()"):
+    if is_bindable(handler):
+        raise TypeError(
+            f"in_thread() takes a plain function: {describe(handler)} was given to @typed before; "
+            "put @typed above @in_thread"
+        )
+    if _takes_next(handler):
         raise TypeError(
             f"in_thread() takes a handler (c): {describe_signature(handler)} takes next, which can "
             "be awaited on the event loop alone; write an async middleware and move what blocks in "
             "it with anyio.to_thread.run_sync()"
         )
+
+
+def _takes_next(handler: Any) -> bool:
+    try:
+        return takes_next(handler, "in_thread()")
+    except TypeError:  # refused where it is registered, unless it is typed
+        return False
 
 
 def _is_async(handler: Any) -> bool:

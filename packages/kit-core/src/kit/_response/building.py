@@ -67,8 +67,10 @@ def _set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> None:
         key = known_names.get(name) or encode_name(name)
         if isinstance(value, str):
             line = (key, encode_value(name, value))
-            if lines:
-                set_line(lines, line)
+            for each in lines:  # PERF: nearly always there is none, so set_line() isn't called
+                if each[0] == key:
+                    set_line(lines, line)
+                    break
             else:
                 lines.append(line)
         else:

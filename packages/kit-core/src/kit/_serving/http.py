@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
@@ -112,9 +113,9 @@ async def serve(  # noqa: C901
             await send_response(response, send, c._wait_for_disconnect, method)
     except BaseException as error:
         if isinstance(error, Exception):
-            await c._end()  # tasks were promised, whatever became of the response
+            await c._end(error)  # tasks were promised, whatever became of the response
         else:
-            c._close()
+            await c._cancel(error)
         raise
     if c._execution_ctx is not None:
         await c._end()
@@ -129,8 +130,14 @@ async def _serve_other(state: AppState, scope: Scope, receive: Receive, send: Se
     if scope["type"] == "lifespan":
         await serve_lifespan(state.lifespan, receive, send)
     elif scope["type"] == "websocket":
-        from .websocket import serve_websocket
-
-        await serve_websocket(state, scope, receive, send)
+        await _websocket_server()(state, scope, receive, send)
     else:
         raise RuntimeError(f"Kit can't serve the ASGI scope type {scope['type']!r}")
+
+
+@cache
+def _websocket_server() -> Any:
+    """Imports `serve_websocket` with the first connection."""
+    from .websocket import serve_websocket
+
+    return serve_websocket

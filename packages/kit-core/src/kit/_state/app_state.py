@@ -89,7 +89,7 @@ class AppState:
         )
         self.has_plain_not_found = not method_not_allowed
         self.pending: dict[object, str] = {}
-        lifespan.checks.append(self.check_pending)
+        lifespan.checks.append(self.check)
         self._family = [self]
         self._not_found: NotFoundHandler | None = None
         self._prefix: Prefix | None = None
@@ -184,8 +184,18 @@ class AppState:
                 "give it a handler, or put it above a function"
             )
 
-    def _first_match(self, method: str, path: str) -> Any:
+    def check(self) -> None:
+        """Refuses to start with a pending decorator, or a handler that can't do its work.
+
+        Raises:
+            RuntimeError: As `check_pending` does.
+            Exception: What the check of a bound handler raises; see `kit.interface.binding`.
+        """
         self.check_pending()
+        self.table.check_bound()
+
+    def _first_match(self, method: str, path: str) -> Any:
+        self.check()
         table = self.table
         match = table.router.match(method, path)
         table.closed = True

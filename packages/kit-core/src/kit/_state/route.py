@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 from kit.interface import RouterRoute
@@ -23,6 +24,8 @@ class Route(RouterRoute):
         handler: A handler or middleware.
 
     Attributes:
+        unbound: The handler as it was given and the pattern before it was split, if the handler was
+            made for the pattern; else None. See `kit.interface.binding`.
         error_handlers: Those of the apps it came through by `route` and `base_path`, innermost
             first; those of the app that it is part of are not among them.
 
@@ -30,10 +33,18 @@ class Route(RouterRoute):
         TypeError: If the handler can't be called with `(c)` or `(c, next)`.
     """
 
-    __slots__ = ("error_handlers",)
+    __slots__ = ("error_handlers", "unbound")
 
     def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
         wants_next = takes_next(handler, f"{method} {path!r}")
+        self.unbound: tuple[Any, str] | None = None
+        # PERF: plain functions, nearly all handlers, are told apart without an import.
+        if type(handler) is not FunctionType or handler.__dict__:
+            from kit.interface.binding import bind, is_bindable
+
+            if is_bindable(handler):
+                self.unbound = (handler, path)
+                handler = bind(handler, method, path)
         super().__init__(base_path, path, method, handler, takes_next=wants_next)
         self.error_handlers: tuple[ErrorHandlers, ...] = ()
 
@@ -51,6 +62,7 @@ class Route(RouterRoute):
         route.handler = self.handler
         route.takes_next = self.takes_next
         route.error_handlers = self.error_handlers
+        route.unbound = self.unbound
         return route
 
     def below(self, prefix: str) -> Route:
@@ -58,8 +70,19 @@ class Route(RouterRoute):
 
         Args:
             prefix: Where in the other app.
+
+        Raises:
+            TypeError: If the handler can't be bound there.
         """
-        return self.at(merge_path(prefix, self.base_path), merge_path(prefix, self.path))
+        route = self.at(merge_path(prefix, self.base_path), merge_path(prefix, self.path))
+        if self.unbound is not None:
+            from kit.interface.binding import bind
+
+            handler, path = self.unbound
+            whole = merge_path(prefix, path)
+            route.handler = bind(handler, route.method, whole)
+            route.unbound = (handler, whole)
+        return route
 
     def add_error_handlers(self, handlers: Iterable[ErrorHandlers]) -> None:
         """Adds the error handlers of apps further out; none is asked twice."""

@@ -90,6 +90,20 @@ class RouteTable:
         self.router = router
         self.routes = kept
 
+    def check_bound(self) -> None:
+        """Runs the checks of the handlers that were bound to their patterns.
+
+        Raises:
+            Exception: What a check raises.
+        """
+        if self.routed is not None:  # the app that it is part of knows what runs before
+            return
+        for index, route in enumerate(self.routes):
+            if route.unbound is not None:
+                from kit.interface.binding import check
+
+                check(route.handler, self.routes[:index])
+
     def too_late(self) -> str:
         """Returns why nothing can be added to an app that is part of another one."""
         return f"the app was copied into another one by {self.routed}; add everything before"

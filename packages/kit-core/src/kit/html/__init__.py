@@ -14,7 +14,7 @@ from functools import lru_cache
 from string import Formatter
 from typing import Any, LiteralString, NamedTuple, Protocol, overload
 
-from ._places import places_of
+from ._places import PLACES, states_of
 
 try:
     from markupsafe import Markup, escape
@@ -43,7 +43,7 @@ def html(template: LiteralString, /, **values: Any) -> Markup: ...
 @overload
 def html(template: TemplateString, /) -> Markup: ...
 def html(template: Any, /, **values: Any) -> Markup:
-    """Makes HTML of a template, with every value escaped.
+    """Makes HTML from a template, with every value escaped.
 
     A field of the template is a name, `{name}`, with a format if you like, `{price:.2f}`; `{{` and
     `}}` are braces. What a value becomes:
@@ -52,11 +52,11 @@ def html(template: Any, /, **values: Any) -> Markup:
     - what `html` or `raw` returned, or has a method `__html__`: as it is
     - None, True and False: nothing, so that a value may be `note and html(...)`
     - a list, tuple or iterator: its items, one after the other
-    - a t-string: what `html` makes of it
+    - a t-string: the HTML that `html` returns for it
 
-    Escaping protects text and quoted attributes. In a tag but outside of quotes, and in `<script>`
-    and `<style>`, only numbers and what `html` or `raw` returned are taken. Where a link leads and
-    what the script in an `onclick` does is not looked at.
+    Escaping protects text and quoted attributes. In a tag outside of quotes, and in `<script>` and
+    `<style>`, only numbers and what `html` or `raw` returned are accepted. URLs, such as that of a
+    link, and scripts in attributes, such as `onclick`, are not checked.
 
     Args:
         template: A literal, or a t-string. It is trusted, so nothing that comes from outside may
@@ -67,8 +67,8 @@ def html(template: Any, /, **values: Any) -> Markup:
         The HTML, a str, for `c.html` or for a field of another template.
 
     Raises:
-        ValueError: If the template is malformed, has a field that is no name or has no value, or if
-            a value is to stand where escaping doesn't protect.
+        ValueError: If the template is malformed, has a field that is not a name or has no
+            value, or if a value stands where escaping doesn't protect it.
         TypeError: If the template is neither a literal nor a t-string, or if a value is bytes, or
             has to be awaited.
 
@@ -83,21 +83,10 @@ def html(template: Any, /, **values: Any) -> Markup:
     elif hasattr(template, "interpolations") and hasattr(template, "strings"):
         if values:
             raise TypeError("html() takes no values with a t-string, which has its own")
-        literals = template.strings
-        places = places_of(literals)
-        parts = [
-            _rendered(
-                _converted(each.value, each.conversion),
-                _Field(each.expression, each.format_spec, place),
-            )
-            for each, place in zip(template.interpolations, places, strict=True)
-        ]
+        return _of_template_string(template, "text")
     else:
         raise TypeError(f"html() takes a str or a t-string, not {template!r:.100}")
-    whole = [literals[0]]
-    for part, literal in zip(parts, literals[1:], strict=True):
-        whole += (part, literal)
-    return Markup("".join(whole))  # noqa: S704 - each part is escaped, or trusted
+    return _joined(literals, parts)
 
 
 def raw(text: str) -> Markup:
@@ -110,7 +99,7 @@ def raw(text: str) -> Markup:
         The same text, for a field of `html`.
 
     Raises:
-        TypeError: If it is no str.
+        TypeError: If it is not a str.
     """
     if not isinstance(text, str):
         raise TypeError(f"raw() takes a str, not {text!r:.100}")
@@ -120,7 +109,27 @@ def raw(text: str) -> Markup:
 class _Field(NamedTuple):
     name: str
     spec: str
-    place: str | None
+    state: str
+
+
+def _of_template_string(template: TemplateString, state: str) -> Markup:
+    literals = template.strings
+    states = states_of(literals, state)
+    parts = [
+        _rendered(
+            _converted(each.value, each.conversion),
+            _Field(each.expression, each.format_spec, state),
+        )
+        for each, state in zip(template.interpolations, states, strict=True)
+    ]
+    return _joined(literals, parts)
+
+
+def _joined(literals: tuple[str, ...], parts: list[str]) -> Markup:
+    whole = [literals[0]]
+    for part, literal in zip(parts, literals[1:], strict=True):
+        whole += (part, literal)
+    return Markup("".join(whole))  # noqa: S704 - each part is escaped, or trusted
 
 
 @lru_cache(maxsize=1024)
@@ -147,9 +156,9 @@ def _parsed(template: str) -> tuple[tuple[str, ...], tuple[_Field, ...]]:
             raise ValueError(f"html() can't use a field within the format of {{{name}}}")
         fields.append((name, spec or ""))
         literals.append("")
-    places = places_of(tuple(literals))
+    states = states_of(tuple(literals))
     return tuple(literals), tuple(
-        _Field(name, spec, place) for (name, spec), place in zip(fields, places, strict=True)
+        _Field(name, spec, state) for (name, spec), state in zip(fields, states, strict=True)
     )
 
 
@@ -175,14 +184,15 @@ def _rendered(value: Any, field: _Field) -> str:
     if hasattr(value, "__html__"):
         return _formatted_html(value, field)
     if hasattr(value, "interpolations") and hasattr(value, "strings"):
-        return html(value)
+        return _of_template_string(value, field.state)
     if isinstance(value, (bytes, bytearray, memoryview)):
         raise TypeError(f"html() can't show {{{field.name}}}: decode it, it is {value!r:.100}")
     if hasattr(value, "__await__") or hasattr(value, "__aiter__"):
         raise TypeError(f"html() can't wait for {{{field.name}}}: await {value!r:.100} before")
-    if field.place and value.__class__ not in (int, float):
+    if field.state in PLACES and value.__class__ not in (int, float):
+        place = PLACES[field.state]
         raise ValueError(
-            f"html() can't put the value of {{{field.name}}} {field.place}, where escaping doesn't "
+            f"html() can't put the value of {{{field.name}}} {place}, where escaping doesn't "
             "protect: put quotes around an attribute, or pass raw(...) if you trust the value"
         )
     return escape(format(value, field.spec) if field.spec else value)

@@ -5,56 +5,111 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import cast
 
-__all__ = ("places_of",)
+__all__ = ("PLACES", "states_of")
 
-# What ends each state of the tokenizer, as far as it matters here (WHATWG HTML, section 13.2.5).
+# The states of the tokenizer, as far as they matter here (WHATWG HTML, section 13.2.5), and what
+# ends each of them. A blank is what the standard takes for one.
+_BLANK = "\t\n\f\r "
 _ENDS = {
-    "text": re.compile(r"<!--|<[!?]|</?(?P<element>[A-Za-z][^\s/>]*)|</?\Z"),
-    "tag": re.compile(r"[\"'>]"),
+    "text": re.compile(
+        rf"<!---?>|(?P<comment><!--)|(?P<declaration><[!?])"
+        rf"|</?(?P<element>[A-Za-z][^{_BLANK}/>]*)|</?\Z"
+    ),
+    "comment": re.compile("--!?>"),
+    "declaration": re.compile(">"),
     '"': re.compile('"'),
     "'": re.compile("'"),
-    "comment": re.compile("-->"),
     "script": re.compile(r"(?=</script)", re.IGNORECASE),
     "style": re.compile(r"(?=</style)", re.IGNORECASE),
 }
+_AFTER = {"comment": "text", "declaration": "text", '"': "tag", "'": "tag"}
+# What a literal begins with, if a field stands within the name of a tag or a value without quotes.
+_REST = {"name": re.compile(rf"[^{_BLANK}/>]*"), "value": re.compile(rf"[^{_BLANK}>]*")}
+# A quote begins a value after `=` alone. A name may begin with `=`, if it is not the rest of one.
+_VALUE = rf"(?P<equals>[{_BLANK}]*=[{_BLANK}]*(?:(?P<quote>[\"'])|[^{_BLANK}>]*))?"
+_ATTRIBUTE = re.compile(rf"[^{_BLANK}/>][^{_BLANK}/>=]*{_VALUE}")
+_REST_OF_ATTRIBUTE = re.compile(rf"[^{_BLANK}/>=]*{_VALUE}")
+_BETWEEN = re.compile(rf"[{_BLANK}/]*")
 _RAW_TEXT = ("script", "style")
 _TAG = "in a tag, outside of quotes"
+PLACES = {
+    "tag": _TAG,
+    "name": _TAG,
+    "value": _TAG,
+    "declaration": _TAG,
+    "script": "in <script>",
+    "style": "in <style>",
+}
+"""The states in which escaping doesn't protect, with the words of errors for them."""
 
 
-# A template is a literal, of which an app has as many as it has lines. The bound is for those that
-# make theirs up.
+# Templates are literals, so an app has only so many; the bound is for apps that build them.
 @lru_cache(maxsize=1024)
-def places_of(literals: tuple[str, ...]) -> tuple[str | None, ...]:
-    """Returns for each field where it stands, if escaping doesn't protect there, else None.
+def states_of(literals: tuple[str, ...], state: str = "text") -> tuple[str, ...]:
+    """Returns for each field of a template the state of the tokenizer there.
 
     Args:
-        literals: The parts of a template around its fields. The first begins in text.
+        literals: The parts of the template around its fields.
+        state: The state at its beginning, which is that of the field that the template is for.
     """
-    state, element = "text", ""
-    places: list[str | None] = []
+    element = ""
+    states: list[str] = []
     for literal in literals[:-1]:
         state, element = _after(literal, state, element)
-        if state in _RAW_TEXT:
-            places.append(f"in <{state}>")
-        else:
-            places.append(_TAG if state == "tag" else None)
-    return tuple(places)
+        states.append(state)
+    return tuple(states)
 
 
 def _after(literal: str, state: str, element: str) -> tuple[str, str]:
     """Returns the state behind a literal, and the name of the tag that it is in."""
     position = 0
-    while found := _ENDS[state].search(literal, position):
+    if state == "tag":
+        state, position = _after_attribute(_REST_OF_ATTRIBUTE, literal, position)
+    elif state in _REST:
+        position = _end(_REST[state], literal, position)
+        if position < len(literal):
+            state = "tag"
+    while position < len(literal):
+        if state == "tag":
+            position = _end(_BETWEEN, literal, position)
+            if literal.startswith(">", position):
+                position += 1
+                state = element if element in _RAW_TEXT else "text"
+            elif position < len(literal):
+                state, position = _after_attribute(_ATTRIBUTE, literal, position)
+            continue
+        found = _ENDS[state].search(literal, position)
+        if found is None:
+            break
         position = found.end()
         if state == "text":
-            opening = found[0]
-            state = "comment" if opening == "<!--" else "tag"
-            element = "" if opening.startswith("</") else (found["element"] or "").lower()
-        elif state == "tag" and found[0] == ">":
-            state = element if element in _RAW_TEXT else "text"
-        elif state == "tag":
-            state = found[0]
+            state = _opened(found, position == len(literal))
+            element = "" if found[0].startswith("</") else (found["element"] or "").lower()
         else:
-            state = "tag" if state in ('"', "'") else "text"
+            state = _AFTER.get(state, "text")
     return state, element
+
+
+def _opened(found: re.Match[str], is_last: bool) -> str:
+    """Returns the state behind a `<` in text and what belongs to it."""
+    if found["comment"] or found["declaration"]:
+        return "comment" if found["comment"] else "declaration"
+    if found[0].endswith(">"):  # an empty comment
+        return "text"
+    return "name" if is_last else "tag"
+
+
+def _after_attribute(pattern: re.Pattern[str], literal: str, position: int) -> tuple[str, int]:
+    """Returns the state behind an attribute, or where its value begins, and the position there."""
+    found = cast(re.Match[str], pattern.match(literal, position))
+    position = found.end()
+    if found["quote"]:
+        return found["quote"], position
+    return "value" if found["equals"] and position == len(literal) else "tag", position
+
+
+def _end(pattern: re.Pattern[str], literal: str, position: int) -> int:
+    """Returns the end of what a pattern matches, which may be empty."""
+    return cast(re.Match[str], pattern.match(literal, position)).end()

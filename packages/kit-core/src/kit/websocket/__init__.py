@@ -28,9 +28,16 @@ raises:
 SPEC: RFC 6455; ASGI HTTP & WebSocket message format 2.5; WHATWG WebSockets for names.
 """
 
-from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, WSEvents
+from kit.interface.websocket import (
+    CloseEvent,
+    ErrorEvent,
+    MessageEvent,
+    OpenEvent,
+    ReadyState,
+    WebSocketDisconnectedError,
+    WSEvents,
+)
 
-from ._events import CloseEvent, ErrorEvent, MessageEvent, OpenEvent
 from ._handshake import Handshake, handshake_of
 from ._socket import InvalidMessageError, WebSocket
 from ._upgrade import upgrade_websocket
@@ -51,13 +58,5 @@ __all__ = (
 )
 
 # Public classes show the module that they are imported from.
-for _class in (
-    CloseEvent,
-    ErrorEvent,
-    Handshake,
-    InvalidMessageError,
-    MessageEvent,
-    OpenEvent,
-    WebSocket,
-):
+for _class in (Handshake, InvalidMessageError, WebSocket):
     _class.__module__ = __name__

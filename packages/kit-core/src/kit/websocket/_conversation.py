@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
+from types import CoroutineType
+from typing import Any
 
-from kit.interface import HTTPException
+from kit.interface import HandlerError, HTTPException
+from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError
 
-from ._socket import InvalidMessageError, WebSocket
+from ._socket import InvalidMessageError, WebSocket, abandon, end, watch_always
 
 _logger = logging.getLogger("kit")
 
@@ -23,36 +26,60 @@ _FIRST_FAULT_STATUS = 500
 
 
 async def converse(
-    work: Callable[[WebSocket], Awaitable[None]],
+    work: Callable[[WebSocket], Any],
     ws: WebSocket,
+    function: object,
     path: str,
-    *,
     cancel_on_disconnect: bool,
-) -> None:
+) -> Exception | None:
     """Runs a handler and closes the connection when it ends, in whatever way.
 
     Args:
         work: The handler.
         ws: The connection.
+        function: The function of the user, for errors.
         path: The path of the handshake, for the log.
         cancel_on_disconnect: Whether the handler is cancelled when the client leaves.
+
+    Returns:
+        The exception that the handler raised, or None.
     """
     code, reason = _NORMAL, ""
+    failure: Exception | None = None
     try:
         if cancel_on_disconnect:
             from anyio import CancelScope
 
             with CancelScope() as scope:
-                ws._watch_always(scope.cancel)
-                await work(ws)
+                watch_always(ws, scope.cancel)
+                await _checked(work(ws), function)
         else:
-            await work(ws)
+            result = work(ws)
+            if result.__class__ is not CoroutineType:
+                result = _checked(result, function)
+            await result
     except Exception as error:
+        failure = error
         code, reason = _closing_for(error, ws, path)
     except BaseException:
-        ws._abandon()
+        abandon(ws)
         raise
-    await ws._end(code, reason)
+    ending = end(ws, code, reason)
+    if ending is not None:
+        await ending
+    return failure
+
+
+def _checked(result: Any, function: object) -> Any:
+    """Returns what a handler returned.
+
+    Raises:
+        HandlerError: If it can't be awaited.
+    """
+    if not hasattr(result, "__await__"):
+        problem = f"returned {type(result).__name__}: write `async def` for a handler (c, ws)"
+        raise HandlerError(describe(function), problem)
+    return result
 
 
 async def close_after(error: Exception, ws: WebSocket) -> None:

@@ -19,7 +19,10 @@ _NAMES = tuple(WSEvents.__annotations__)
 _BROKE_OFF = 1006  # RFC 6455, section 7.1.5
 
 
-class OpenEvent(Struct, frozen=True):
+# These are what the protocols of kit.interface.websocket are for.
+
+
+class Open(Struct, frozen=True):
     """The connection was accepted."""
 
     @property
@@ -28,7 +31,7 @@ class OpenEvent(Struct, frozen=True):
         return "open"
 
 
-class MessageEvent(Struct, frozen=True):
+class Message(Struct, frozen=True):
     """A message came.
 
     Attributes:
@@ -43,7 +46,7 @@ class MessageEvent(Struct, frozen=True):
         return "message"
 
 
-class CloseEvent(Struct, frozen=True):
+class Closed(Struct, frozen=True):
     """The connection was closed (WHATWG WebSockets, section 6).
 
     Attributes:
@@ -62,7 +65,7 @@ class CloseEvent(Struct, frozen=True):
         return "close"
 
 
-class ErrorEvent(Struct, frozen=True):
+class Raised(Struct, frozen=True):
     """A function of `WSEvents` raised.
 
     Attributes:
@@ -77,7 +80,7 @@ class ErrorEvent(Struct, frozen=True):
         return "error"
 
 
-_OPENED = OpenEvent()
+_OPENED = Open()
 
 
 def check_events(events: Any, function: Any) -> WSEvents:
@@ -117,14 +120,14 @@ async def run_events(events: WSEvents, ws: WebSocket) -> None:
     try:
         await _call(events, "on_open", _OPENED, ws)
         async for data in ws:
-            await _call(events, "on_message", MessageEvent(data), ws)
+            await _call(events, "on_message", Message(data), ws)
     except BaseException as error:
         if isinstance(error, Exception):
             await close_after(error, ws)
         raise
     finally:
         code = ws.close_code or _BROKE_OFF
-        closed = CloseEvent(code, ws.close_reason, code != _BROKE_OFF)
+        closed = Closed(code, ws.close_reason, code != _BROKE_OFF)
         await _call(events, "on_close", closed, ws)
 
 
@@ -143,6 +146,6 @@ async def _call(events: Any, name: str, event: Any, ws: WebSocket) -> None:
         on_error = events.get("on_error")
         if on_error is None:
             raise
-        result = on_error(ErrorEvent(error), ws)
+        result = on_error(Raised(error), ws)
         if hasattr(result, "__await__"):
             await result

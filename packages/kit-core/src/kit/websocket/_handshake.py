@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec import Struct
+
+from kit._support.struct import with_plain_stores
 from kit.interface import Request as AnyRequest
 from kit.web import Response
 from kit.web._response import lines_of, response_of
@@ -14,11 +17,13 @@ from kit.web._response import lines_of, response_of
 Message: TypeAlias = dict[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
-Conversation: TypeAlias = Callable[[Receive, Send], Awaitable[None]]
+Conversation: TypeAlias = Callable[[Receive, Send], Awaitable[Exception | None]]
 
 _logger = logging.getLogger("kit")
 
-_KEY = "kit.websocket"
+KEY = "kit.websocket"
+# SPEC: ASGI WebSocket, "WebSocket Connection Scope": servers may leave these out.
+_OPTIONAL = {"headers": (), "query_string": b"", "root_path": "", "scheme": "ws"}
 _SCHEMES = {"ws": "http", "wss": "https"}
 # SPEC: RFC 6455 section 4.2.2: the server writes these itself. The others describe a body.
 _NOT_SENT = frozenset(
@@ -35,7 +40,8 @@ _NOT_SENT = frozenset(
 )
 
 
-class Handshake:
+@with_plain_stores
+class Handshake(Struct, eq=False):
     """A handshake that waits for its answer. For packages that hand connections on, and for hosts.
 
     A host, such as a server or a test client, makes one, has the request with its `scope` answered,
@@ -51,33 +57,25 @@ class Handshake:
         scope: The scope with the method GET and the scheme `http` or `https`, for the request.
     """
 
-    __slots__ = (
-        "_body_given",
-        "_conversation",
-        "_on_refusal",
-        "_protocol",
-        "_receive",
-        "_send",
-        "scope",
-    )
+    scope: dict[str, Any]
+    _receive: Receive
+    _send: Send
+    _conversation: Conversation | None = None
+    _protocol: str = ""
+    _on_refusal: Callable[[], object] | None = None
+    _on_end: Callable[[BaseException | None], Awaitable[None]] | None = None
+    _body_given: bool = False
 
-    def __init__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
-        scheme = scope.get("scheme", "ws")
-        self.scope: dict[str, Any] = {
-            "headers": (),
-            "query_string": b"",
-            "root_path": "",
-            **scope,
-            "method": "GET",
-            "scheme": _SCHEMES.get(scheme, scheme),
-            _KEY: self,
-        }
-        self._receive = receive
-        self._send = send
-        self._body_given = False
-        self._conversation: Conversation | None = None
-        self._on_refusal: Callable[[], object] | None = None
-        self._protocol = ""
+    if TYPE_CHECKING:
+
+        def __init__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None: ...
+
+    def __post_init__(self) -> None:
+        scope = self.scope = {**_OPTIONAL, **self.scope}
+        scheme = scope["scheme"]
+        scope["method"] = "GET"
+        scope["scheme"] = _SCHEMES.get(scheme, scheme)
+        scope[KEY] = self
 
     def accept(
         self,
@@ -91,7 +89,8 @@ class Handshake:
 
         Args:
             conversation: Called with `(receive, send)`, the messages of ASGI, once the connection
-                is accepted; the connection is over when it returns.
+                is accepted; the connection is over when it returns. It returns the exception that
+                ended it, or None.
             protocol: The subprotocol.
             headers: Header lines of the response.
             on_refusal: Called if the connection is not accepted in the end.
@@ -99,10 +98,7 @@ class Handshake:
         Returns:
             A response with the status 101.
         """
-        if self._on_refusal is not None:  # another handler had accepted it before
-            self._on_refusal()
-        self._conversation = conversation
-        self._protocol = protocol
+        begin(self, conversation, protocol)
         self._on_refusal = on_refusal
         return response_of(None, 101, list(headers))
 
@@ -126,15 +122,29 @@ class Handshake:
         if refuse is not None:
             refuse()
 
-    async def converse(self, response: Response) -> None:
+    async def converse(self, response: Response) -> Exception | None:
         """Accepts the connection and runs the conversation.
 
         Args:
             response: The final response, whose headers are sent.
 
+        Returns:
+            The exception that ended the conversation, which was logged, or None.
+
         Raises:
             RuntimeError: If no handler has accepted the connection.
         """
+        on_end, self._on_end = self._on_end, None
+        if on_end is not None:
+            failure: BaseException | None = None
+            try:
+                failure = result = await self.converse(response)
+            except BaseException as error:
+                failure = error
+                raise
+            finally:
+                await on_end(failure)
+            return result
         conversation = self._conversation
         if conversation is None:
             raise RuntimeError("converse() was called for a connection that no handler accepted")
@@ -147,9 +157,17 @@ class Handshake:
         except OSError:
             _logger.debug("The client had left before its WebSocket was accepted")
             self.close()
-            return
+            return None
         self._on_refusal = None
-        await conversation(self._receive, self._send)
+        return await conversation(self._receive, self._send)
+
+    def end_with(self, on_end: Callable[[BaseException | None], Awaitable[None]]) -> None:
+        """Sets what `converse` calls at its end; for `Kit.fetch`, whose request lasts until then.
+
+        Args:
+            on_end: Called with the exception that ended the conversation, or None.
+        """
+        self._on_end = on_end
 
     async def receive_http(self) -> Message:
         """Returns the messages of the GET request that the handshake is: no body, then the end.
@@ -169,6 +187,14 @@ class Handshake:
         await self._send({"type": "websocket.close", "code": 1000})
 
 
+def begin(handshake: Handshake, conversation: Conversation, protocol: str) -> None:
+    """Accepts a connection as `Handshake.accept` does, for a handler that makes the response."""
+    if handshake._on_refusal is not None:  # another handler had accepted it before
+        handshake.close()
+    handshake._conversation = conversation
+    handshake._protocol = protocol
+
+
 def handshake_of(request: AnyRequest) -> Handshake | None:
     """Returns the handshake that a request is, or None if it is an ordinary request.
 
@@ -176,4 +202,4 @@ def handshake_of(request: AnyRequest) -> Handshake | None:
         request: The request, e.g. `c.req.raw`.
     """
     scope = request.scope
-    return None if scope is None else scope.get(_KEY)
+    return None if scope is None else scope.get(KEY)

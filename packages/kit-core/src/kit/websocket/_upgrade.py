@@ -6,23 +6,26 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from types import CoroutineType
 from typing import Any, NamedTuple, Protocol, TypeAlias, overload
 
 from kit._support.typevars import B, V
-from kit.context import Context
-from kit.interface import HandlerError, HTTPException
+from kit.context import Context, scope_of, switching_protocols
+from kit.interface import HTTPException
 from kit.interface.fields import is_token
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 from kit.interface.origins import check_origins, is_own_origin
-from kit.interface.signatures import accepts, describe, describe_signature
+from kit.interface.signatures import accepts, describe_signature
 from kit.interface.websocket import WSEvents
 from kit.web import Response
 
 from ._conversation import converse
 from ._events import check_events, run_events
-from ._handshake import Receive, Send, handshake_of
-from ._socket import WebSocket
+from ._handshake import KEY, Handshake, Receive, Send
+from ._handshake import begin as accept
+from ._socket import WebSocket, websocket_of
 
 _logger = logging.getLogger("kit")
 
@@ -34,7 +37,7 @@ CreateEvents: TypeAlias = Callable[[Context[B, V]], WSEvents | Awaitable[WSEvent
 Upgrade: TypeAlias = Callable[[Context[B, V]], Awaitable[Response]]
 IsAllowedOrigin: TypeAlias = Callable[[str, Context[Any, Any]], bool | Awaitable[bool]]
 """Returns whether an origin may connect: `def allowed(origin, c)`, plain or async."""
-_Work: TypeAlias = Callable[[WebSocket], Awaitable[None]]
+_Work: TypeAlias = Callable[[WebSocket], Any]
 
 
 class Upgrades(Protocol):
@@ -153,27 +156,27 @@ def _handler_of(function: Any, terms: _Terms) -> Upgrade[Any, Any]:
     may_connect, protocols, most, cancels = terms
 
     async def upgrade(c: Context[Any, Any]) -> Response:
-        request = c.req.raw
-        handshake = handshake_of(request)
-        if handshake is None:
-            raise _upgrade_required(request.scope)
+        scope = scope_of(c)
+        handshake: Handshake | None = None if scope is None else scope.get(KEY)
+        if scope is None or handshake is None:
+            raise _upgrade_required(scope)
+        req = c.req
         if may_connect is not None:
-            origin = c.req.header("origin")
+            origin = req.header("origin")
             if origin is not None:
                 await _check_origin(origin, c, may_connect)
-        offered = handshake.scope.get("subprotocols") if protocols else None
+        offered = scope.get("subprotocols") if protocols else None
         protocol = _negotiated(protocols, offered) if offered else ""
         work: Any = begin(c)
-        if hasattr(work, "__await__"):
+        if work.__class__ is CoroutineType:
             work = await work
 
-        async def run(receive: Receive, send: Send) -> None:
-            ws = WebSocket(receive, send, lambda: request.url, protocol, most)
-            await converse(work, ws, c.req.path, cancel_on_disconnect=cancels)
+        def run(receive: Receive, send: Send) -> Awaitable[Exception | None]:
+            ws = websocket_of(receive, send, req, protocol, most)
+            return converse(work, ws, function, req.path, cancels)
 
-        handshake.accept(run, protocol=protocol)
-        # Made by `c`, so that it has the headers that were set before.
-        return c.body(None, 101)
+        accept(handshake, run, protocol)
+        return switching_protocols(c)
 
     upgrade.__name__ = getattr(function, "__name__", "upgrade")
     upgrade.__qualname__ = getattr(function, "__qualname__", upgrade.__qualname__)
@@ -207,30 +210,14 @@ def _beginning_of(function: Any) -> Callable[[Context[Any, Any]], _Work | Awaita
     if not callable(function):
         raise TypeError(f"upgrade_websocket() takes a function (c, ws), not {function!r:.100}")
     if accepts(function, 2):
-
-        def begin(c: Context[Any, Any]) -> _Work:
-            async def work(ws: WebSocket) -> None:
-                result = function(c, ws)
-                if not hasattr(result, "__await__"):
-                    problem = f"returned {type(result).__name__}: write `async def` for a handler"
-                    raise HandlerError(describe(function), f"{problem} (c, ws)")
-                await result
-
-            return work
-
-        return begin
+        return lambda c: partial(function, c)
     if accepts(function, 1):
 
         async def begin_by_events(c: Context[Any, Any]) -> _Work:
             events = function(c)
             if hasattr(events, "__await__"):
                 events = await events
-            checked = check_events(events, function)
-
-            async def work(ws: WebSocket) -> None:
-                await run_events(checked, ws)
-
-            return work
+            return partial(run_events, check_events(events, function))
 
         return begin_by_events
     raise TypeError(

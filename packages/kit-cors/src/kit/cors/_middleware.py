@@ -24,13 +24,13 @@ from ._preflight import Preflights
 
 __all__ = ("AllowMethods", "AllowOrigin", "cors")
 
-_Answer: TypeAlias = Callable[[Context[Any, Any]], Awaitable[Response]]
+_Answer: TypeAlias = Callable[[Context[Any, Any], str, str | None], Awaitable[Response]]
 
 _ORIGIN = "Access-Control-Allow-Origin"
 _CREDENTIALS = "Access-Control-Allow-Credentials"
 _EXPOSE = "Access-Control-Expose-Headers"
 _ASKED_METHOD = "Access-Control-Request-Method"
-# The variable by which one middleware tells those further out which origin it has allowed.
+# The variable that tells outer `cors` middleware which origin an inner one has allowed.
 _ALLOWED = "kit.cors"
 
 
@@ -59,7 +59,8 @@ def cors(
     status. Register it before guards, since a preflight has no credentials, and errors and
     refusals have to be readable by scripts too.
 
-    CORS says which pages may read responses. It keeps no request from being handled: see kit-csrf.
+    CORS says which pages may read responses. It doesn't prevent requests from being handled: see
+    kit-csrf.
 
     Args:
         origin: The origins that are allowed: `*` for all of them; one or several, which are
@@ -98,16 +99,13 @@ def cors(
         any_origin=any_origin,
     )
     origins = None if any_origin else check_origin(check, origin)
-    decide: Decide | None = None
-    if isinstance(origins, frozenset):
-        decide = _one_of(origins)
-    elif origins is not None:
-        decide = checked(origins)
+    listed = origins if isinstance(origins, frozenset) else None
+    decide = checked(origins) if callable(origins) else None
     exposed = check_headers(check, "expose_headers", expose_headers, credentials=credentials)
     if max_age is not None:
         check.number("max_age", max_age, least=0, unit="seconds")
     answer = Preflights(
-        decide,
+        any_origin=any_origin,
         allow_methods=check_methods(check, allow_methods, credentials=credentials),
         allow_headers=check_headers(check, "allow_headers", allow_headers, credentials=credentials),
         max_age=None if max_age is None else str(max_age),
@@ -115,24 +113,16 @@ def cors(
         expose_headers=exposed,
         allow_private_network=allow_private_network,
     ).answer
-    if decide is None:
+    if any_origin:
         return _for_any(answer, exposed)
-    listed = origins if isinstance(origins, frozenset) else None
     return _for_some(listed, decide, answer, exposed, credentials=credentials)
-
-
-def _one_of(origins: frozenset[str]) -> Decide:
-    async def decide(origin: str, c: Any) -> str | None:
-        return origin if origin in origins else None
-
-    return decide
 
 
 def _for_any(answer: _Answer, exposed: str | None) -> AsyncMiddleware:
     async def cors(c: Context[Any, Any], next: Next) -> Response | None:
         req = c.req
         if req.method == "OPTIONS" and req.header(_ASKED_METHOD) is not None:
-            return await answer(c)
+            return await answer(c, req.header("Origin") or "", "*")
         try:
             await next()
         finally:  # a timeout further out cancels it, and answers with the headers that are set
@@ -151,7 +141,7 @@ def _for_any(answer: _Answer, exposed: str | None) -> AsyncMiddleware:
 
 def _for_some(
     listed: frozenset[str] | None,
-    decide: Decide,
+    decide: Decide | None,
     answer: _Answer,
     exposed: str | None,
     *,
@@ -159,14 +149,14 @@ def _for_some(
 ) -> AsyncMiddleware:
     async def cors(c: Context[Any, Any], next: Next) -> Response | None:
         req = c.req
-        if req.method == "OPTIONS" and req.header(_ASKED_METHOD) is not None:
-            return await answer(c)
         origin = req.header("Origin") or ""
         allowed: str | None
-        if listed is None:
+        if decide is not None:
             allowed = await decide(origin, c)
         else:
-            allowed = origin if origin in listed else None
+            allowed = origin if listed is not None and origin in listed else None
+        if req.method == "OPTIONS" and req.header(_ASKED_METHOD) is not None:
+            return await answer(c, origin, allowed)
         try:
             await next()
         finally:  # a timeout further out cancels it, and answers with the headers that are set
@@ -182,7 +172,7 @@ def _for_some(
                     c.header(_CREDENTIALS)
             if exposed is not None and (inner is None or not c.res.headers.has(_EXPOSE)):
                 c.header(_EXPOSE, exposed)
-            # PERF: added without a look at what is there, which costs more than a line too many.
+            # PERF: appended without a look for duplicates, which costs more than a second line.
             c.header("Vary", "Origin", append=True)
         return None
 

@@ -27,7 +27,7 @@ _EXAMPLE = "name the origins that may, e.g. origin='https://app.example.com'"
 def check_flags(
     check: OptionChecks, *, credentials: bool, allow_private_network: bool, any_origin: bool
 ) -> None:
-    """Checks the options that open more to an origin than its pages: they need named origins.
+    """Checks the options that are too dangerous for every origin: they need named origins.
 
     Args:
         check: The checks of the factory.
@@ -36,7 +36,7 @@ def check_flags(
         any_origin: Whether every origin is allowed.
 
     Raises:
-        TypeError: If an option is no bool.
+        TypeError: If an option is not a bool.
         ValueError: If every origin would be allowed.
     """
     if check.flag("credentials", credentials) and any_origin:
@@ -63,7 +63,7 @@ def check_origin(check: OptionChecks, origin: Any) -> frozenset[str] | AllowOrig
 
     Raises:
         TypeError: If it has the wrong type.
-        ValueError: If an origin in it is none.
+        ValueError: If it contains something that is not an origin.
     """
     if callable(origin):
         return origin  # type: ignore[no-any-return]
@@ -75,7 +75,12 @@ def check_origin(check: OptionChecks, origin: Any) -> frozenset[str] | AllowOrig
             origin,
             "'*', an origin, a list of origins, a compiled pattern or a function (origin, c)",
         )
-    return check_origins(check, "origin", origin, several="a compiled pattern or a function")
+    origins = check.texts("origin", origin)
+    if "*" in origins:
+        raise ValueError(
+            "cors(origin=...) has '*' in a list: write origin='*' alone to allow every origin"
+        )
+    return check_origins(check, "origin", origins, several="a compiled pattern or a function")
 
 
 def _matching(check: OptionChecks, pattern: re.Pattern[Any]) -> AllowOrigin:
@@ -84,7 +89,7 @@ def _matching(check: OptionChecks, pattern: re.Pattern[Any]) -> AllowOrigin:
     fullmatch = pattern.fullmatch
 
     def matching(origin: str, c: Any) -> str | None:
-        # A pattern may take very long for a long text: it gets nothing but origins.
+        # A pattern may take very long to match a long text, so it is only asked about origins.
         return origin if is_origin(origin) and fullmatch(origin) else None
 
     return matching
@@ -165,10 +170,10 @@ def check_headers(check: OptionChecks, name: str, value: Any, *, credentials: bo
 def _listed(
     check: OptionChecks, name: str, members: tuple[str, ...], *, credentials: bool
 ) -> str | None:
-    # SPEC: Fetch, section 3.3.5: where there are credentials, a `*` is a name like any other.
+    # SPEC: Fetch, section 3.3.5: with credentials, a `*` is a name like any other.
     if credentials and "*" in members:
         check.unusable(
-            name, "*", "names, as with credentials=True browsers take '*' for one of them"
+            name, "*", "names: with credentials=True, browsers treat '*' as a literal name"
         )
     return ",".join(members) or None
 

@@ -11,7 +11,7 @@ from kit.interface import Context, Response
 from kit.interface.calls import call
 from kit.interface.fields import TOKEN, is_token, list_members
 
-from ._options import AllowMethods, Decide
+from ._options import AllowMethods
 
 _ASKED_HEADERS = "Access-Control-Request-Headers"
 # SPEC: Private Network Access, section 3.1.
@@ -23,7 +23,7 @@ class Preflights:
     """The answers to preflights (Fetch, section 3.3.3).
 
     Args:
-        decide: Returns the origin to allow; None if every origin is.
+        any_origin: Whether every origin is allowed.
         allow_methods: Value of the header, None for no header, or the function that returns the
             methods.
         allow_headers: Value of the header; None to allow the headers that are asked for.
@@ -38,15 +38,14 @@ class Preflights:
         "_allow_methods",
         "_allow_private_network",
         "_credentials",
-        "_decide",
         "_fixed",
         "_vary",
     )
 
     def __init__(
         self,
-        decide: Decide | None,
         *,
+        any_origin: bool,
         allow_methods: str | AllowMethods | None,
         allow_headers: str | None,
         max_age: str | None,
@@ -54,7 +53,6 @@ class Preflights:
         expose_headers: str | None,
         allow_private_network: bool,
     ) -> None:
-        self._decide = decide
         self._allow_methods = allow_methods if callable(allow_methods) else None
         self._allow_headers = allow_headers
         self._credentials = credentials
@@ -66,31 +64,33 @@ class Preflights:
         }
         self._fixed = {name: value for name, value in fixed.items() if value is not None}
         vary = []
-        if decide is not None or callable(allow_methods):
+        if not any_origin or callable(allow_methods):
             vary.append("Origin")
         if allow_private_network:
             vary.append(_ASKED_PRIVATE)
         self._vary = ", ".join(vary)
 
-    async def answer(self, c: Context[Any, Any]) -> Response:
+    async def answer(self, c: Context[Any, Any], origin: str, allowed: str | None) -> Response:
         """Makes the answer to a preflight.
 
         Args:
             c: The context of the request.
+            origin: The origin that asks; `""` if the request doesn't say.
+            allowed: The origin to allow, `*`, or None.
 
         Returns:
             A 204.
         """
         asked = c.req.header
-        origin = asked("Origin") or ""
-        allowed = "*" if self._decide is None else await self._decide(origin, c)
         headers = self._fixed.copy()
         if self._allow_methods is not None:
             methods = _joined(await call(self._allow_methods, origin, c))
             if methods:
                 headers["Access-Control-Allow-Methods"] = methods
         vary = self._vary
-        names = self._allow_headers or _named(asked(_ASKED_HEADERS))
+        names = self._allow_headers
+        if names is None and (wanted := asked(_ASKED_HEADERS)) is not None:
+            names = _named(wanted)
         if names:
             headers["Access-Control-Allow-Headers"] = names
             vary = f"{vary}, {_ASKED_HEADERS}" if vary else _ASKED_HEADERS
@@ -101,7 +101,7 @@ class Preflights:
                     headers["Access-Control-Allow-Credentials"] = "true"
                 if self._allow_private_network and asked(_ASKED_PRIVATE) == "true":
                     headers["Access-Control-Allow-Private-Network"] = "true"
-        # What middleware further out has set for a response with a body; its Vary is kept.
+        # Outer middleware may have set these for a response with a body. Its Vary is kept.
         c.header("Content-Type")
         c.header("Content-Length")
         if vary:
@@ -110,9 +110,9 @@ class Preflights:
 
 
 @lru_cache(maxsize=64)
-def _named(asked: str | None) -> str | None:
+def _named(asked: str) -> str:
     """Returns the names in a list of headers. PERF: pages ask for the same ones again and again."""
-    if asked is None or _NAMES.fullmatch(asked):
+    if _NAMES.fullmatch(asked):
         return asked
     return ",".join(filter(is_token, list_members(asked)))
 

@@ -27,7 +27,7 @@ IsAllowedSite: TypeAlias = Callable[[SecFetchSite, Any], bool | Awaitable[bool]]
 _Allows: TypeAlias = Callable[[Any, Any], Any]
 
 _SITES = get_args(SecFetchSite)
-# They change nothing (RFC 9110, section 9.2.1). TRACE isn't sent by browsers; it can stay out.
+# They change nothing (RFC 9110, section 9.2.1). TRACE is left out, since browsers don't send it.
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 # SPEC: the types of forms and links (HTML, sections 4.10.18.6 and 4.6.5), which need no preflight.
 # A script of another site can also send a body that has no type.
@@ -49,26 +49,26 @@ def csrf(
     has neither: an `HTTPException` with status 403.
 
     Browsers send both headers by themselves, and scripts can't change them. Clients other than
-    browsers send neither; leave routes that are for them alone uncovered.
+    browsers send neither, so don't cover routes that are only for them.
 
     Args:
         origin: The origins that are allowed: one or several, which are compared literally, e.g.
             `https://app.example.com`, or a function `(origin, c)`, plain or async, that returns
-            whether an origin is allowed. None: the host of the request is, see
-            `kit.interface.origins.is_own_origin`; where the server sees `http`, as behind a proxy
-            that ends TLS, with `https` too.
+            whether an origin is allowed. None: the request's own origin, see
+            `kit.interface.origins.is_own_origin`. If the server sees `http`, e.g. behind a proxy
+            that terminates TLS, the `https` origin of the same host is allowed too.
         sec_fetch_site: The values of Sec-Fetch-Site that are allowed: one or several, or a
             function `(site, c)`, plain or async, which is asked about the values of the standard
             alone.
-        forms_only: Whether requests pass whose Content-Type no form can have. That is for APIs
-            which take nothing but JSON and check it; see the README.
+        forms_only: Whether to let through requests with a Content-Type that no form can send. This
+            is for APIs that only take JSON and check the type; see the README.
 
     Returns:
         The middleware, for `app.use(...)`. It carries the status of its refusal as a fact.
 
     Raises:
         TypeError: If an option has the wrong type.
-        ValueError: If an origin or a value of Sec-Fetch-Site is none.
+        ValueError: If an origin or a value of Sec-Fetch-Site is invalid.
 
     SPEC: W3C Fetch Metadata, section 2.3; RFC 6454, section 7.
 
@@ -94,7 +94,8 @@ def csrf(
                 await next()
                 return
         origin = header("Origin")
-        # Two headers are joined by a comma, which no origin has: a function might look at the end.
+        # Repeated headers are joined by a comma. A function that checks only the end might be
+        # fooled.
         if origin is not None and "," not in origin:
             allowed = is_allowed_origin(origin, c)
             if hasattr(allowed, "__await__"):
@@ -104,7 +105,7 @@ def csrf(
                 return
         raise HTTPException(403, "Forbidden")
 
-    # PERF: no coroutine of its own, so that what is safe costs next to nothing.
+    # PERF: not a coroutine, so that safe requests cost next to nothing.
     def csrf(c: Context[Any, Any], next: Next) -> Awaitable[None]:
         return next() if c.req.method in _SAFE else guard(c, next)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kit.interface import METHOD_NAME_ALL, App
+from kit.interface.metadata import facts_of
 from kit.interface.paths import decode_component, decode_path, merge_path, path_of_url
 
 from ._inspection import is_mounted, shown_name
@@ -27,6 +28,7 @@ class Step:
         is_mounted: Whether it hands over to a mounted application.
         params: The parameters, as the handler sees them.
         runs: Whether its turn comes; not if an earlier one answers.
+        source: The code that was generated for it, as `kit.typed` does; empty if there is none.
     """
 
     method: str
@@ -36,6 +38,7 @@ class Step:
     is_mounted: bool
     params: dict[str, str]
     runs: bool
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,7 @@ def _steps(app: App, method: str, path: str) -> list[Step]:
                 is_mounted(route),
                 _values(params, *stash),
                 not is_answered,
+                facts_of(route.handler).source,
             )
         )
         is_answered = is_answered or not is_middleware

@@ -70,6 +70,11 @@ class Printer:
             self._last = data[-1:]
             click.echo(data, self._stream, nl=False)
 
+    def message(self, data: str | bytes) -> None:
+        """Prints a message of a WebSocket: text in a line of its own, binary as its size."""
+        shown = data if isinstance(data, str) else f"({len(data)} bytes)"
+        click.echo(shown, self._stream)
+
     def end(self) -> None:
         """Prints what is left."""
         if self._kept:

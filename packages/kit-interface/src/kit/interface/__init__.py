@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._app import App
-from ._context import Context, ExecutionContext, KitRequest
+from ._context import Context, ExecutionContext, Exit, KitRequest
 from ._errors import (
     HandlerError,
     HTTPException,
@@ -30,7 +30,7 @@ from ._web import Blob, File, FormData, Headers, Request, Response, is_response
 
 if TYPE_CHECKING:
     from . import plugins
-    from ._problems import FieldError, ProblemError, RequestValidationError
+    from ._problems import FieldError, ProblemError, RequestValidationError, ValidationProblem
 
 __all__ = (
     "METHOD_NAME_ALL",
@@ -40,6 +40,7 @@ __all__ = (
     "Context",
     "ErrorHandler",
     "ExecutionContext",
+    "Exit",
     "FieldError",
     "File",
     "FormData",
@@ -64,6 +65,7 @@ __all__ = (
     "RouterClosedError",
     "RouterRoute",
     "UnsupportedPathError",
+    "ValidationProblem",
     "ValidationTarget",
     "is_response",
     "plugins",
@@ -87,6 +89,7 @@ _LATER = {
     "FieldError": "_problems",
     "ProblemError": "_problems",
     "RequestValidationError": "_problems",
+    "ValidationProblem": "_problems",
     "plugins": "",
 }
 

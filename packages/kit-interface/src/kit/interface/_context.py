@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 from ._errors import ValidationTarget
 from ._router import RouterRoute
@@ -29,6 +29,10 @@ class ExecutionContext(Protocol):
 
     def wait_until(self, awaitable: Awaitable[Any], /) -> None:
         """Keeps `awaitable` running after the response; its exception is logged."""
+
+
+Exit: TypeAlias = Callable[[BaseException | None], Awaitable[object]]
+"""Runs at the end of a request, given the exception that ended it; True if it deals with that."""
 
 
 class KitRequest(Protocol):
@@ -206,6 +210,15 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
             RuntimeError: If the request was made in process without one.
         """
 
+    def add_exit(self, exit: Exit, /) -> None:
+        """Runs `exit` when the response was sent, streamed bodies included; the last added first.
+
+        Args:
+            exit: Called with the exception that a handler, a middleware or the streamed body
+                raised, or that cancelled the request; else with None. If it returns True, the exits
+                after it are called with None.
+        """
+
     @property
     def res(self) -> Response:
         """The response so far; an empty one if there is none yet."""
@@ -221,6 +234,9 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
 
     def header(self, name: str, value: str | None = None, /, *, append: bool = False) -> None:
         """Sets a header of the response; None deletes it."""
+
+    def set_headers(self, headers: Mapping[str, str], /, *, overwrite: bool = True) -> None:
+        """Sets several headers of the response; unless `overwrite`, existing ones are kept."""
 
     def status(self, code: int, /) -> None:
         """Sets the status of the response that is made next."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from ._errors import HTTPException, ValidationTarget, check_status
 
@@ -83,39 +83,72 @@ class FieldError(TypedDict):
         message: What is wrong with it, for people.
         type: What is wrong with it, for programs: a name of pydantic's such as `missing` or
             `int_type`, see `kit.interface.models.error_type`.
+        target: The part of the request, where one document lists the errors of several.
     """
 
     path: str
     message: str
     type: str
+    target: NotRequired[ValidationTarget]
+
+
+class ValidationProblem(TypedDict):
+    """The problem document (RFC 9457) that responds to invalid data, with the status 400.
+
+    Attributes:
+        title: `Bad Request`.
+        status: 400.
+        detail: What is wrong as a whole.
+        target: The part of the request; absent if several parts are invalid.
+        errors: What is wrong with its fields.
+    """
+
+    title: str
+    status: int
+    detail: str
+    target: NotRequired[ValidationTarget]
+    errors: list[FieldError]
 
 
 class RequestValidationError(ProblemError):
-    """A part of the request doesn't fit its type: a 400 whose problem document says so.
+    """A request doesn't fit its type: a 400 whose problem document says where.
 
-    The members of the document besides those of RFC 9457 are `target` and `errors`.
+    The members of the document besides those of RFC 9457 are `target` and `errors`; see
+    `ValidationProblem`.
 
     Args:
         target: The part of the request: `json`, `form`, `query`, `param`, `header` or `cookie`.
+            None if several parts are invalid: each error then has a `target` of its own.
         errors: What is wrong with its fields.
         detail: What is wrong as a whole, a sentence without its full stop. Default: that the part
             is invalid.
     """
 
     def __init__(
-        self, target: ValidationTarget, errors: Iterable[FieldError], detail: str | None = None
+        self,
+        target: ValidationTarget | None,
+        errors: Iterable[FieldError],
+        detail: str | None = None,
     ) -> None:
         self.target = target
         self.errors = list(errors)
-        detail = detail or f"{_SUBJECTS[target]} invalid"
-        texts = (f"{e['path']}: {e['message']}" if e["path"] else e["message"] for e in self.errors)
+        subject = "The request is" if target is None else _SUBJECTS[target]
+        detail = detail or f"{subject} invalid"
+        members: dict[str, Any] = {} if target is None else {"target": target}
         super().__init__(
             400,
             detail=detail,
-            message=f"{detail}: {'; '.join(texts)}",
-            target=target,
+            message=f"{detail}: {'; '.join(map(_line, self.errors))}",
+            **members,
             errors=self.errors,
         )
+
+
+def _line(error: FieldError) -> str:
+    place = error["path"]
+    if "target" in error:
+        place = f"{error['target']} {place}".rstrip()
+    return f"{place}: {error['message']}" if place else error["message"]
 
 
 def _phrase(status: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
-from typing import Any, Protocol, Self, TypeAlias, TypeGuard
+from typing import Any, Protocol, Self, TypeAlias, TypeGuard, runtime_checkable
 
 Bytes: TypeAlias = bytes
 """The type, where a method of the same name hides it."""
@@ -90,8 +90,11 @@ class Blob(Protocol):
         """Yields the content in chunks."""
 
 
+@runtime_checkable
 class File(Blob, Protocol):
     """A blob with a name, e.g. an uploaded file (W3C File API, section 4).
+
+    It can be the type of a field in a validated form: `isinstance` tells files from text.
 
     Read it before the response is done: its content may be in a temporary file until then.
     """

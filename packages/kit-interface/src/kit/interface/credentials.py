@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares what a request presents with secrets, so that the time taken reveals nothing.
+"""Compares what a request presents with secrets without revealing anything by the time taken.
 
 Every secret is compared, whichever one matches, and each comparison takes the same time for equal
 and for different texts.
@@ -22,7 +22,7 @@ def compare_by_digest(secrets: Iterable[str]) -> Callable[[str], bool]:
     """Returns a function that compares a text with secrets by their SHA-256 digests.
 
     Args:
-        secrets: The secrets; their digests are computed now, and nothing else is kept.
+        secrets: The secrets. Only their digests are kept.
 
     Returns:
         A function `(text)` that returns whether one of the secrets is that text.

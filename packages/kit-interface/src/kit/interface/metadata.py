@@ -9,6 +9,27 @@ nothing per request.
         async def current_user(c: Context, next: Next) -> None: ...
 
         return attach(current_user, provides={"user": User}, responses={401: "Unauthorized"})
+
+Whatever reads a request by types tells by `validates` what it reads. The type of a part is one that
+msgspec or pydantic describes as a schema:
+
+- For `query`, `param`, `header`, `cookie` and `form` it is an object type with one field for each
+  value: a Struct, dataclass, TypedDict, attrs class or pydantic model. The name in the request is
+  the encoded name of the field (its alias). In a header type, `_` in a name that was not given
+  explicitly stands for `-`. A field without a default is required.
+- Constraints, descriptions and examples are those of the type: `Annotated[int, msgspec.Meta(ge=1,
+  description="...", examples=[...])]`; `Meta(extra_json_schema={"deprecated": True})` marks a
+  deprecated value.
+- A field of `form` that is an uploaded file has the type `kit.interface.File` (or a class of files
+  that has its members), or `bytes`; a list of them for several files. A form with such a field is
+  `multipart/form-data`.
+- For `json` it is the type of the whole body. A body that may be left out is a union with None.
+
+In `responses`, the types of bodies are those that are encoded as JSON; 400 with `ValidationProblem`
+is the problem document of invalid requests.
+
+A typed endpoint carries the facts of the whole: its `validates` include the parameters of all its
+dependencies, and the `responses` and `security` of the functions that it depends on are its own.
 """
 
 from __future__ import annotations
@@ -47,6 +68,7 @@ class Facts(NamedTuple):
             Operation Object of OpenAPI in snake_case, e.g. `summary`, `tags`, `operation_id`.
         mounted: Whether the function hands requests over to another application: it answers,
             although it takes `next`.
+        source: Python code that was generated for the function, for people who read it.
         others: Facts by names of other packages' own.
     """
 
@@ -56,6 +78,7 @@ class Facts(NamedTuple):
     validates: Mapping[ValidationTarget, Any] = _NOTHING
     describes: Mapping[str, Any] = _NOTHING
     mounted: bool = False
+    source: str = ""
     others: Mapping[str, Any] = _NOTHING
 
 
@@ -69,6 +92,7 @@ def attach(
     validates: Mapping[ValidationTarget, Any] | None = None,
     describes: Mapping[str, Any] | None = None,
     mounted: Literal[True] | None = None,
+    source: str | None = None,
     **others: Any,
 ) -> F:
     """Attaches facts to a function.
@@ -85,6 +109,7 @@ def attach(
         validates: See `Facts`.
         describes: See `Facts`.
         mounted: See `Facts`.
+        source: See `Facts`.
         **others: Facts of other packages; begin their names with that of the package.
 
     Returns:
@@ -110,6 +135,8 @@ def attach(
         facts["security"] = _checked_security(security)
     if mounted is not None:
         facts["mounted"] = bool(mounted)
+    if source is not None:
+        facts["source"] = source
     if others:
         facts["others"] = others
     # A new dict: functools.wraps makes a wrapper share that of what it wraps.

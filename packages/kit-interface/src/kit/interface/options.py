@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from math import isfinite
 from typing import Any, NoReturn
 
 from .fields import is_field_value, is_token
+from .signatures import accepts, describe_signature
 
 __all__ = ("OptionChecks",)
 
@@ -69,12 +71,12 @@ class OptionChecks:
             if not isinstance(each, str):
                 raise TypeError(
                     f"{self.factory}({name}=...) takes a str or a list of them, "
-                    f"which has {each!r:.100}"
+                    f"not a list with {each!r:.100}"
                 )
         return texts
 
     def function(self, name: str, value: Any, signature: str) -> Any:
-        """Checks a function, plain or async.
+        """Checks a function, plain or async, and that it can be called with its arguments.
 
         Args:
             name: The option.
@@ -83,6 +85,13 @@ class OptionChecks:
         """
         if not callable(value):
             self.wrong_type(name, value, f"a function {signature}")
+        if not accepts(value, 0 if signature == "()" else signature.count(",") + 1):
+            shown = describe_signature(value)
+            if not shown.endswith("(...)"):  # C code without a signature may take any number
+                raise TypeError(
+                    f"{self.factory}({name}=...) takes a function {signature}: "
+                    f"the signature of what it was given is {shown}"
+                )
         return value
 
     def number(
@@ -103,12 +112,12 @@ class OptionChecks:
             least: The smallest number that can be used.
             most: The largest number that can be used.
             unit: What the number counts, for the error, e.g. `seconds`.
-            whole: Whether it has to be an int. A float has to be finite.
+            whole: Whether it has to be an int. Otherwise it has to be finite as a float.
         """
         if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
             self.wrong_type(name, value, "an int" if whole else "a number")
         unit = unit and f" {unit}"
-        if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
+        if not whole and not _is_finite(value):
             self.unusable(name, value, "a finite number")
         if least is not None and value < least:
             self.unusable(name, value, f"at least {least:g}{unit}")
@@ -171,6 +180,13 @@ class OptionChecks:
         raise ValueError(
             f"{self.factory}({name}={value!r:.100}) can't be used: expected {expected}"
         )
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return isfinite(value)
+    except OverflowError:  # an int that no float can hold
+        return False
 
 
 def _listed(names: Collection[Any]) -> str:

@@ -19,13 +19,13 @@ __all__ = ("check_origins", "is_origin", "is_own_origin", "origin_of")
 _MAX_LENGTH = 300
 _DEFAULT_PORTS = {"http": "80", "https": "443", "ws": "80", "wss": "443"}
 # SPEC: URL, section 3.5: lower case without the forbidden code points; IPv6 in brackets. A `*` is
-# no forbidden code point, but nobody has it in the name of a host, and many take it for a wildcard.
+# not forbidden, but no real host name has one, and many people take it for a wildcard.
 _SERIALIZED = re.compile(
     r"(?P<scheme>[a-z][a-z0-9+.\-]*)://"
     r"(?:\[[0-9a-f:.]+\]|[a-z0-9._~!$&'()+,;=\-]+)"
     r"(?::(?P<port>0|[1-9][0-9]{0,4}))?"
 )
-# What people write in the place of an origin: a URL, or a host with or without a port.
+# What people write instead of an origin: a URL, or a host with or without a port.
 _URL = re.compile(
     r"(?:(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*):)?//)?"
     r"(?P<host>\[[^\]/?#]*\]|[^:/?#@\[\]]+)(?::(?P<port>[0-9]+))?(?:[/?#].*)?",
@@ -38,7 +38,7 @@ def is_origin(text: str) -> bool:
     """Returns whether a text is an origin as browsers send it, e.g. `https://example.com:8443`.
 
     Args:
-        text: The text to look at. `null`, which stands for every opaque origin, is none.
+        text: The text to check. `null`, which stands for every opaque origin, is not an origin.
     """
     if len(text) > _MAX_LENGTH:
         return False
@@ -62,9 +62,10 @@ def origin_of(url: str) -> str:
 def is_own_origin(origin: str, url: str) -> bool:
     """Returns whether a request comes from the origin that it is sent to.
 
-    Behind a proxy that ends TLS, the server may not know that the client uses `https`. For a URL
-    with `http`, an `https` origin of the same host is therefore the same. The opposite, an `http`
-    page that sends to an `https` URL, is another origin: whoever controls the network can forge it.
+    Behind a proxy that terminates TLS, the server may not know that the client uses `https`. For a
+    URL with `http`, an `https` origin with the same host is therefore the same. The opposite, an
+    `http` page that sends to an `https` URL, is another origin: anyone who controls the network can
+    forge it.
 
     Args:
         origin: The Origin header.
@@ -76,7 +77,7 @@ def is_own_origin(origin: str, url: str) -> bool:
         return True
     if scheme in ("https", "wss"):
         return False
-    # A proxy may pass on the port of its own, which a URL with `http` has to name.
+    # A proxy may pass on its own port, which is not the default one of `http`.
     return origin == f"http://{host}" or (
         host.endswith(":443") and origin == f"https://{host.removesuffix(':443')}"
     )
@@ -91,14 +92,14 @@ def check_origins(
         check: The checks of the factory that has the option.
         name: The option.
         value: Its value: an origin or several.
-        several: What takes origins that can't be listed, for errors.
+        several: What to use for origins that can't be listed, for errors.
 
     Returns:
         The origins.
 
     Raises:
         TypeError: If the value is neither a str nor an iterable of them.
-        ValueError: If one of them is no origin; the error has the origin that was meant.
+        ValueError: If one of them is not an origin; the error suggests the origin that was meant.
     """
     origins = check.texts(name, value)
     for each in origins:
@@ -109,7 +110,7 @@ def check_origins(
 
 def _expected(text: str, several: str) -> str:
     if text == "*":
-        return "an origin such as 'https://example.com', as '*' can't stand in a list"
+        return "an origin such as 'https://example.com'; '*' is not an origin"
     if text == "null":
         return (
             "an origin such as 'https://example.com'; 'null' is what every sandboxed page sends, "

@@ -6,13 +6,15 @@
 
 from __future__ import annotations
 
+import builtins
 from functools import partial
-from types import FunctionType
+from types import FunctionType, NoneType, UnionType
 from typing import Any
 
 __all__ = ("accepts", "describe", "describe_signature", "takes_next")
 
 _CO_VARARGS = 0x04  # inspect.CO_VARARGS
+_FOR_TYPED = "; to read parameters by their annotations, put @typed of kit.typed above it"
 
 
 def takes_next(handler: Any, route: str) -> bool:
@@ -29,7 +31,8 @@ def takes_next(handler: Any, route: str) -> bool:
         True for middleware, False for a handler that answers.
 
     Raises:
-        TypeError: If it can't be called, or takes neither; the text names the route.
+        TypeError: If it can't be called, or takes neither, by its parameters or their annotations;
+            the text names the route.
     """
     if not callable(handler):
         raise TypeError(
@@ -37,14 +40,22 @@ def takes_next(handler: Any, route: str) -> bool:
             f"not {handler!r:.100}"
         )
     shown = _behind_wrappers(handler)
-    if accepts(shown, 2):
-        return not accepts(shown, 1) or _means_next(shown)
-    if accepts(shown, 1):
+    if hasattr(type(shown), "__kit_bind__"):  # see kit.interface.binding
         return False
-    raise TypeError(
-        f"The handler of {route} can't be called with (c) or (c, next): "
-        f"its signature is {describe_signature(handler)}"
-    )
+    if accepts(shown, 2):
+        is_middleware = not accepts(shown, 1) or _means_next(shown)
+    elif accepts(shown, 1):
+        is_middleware = False
+    else:
+        annotated = {*getattr(shown, "__annotations__", ())} - {"return"}
+        hint = _FOR_TYPED if annotated else ""
+        raise TypeError(
+            f"The handler of {route} can't be called with (c) or (c, next): "
+            f"its signature is {describe_signature(handler)}{hint}"
+        )
+    if type(shown) is FunctionType:
+        _check_parameters(shown, route, is_middleware)
+    return is_middleware
 
 
 def accepts(function: Any, count: int) -> bool:
@@ -100,11 +111,98 @@ def describe(handler: object) -> str:
     """
     while isinstance(handler, partial):
         handler = handler.func
+    # What was made of a function, see kit.interface.binding, goes by its name.
+    if hasattr(type(handler), "__kit_bind__"):
+        handler = getattr(handler, "__wrapped__", handler)
+    handler = getattr(handler, "__dict__", {}).get("__kit_origin__", handler)
     name = getattr(handler, "__qualname__", None) or type(handler).__qualname__
     code = getattr(handler, "__code__", None)
     if code is None:
         return f"{getattr(handler, '__module__', None) or '?'}.{name}"
     return f"{name} ({code.co_filename}:{code.co_firstlineno})"
+
+
+def _check_parameters(function: FunctionType, route: str, is_middleware: bool) -> None:
+    """Refuses parameters that are plainly not the context and `next`."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    try:
+        annotations = function.__annotations__
+    except NameError:  # what is evaluated late need not be defined yet
+        annotations = {}
+    if names and _is_no_context(annotations.get(names[0]), function):
+        raise TypeError(
+            f"The handler of {route} is called with the context, but the first parameter of "
+            f"{describe_signature(function)} is no Context: write c: Context, and read a parameter "
+            f"with c.req.param({names[0]!r}) or c.req.query({names[0]!r}){_FOR_TYPED}"
+        )
+    if is_middleware and len(names) > 1:
+        name, annotation = names[1], annotations.get(names[1])
+        if _is_no_function(annotation, function) or (
+            annotation is None and not _may_be_next(name, function)
+        ):
+            raise TypeError(
+                f"The handler of {route} is called with (c, next), but the second parameter of "
+                f"{describe_signature(function)} is no Next: write next: Next in middleware; a "
+                f"handler takes c alone, and reads a parameter with c.req.param({name!r}) or "
+                f"c.req.query({name!r}){_FOR_TYPED}"
+            )
+
+
+def _may_be_next(name: str, function: FunctionType) -> bool:
+    # A lambda is no place for parameters of a request, so its names don't tell anything.
+    is_lambda = function.__name__ == "<lambda>"
+    return is_lambda or "next" in name or name.startswith("_") or name in ("n", "nxt")
+
+
+def _is_no_context(annotation: Any, function: FunctionType) -> bool:
+    return _is_refused(annotation, function, "req")
+
+
+def _is_no_function(annotation: Any, function: FunctionType) -> bool:
+    return _is_refused(annotation, function, "__call__")
+
+
+def _is_refused(annotation: Any, function: FunctionType, needed: str) -> bool:
+    """Whether an annotation is a class without an attribute, or made of such ones alone.
+
+    What can't be told, such as a type variable or a name that is defined later, is not refused.
+    """
+    if isinstance(annotation, str):
+        annotation = _resolved(annotation, function)
+    origin = getattr(annotation, "__origin__", None)
+    if hasattr(annotation, "__metadata__"):  # Annotated[origin, ...]
+        return _is_refused(origin, function, needed)
+    choices = getattr(annotation, "__args__", ())
+    if type(annotation) is UnionType or repr(origin) == "typing.Union":
+        return all(each is NoneType or _is_refused(each, function, needed) for each in choices)
+    kind = annotation if isinstance(annotation, type) else origin
+    if not isinstance(kind, type) or kind is object or kind is Any:
+        return repr(origin) == "typing.Literal"
+    return not any(needed in vars(each) or needed in _annotated(each) for each in kind.__mro__)
+
+
+def _annotated(kind: type) -> Any:
+    try:
+        return vars(kind).get("__annotations__", ())
+    except NameError:
+        return ()
+
+
+def _resolved(text: str, function: FunctionType) -> Any:
+    """What an annotation stands for, if the names in it are defined by now.
+
+    Only plain names and their parameters are looked up: nothing is evaluated.
+    """
+    name, _, _ = text.partition("[")
+    if name in ("Annotated", "typing.Annotated"):
+        text = text.partition("[")[2].partition(",")[0]
+        name, _, _ = text.partition("[")
+    first, *rest = name.strip().split(".")
+    value = function.__globals__.get(first, getattr(builtins, first, None))
+    for each in rest:
+        value = getattr(value, each, None)
+    return value if isinstance(value, type) else None
 
 
 def _means_next(handler: Any) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: finds out the client's address, and lets it through or refuses it."""
+"""The middleware: looks up the client's address, and lets the client through or refuses it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _CACHED = 1024
 
 
 class Rules(TypedDict, total=False):
-    """Who is refused, and who is let through.
+    """Which clients are refused, and which are let through.
 
     Attributes:
-        deny_list: Whoever matches one of these rules is refused.
-        allow_list: If it is there, only clients that match one of these rules are let through.
+        deny_list: A client that matches one of these rules is refused.
+        allow_list: If given, only clients that match one of these rules are let through.
     """
 
     deny_list: Iterable[Rule]
@@ -50,7 +50,7 @@ def ip_restriction(
     """Returns middleware that lets clients through, or refuses them, by their IP addresses.
 
     A client that matches a rule of `deny_list` is refused. If there is an `allow_list`, so is one
-    that matches none of its rules. A client whose address is not known is always refused.
+    that matches none of its rules. A client whose address is unknown is always refused.
 
     A rule is one of:
 
@@ -61,7 +61,7 @@ def ip_restriction(
     - a function `(remote)`, plain or async, that returns whether the rule matches. `remote` has the
       attributes `addr` and `type`, see `Remote`.
 
-    Addresses are compared as numbers, so it does not matter how they are written. An IPv4-mapped
+    Addresses are compared as numbers, so their spelling doesn't matter. An IPv4-mapped
     IPv6 address, such as `::ffff:192.0.2.7`, is the IPv4 address, in rules and of clients.
 
     A refused client gets a 403, raised as an `HTTPException`, so that the app's `on_error` sees
@@ -70,11 +70,12 @@ def ip_restriction(
 
     Args:
         get_ip: Function `(c)`, plain or async, that returns the client's address, or a `ConnInfo`
-            that has it. What it returns is trusted: a header that clients can send is no source.
+            that has it. What it returns is trusted, so don't take it from a
+            header that clients can set.
             Default: `kit.conninfo.get_conn_info`, the address that the server reports.
         rules: A mapping with `deny_list`, `allow_list` or both.
         on_error: Function `(remote, c)`, plain or async, that returns the response to a client
-            that the rules refuse. One whose address is not known gets the 403 all the same.
+            that the rules refuse. A client whose address is unknown gets the 403 anyway.
         deny_list: The same as in `rules`.
         allow_list: The same as in `rules`.
 
@@ -112,7 +113,7 @@ def ip_restriction(
             found = await found
         addr = found if isinstance(found, str) else _address(found)
         verdict = judge(addr) if addr and len(addr) <= _LONGEST else None
-        # APPSEC: what is not an address matches no rule, and so must not come past a deny list.
+        # APPSEC: what is not an address matches no rule, so a deny list would let it through.
         if verdict is None:
             raise HTTPException(403, "Forbidden")
         remote, is_denied, is_allowed = verdict

@@ -28,8 +28,8 @@ class Remote:
     Attributes:
         addr: Its IP address. One that is IPv4-mapped, such as `::ffff:192.0.2.7`, is given as the
             IPv4 address; any other is given as it was reported.
-        type: `"IPv4"` or `"IPv6"`; None if `addr` is no IP address, which only the `on_error` of a
-            list that denies `*` gets to see.
+        type: `"IPv4"` or `"IPv6"`; None if `addr` is not an IP address, which only `on_error` sees,
+            if the list denies `*`.
     """
 
     addr: str
@@ -79,7 +79,7 @@ class RuleList:
         """Returns whether an address matches a rule that is not a function.
 
         Args:
-            kind: What the number is an address of.
+            kind: The type of the address.
             number: The address as a number.
         """
         return self.takes_all or any(
@@ -94,8 +94,8 @@ def read_address(text: str) -> tuple[AddressType, int] | None:
         text: The address. The zone of a link-local IPv6 address (RFC 4007 section 11) is ignored.
 
     Returns:
-        What it is an address of, and its number, which for an IPv4-mapped IPv6 address (RFC 4291
-        section 2.5.5.2) are those of the IPv4 address; None for anything but an address.
+        Its type and its number; for an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), those
+        of the IPv4 address. None if the text is not an address.
     """
     try:
         address = ip_address(text)
@@ -104,7 +104,7 @@ def read_address(text: str) -> tuple[AddressType, int] | None:
     number = int(address)
     if address.version == 4:
         return "IPv4", number
-    # APPSEC: a zone has no meaning for other addresses, so it has been made up.
+    # APPSEC: no server reports a zone for other addresses, so it is forged.
     if "%" in text and number >> 118 != 0xFE80 >> 6:
         return None
     return _canonical(number)
@@ -124,7 +124,7 @@ def _listed(name: str, rules: Any) -> list[Any]:
 
 
 def _network(where: str, rule: Any) -> tuple[AddressType, int, int]:
-    """Returns what a rule is of, the bits of its prefix, and how many bits follow them."""
+    """Returns a rule's address type, the bits of its prefix, and how many bits follow them."""
     if isinstance(rule, (IPv4Address, IPv6Address, IPv4Network, IPv6Network)):
         rule = str(rule)
     if not isinstance(rule, str):
@@ -142,13 +142,14 @@ def _network(where: str, rule: Any) -> tuple[AddressType, int, int]:
         address = ip_address(text)
     except ValueError:
         raise ValueError(
-            f"ip_restriction({where}, is no IP address: expected an address such as "
+            f"ip_restriction({where}, is not an IP address: expected an address such as "
             "'192.0.2.7', a network such as '2001:db8::/32', '*', or a function (remote)"
         ) from None
     length = address.max_prefixlen
     if slash and not (_PREFIX_LENGTH(bits) and int(bits) <= length):
         raise ValueError(
-            f"ip_restriction({where}, has no prefix length: expected 0 to {length} after the slash"
+            f"ip_restriction({where}, has an invalid prefix length: "
+            f"expected 0 to {length} after the slash"
         )
     number = int(address)
     host_bits = length - int(bits) if slash else 0
@@ -156,7 +157,7 @@ def _network(where: str, rule: Any) -> tuple[AddressType, int, int]:
     if prefix << host_bits != number:
         network = type(address)(prefix << host_bits)
         raise ValueError(
-            f"ip_restriction({where}, has bits set beyond its prefix: write '{network}/{bits}' for "
+            f"ip_restriction({where}, has bits set after its prefix: write '{network}/{bits}' for "
             f"the network, or '{address}' for the address"
         )
     if address.version == 4:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The places of a request that tell a language."""
+"""The places of a request that may name a language."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Lookup:
         if self._ignore_case:
             tag = tag.lower()
         found = self._spelled.get(tag)
-        # What is longer than any language is cut at once: a request may consist of hyphens.
+        # Cut to the longest language at once: a tag may consist of thousands of hyphens.
         end = self._longest + 1
         while found is None and (end := tag.rfind("-", 0, end)) > 0:
             found = self._spelled.get(tag[:end])

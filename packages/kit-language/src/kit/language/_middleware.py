@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from kit.cookie import CookieOptions, set_cookie
-from kit.interface import AsyncMiddleware, Context, Next, Response
+from kit.interface import AsyncMiddleware, Context, Next
 from kit.interface.calls import call
-from kit.interface.fields import add_vary, is_token
+from kit.interface.fields import is_token
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 
@@ -57,8 +57,8 @@ def language_detector(
     lookup: `de-CH` finds `de` (RFC 4647, section 3.4). In Accept-Language a quality of 0 is a
     refusal.
 
-    The response names in Vary the headers that were looked at. It gets the header Content-Language
-    if it has none and has content.
+    Vary in the response lists the headers that were looked at. Content-Language is set if the
+    response has content and no Content-Language yet.
 
     Args:
         order: Where to look: `querystring`, `cookie`, `header`, `path`.
@@ -132,7 +132,7 @@ def language_detector(
             c.header("set-cookie", cookies[language], append=True)
         c.set("language", language)
         await next()
-        _describe(c.res, vary, tags[language])
+        _describe(c, vary, tags[language])
 
     return attach(language_detector, provides={"language": str})
 
@@ -155,17 +155,17 @@ class _Detection:
         self._debug = debug
         self._lookup = lookup
         self._places: list[_Place] = []
-        vary: tuple[str, ...] = ()
+        looked_at: dict[str, None] = {}
         for name, read in readers:
             if name == "cookie":
-                vary += ("Cookie",)
+                looked_at["Cookie"] = None
             elif name == "header":
-                vary += ("-".join(map(str.capitalize, header_name.split("-"))),)
+                looked_at["-".join(map(str.capitalize, header_name.split("-")))] = None
             find = lookup.find_accepted if name == "header" else lookup.find
-            self._places.append(_Place(name, read, find, vary))
-        self._all_vary = vary
+            self._places.append(_Place(name, read, find, ", ".join(looked_at)))
+        self._all_vary = ", ".join(looked_at)
 
-    def detect(self, c: Context[Any, Any]) -> tuple[str | None, tuple[str, ...]]:
+    def detect(self, c: Context[Any, Any]) -> tuple[str | None, str]:
         """Returns the language, or None, and the headers that were looked at."""
         for name, read, find, vary in self._places:
             value = read(c)
@@ -179,7 +179,7 @@ class _Detection:
 
     async def detect_converted(
         self, c: Context[Any, Any], convert: Callable[[str], Any]
-    ) -> tuple[str | None, tuple[str, ...]]:
+    ) -> tuple[str | None, str]:
         """Does the same with each tag converted before it is looked up."""
         for name, read, _, vary in self._places:
             value = read(c)
@@ -201,7 +201,7 @@ class _Detection:
                     f"convert_detected_language returned {converted!r:.100}: expected a str"
                 )
         except Exception:
-            # The tag is what a client made up; the function need not be ready for anything.
+            # The client may send any tag, and the function need not handle them all.
             if self._debug:
                 _logger.debug("%.100r can't be converted", tag, exc_info=True)
             return None
@@ -214,7 +214,7 @@ class _Place(NamedTuple):
     name: str
     read: Read
     find: Callable[[str], str | None]
-    vary: tuple[str, ...]
+    vary: str
 
 
 class _Line:
@@ -262,10 +262,19 @@ def _content_language(language: str) -> str | None:
     return tag if _TAG.fullmatch(tag) else None
 
 
-def _describe(response: Response, vary: tuple[str, ...], tag: str | None) -> None:
-    headers = response.headers
+def _describe(c: Context[Any, Any], vary: str, tag: str | None) -> None:
     if vary:
-        add_vary(headers, *vary)
-    if tag is None or response.status in _WITHOUT_CONTENT or headers.has("content-language"):
+        # PERF: appended without checking for duplicates, which would cost more than a second line.
+        c.header("Vary", vary, append=True)
+    response = c.res
+    if tag is None or response.status in _WITHOUT_CONTENT:
         return
-    headers.append("content-language", tag)
+    headers = response.headers
+    if headers.has("content-language"):
+        return
+    # The handler may return the same response for other languages too, so its headers must not
+    # change. c.header has made one for this request alone.
+    if vary:
+        headers.append("content-language", tag)
+    else:
+        c.header("Content-Language", tag)

@@ -27,24 +27,25 @@ MethodNotAllowedHandler: TypeAlias = Callable[[Any, list[str]], Response | Await
 def method_not_allowed(
     *, app: App, on_method_not_allowed: MethodNotAllowedHandler | None = None
 ) -> AsyncMiddleware:
-    """Returns middleware that answers 405 where the path has routes, but none for the method.
+    """Returns middleware that answers 405 if the path has routes, but none for the method.
 
-    It looks at answers with the status 404 that no exception caused. `Allow` lists the methods of
-    all routes that match the path, with HEAD beside GET (RFC 9110, section 15.5.6). Routes for
-    every method, those of `app.all` and `app.use`, don't count, as middleware is registered so.
+    It handles answers with status 404, except those that an exception caused. `Allow` lists the
+    methods of all routes that match the path, and HEAD with GET (RFC 9110, section 15.5.6). Routes
+    for every method, those of `app.all` and `app.use`, don't count, since these are how middleware
+    is registered.
 
     Args:
         app: The app whose routes count: the one that the middleware is added to, or one that this
             is part of by `route`.
         on_method_not_allowed: Function `(c, allowed_methods)`, plain or async, that returns the
-            response. If it is a 405 without `Allow`, that is added. Default: a text/plain response.
+            response. `Allow` is added to a 405 without it. Default: a text/plain response.
 
     Returns:
         The middleware, for `app.use(...)`.
 
     Raises:
-        TypeError: If `app` is no app, or `on_method_not_allowed` no function. At a request: if
-            `on_method_not_allowed` returns no response.
+        TypeError: If `app` is not an app, or `on_method_not_allowed` not a function of two
+            arguments. At a request: if `on_method_not_allowed` doesn't return a response.
 
     Example:
         app.use(method_not_allowed(app=app))

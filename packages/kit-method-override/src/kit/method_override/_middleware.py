@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware that answers a POST as if it had another method."""
+"""The middleware that treats a POST as a request with another method."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ def method_override(
     query: str | None = None,
     methods: Iterable[str] = _METHODS,
 ) -> AsyncMiddleware:
-    """Returns middleware that answers a POST as if it had the method that it names.
+    """Returns middleware that treats a POST as a request with the method that it names.
 
-    HTML forms can send GET and POST alone. The method is the value of a form field, a header or a
-    query parameter. The request is handed to the app anew, with that method and without the field,
+    HTML forms can send only GET and POST. The method is the value of a form field, a header or a
+    query parameter. The request is passed to the app again, with that method and without the field,
     header or parameter. A method that is not among `methods` is answered with 400, as an
-    `HTTPException` that `on_error` sees. Requests with other methods than POST are left alone.
+    `HTTPException` that `on_error` sees. Requests with methods other than POST are not changed.
 
-    The middleware registered before this one runs for both requests, the POST and the one with the
-    new method. Register it behind the guards, CSRF protection above all.
+    Middleware registered before this one runs for both requests, the POST and the one with the new
+    method. Register guards before it, CSRF protection above all, and after it what makes something
+    new for each request, such as a nonce.
 
     Args:
         app: The app that answers the request: the one that the server runs.
@@ -47,8 +48,8 @@ def method_override(
             `query` is given.
         header: Name of the header.
         query: Name of the query parameter.
-        methods: The methods that may be named, in any letter case. GET and HEAD may not be among
-            them. POST, which changes nothing, may always be named.
+        methods: The methods that may be named, in any letter case. GET and HEAD are not allowed.
+            POST, which changes nothing, may always be named.
 
     Returns:
         The middleware, for `app.use(path, ...)`.

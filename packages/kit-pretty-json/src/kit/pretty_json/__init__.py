@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Indents JSON answers for people who read them, as middleware."""
+"""Indents JSON answers for human readers, as middleware."""
 
 from ._middleware import pretty_json
 

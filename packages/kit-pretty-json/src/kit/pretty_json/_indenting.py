@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Indents the text of JSON without decoding it, so that no value changes.
 
-Decoding would lose what JSON can write and Python or the client can't hold: how a number is
-spelled, names that an object has twice, escapes in strings.
+Decoding would lose details that Python doesn't keep: the spelling of numbers, repeated names in an
+object, escapes in strings.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TAKES_VALUE = (_VALUE, _VALUE_OR_END)
 _TAKES_NAME = (_NAME, _NAME_OR_END)
 _MAY_END = (_VALUE_OR_END, _NAME_OR_END, _COMMA_OR_END)
 
-# Brackets that are nested deeply, with much in the innermost one, grow by what they are deep.
+# Indentation makes deeply nested arrays much larger: each line grows with its depth.
 _MOST_GROWTH = 32
 _ALWAYS_ALLOWED = 65536
 
@@ -32,7 +32,7 @@ def indenter(space: int) -> Callable[[str], str | None]:  # noqa: C901
     """Returns a function that indents JSON as ECMA-262's JSON.stringify does.
 
     Args:
-        space: Blanks for each level; 0 writes everything on one line, without blanks.
+        space: Spaces for each level; 0 writes everything on one line, without whitespace.
 
     Returns:
         The function. It returns None for a text that is not JSON (RFC 8259), and for one that

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: decides what is indented, and keeps the headers true."""
+"""The middleware: decides what is indented, and corrects the headers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kit.interface.options import OptionChecks
 from ._indenting import indenter
 
 # SPEC: RFC 8259 section 11 and RFC 6839 section 3.1.
-_JSON_TYPE = re.compile(r"application/(?:[a-z0-9._-]+\+)?json(?=$|[;\s])", re.IGNORECASE)
+_JSON_TYPE = re.compile(r"application/(?:[^\s;/]+\+)?json(?=$|[;\s])", re.IGNORECASE)
 # SPEC: ECMA-262, JSON.stringify, step 6.
 _MOST_SPACE = 10
 # SPEC: RFC 9530 sections 2 and 3: digests of the bytes that are sent.
@@ -21,19 +21,19 @@ _DIGESTS = ("Content-Digest", "Repr-Digest")
 
 
 def pretty_json(*, space: int = 2, query: str = "pretty", force: bool = False) -> AsyncMiddleware:
-    """Returns middleware that indents JSON answers where the query asks for it, as in `?pretty`.
+    """Returns middleware that indents JSON answers if the query asks for it, as in `?pretty`.
 
     The text of the answer is indented, not decoded: numbers, escapes, repeated names and the order
     of names stay as they were written. Answers of the types `application/json` and
-    `application/*+json` are indented; streams, parts of a range, and what is not JSON (RFC 8259)
-    are left alone. So is an answer that indentation would make more than 32 times as large.
+    `application/*+json` are indented; streams, partial content, and anything that is not JSON (RFC
+    8259) are sent unchanged. So is an answer that would become more than 32 times as large, and
+    larger than 64 KiB.
 
-    A strong ETag becomes a weak one (RFC 9110, section 8.8.1): it was made for other bytes, of
-    which these are an equivalent.
+    A strong ETag becomes a weak one (RFC 9110, section 8.8.1), since it was made for other bytes.
 
     Args:
-        space: Blanks for each level, at most 10; a greater number counts as 10, and 0 removes all
-            blanks, as in JavaScript's `JSON.stringify`.
+        space: Spaces for each level, at most 10; a greater number counts as 10, and 0 removes all
+            whitespace, as in JavaScript's `JSON.stringify`.
         query: Name of the query parameter that asks for it, with any value or none.
         force: Indent all JSON answers, whatever the query.
 

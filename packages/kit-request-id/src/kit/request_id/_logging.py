@@ -11,12 +11,12 @@ from ._middleware import current_request_id
 class RequestIdFilter(logging.Filter):
     """Sets `request_id` on each log record, for formats such as `%(request_id)s`.
 
-    Add it to handlers rather than loggers: a logger's filter doesn't see the records of the loggers
-    below it. Where records go through a `QueueHandler`, add it to that, which runs in the request.
-    A record that has a `request_id` already, by `extra`, keeps it.
+    Add it to handlers rather than loggers: the filter of a logger doesn't see the records of its
+    child loggers. If records go through a `QueueHandler`, add it to that, since it runs in the
+    request. A record that already has a `request_id`, by `extra`, keeps it.
 
     Args:
-        name: As for `logging.Filter`: only records of this logger, and of those below it, pass.
+        name: As for `logging.Filter`: only records of this logger and its child loggers pass.
         default: The value outside of requests.
 
     Raises:

@@ -18,8 +18,8 @@ from kit.interface.options import OptionChecks
 Generator: TypeAlias = Callable[[Any], str | Awaitable[str]]
 """Returns a new id: `def new_id(c)`, plain or async."""
 
-# What is taken from a client ends up in logs and in other systems, so it can't end a line, close a
-# quotation or hold a terminal's escape sequence.
+# An id from a client ends up in logs and other systems, so it must not end a line, close a
+# quotation or contain a terminal's escape sequence.
 _is_safe = re.compile(r"[A-Za-z0-9_\-=]+").fullmatch
 
 _VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
@@ -38,11 +38,11 @@ class RequestIdVariables(TypedDict):
 
 
 def current_request_id() -> str | None:
-    """Returns the id of the request that is being answered, wherever it is called.
+    """Returns the id of the current request.
 
-    In handlers and in what they call, in `in_thread` and other threads that anyio or asyncio start,
-    in tasks, streamed bodies, and what `wait_until` was given. A thread of `threading.Thread` sees
-    no context variables, unless it was started in a copy of the context.
+    It works in handlers and the functions they call, in `in_thread` and other threads started by
+    anyio or asyncio, in tasks, streamed bodies, and work of `wait_until`. A `threading.Thread` sees
+    no context variables, unless it is started in a copy of the context.
 
     Returns:
         The id; None outside of a request that went through `request_id`.
@@ -58,12 +58,12 @@ def request_id(
 ) -> AsyncMiddleware:
     """Returns middleware that gives each request an id.
 
-    The id is the one that the client, or a proxy in front, sent in the header, if it consists of
-    ASCII letters, digits, `_`, `-` and `=`; otherwise a new one. It is `c.get("request_id")`,
-    `current_request_id()`, and a header of the response.
+    The id is the one that the client or a proxy sent in the header, if it consists of ASCII
+    letters, digits, `_`, `-` and `=`; otherwise it is a new one. It is in `c.get("request_id")`, in
+    `current_request_id()`, and in a header of the response.
 
     Args:
-        limit_length: The longest id that is taken from the header, in characters; 0 takes none.
+        limit_length: The maximum length of an id from the header, in characters; 0 accepts none.
         header_name: The header, of request and response; `""` for neither.
         generator: Function `(c)`, plain or async, that returns a new id: text that can be sent in a
             header. Default: a random UUID (RFC 9562, section 5.4).
@@ -74,7 +74,7 @@ def request_id(
     Raises:
         TypeError: If an option is of the wrong type. At a request: if `generator` doesn't return a
             str.
-        ValueError: If `limit_length` is negative, or `header_name` is no header name. At a
+        ValueError: If `limit_length` is negative, or `header_name` is not a header name. At a
             request: if what `generator` returns can't be sent in a header.
 
     Example:

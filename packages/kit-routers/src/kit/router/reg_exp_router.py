@@ -61,6 +61,7 @@ class RegExpRouter(Generic[T]):
         self._tables: dict[str, tuple[dict[str, Result[T]], Matcher, Result[T]]] = {}
         # Finds the results of literal paths, and of paths that the expressions can't decide.
         self._trie: TrieRouter[T] = TrieRouter()
+        self._methods: frozenset[str] = frozenset()
         self._closed = False
 
     def add(self, method: str, path: str, handler: T) -> None:
@@ -100,6 +101,7 @@ class RegExpRouter(Generic[T]):
                 texts = [text for text, _ in route.variants]
                 trie.add_variants(route.method, route.path, texts, route.handler)
             self._trie = trie
+            self._methods = frozenset(route.method for route in self._routes)
             self._closed = True
         # PERF: a closure over the tables needs no lookups on the instance.
         match: Any = self._make_match()
@@ -136,7 +138,7 @@ class RegExpRouter(Generic[T]):
 
     def _prepare(self, method: str) -> tuple[dict[str, Result[T]], Any, Result[T]]:
         """Builds the tables of a method; methods without routes share those of `ALL`."""
-        if method not in {route.method for route in self._routes}:
+        if method not in self._methods:
             method = METHOD_NAME_ALL
         tables = self._tables.get(method)
         if tables is None:

@@ -50,14 +50,14 @@ Directive: TypeAlias = Literal[
 
 # Any lets a function annotate its context as the core's own class, or one with its types.
 SourceFunction: TypeAlias = Callable[[Any, str], str | Awaitable[str]]
-"""Returns a source for one response: `def source(c, directive)`, plain or async. `directive` is the
-name in snake_case; an empty text adds nothing."""
+"""Returns a source for one response: `def source(c, directive)`, plain or async. `directive` is its
+name in snake_case; an empty str adds nothing."""
 
 ContentSecurityPolicy: TypeAlias = Mapping[
     Directive, str | SourceFunction | Sequence[str | SourceFunction]
 ]
-"""Directive to its sources: a list of texts and functions, or one of them. `[]` is a directive
-without any, such as `upgrade_insecure_requests`."""
+"""Directive to its sources: a list of str and functions, or one of them. A directive without
+sources, such as `upgrade_insecure_requests`, has `[]`."""
 
 _DIRECTIVES: tuple[str, ...] = get_args(Directive)
 # SPEC: CSP Level 3, section 2.2.1, directive-value; a comma would begin another policy.
@@ -69,20 +69,20 @@ _NONCE_DIRECTIVES = ("default_src", "script_src", "script_src_elem", "style_src"
 
 
 def NONCE(c: Context[Any, Any], directive: str = "") -> str:  # noqa: N802 - a constant to its users
-    """A source of a policy: the nonce of the response, which allows a script or style that has it.
+    """A source of a policy: the nonce of the response. Scripts and styles with this nonce may run.
 
-    A response has one nonce: 128 random bits, made when the first policy needs them, and found in
-    `c.get("secure_headers_nonce")` by handlers. (CSP Level 3, section 7.1.)
+    A response has one nonce: 128 random bits, made when the first policy needs it. Handlers get it
+    with `c.get("secure_headers_nonce")`. (CSP Level 3, section 7.1.)
 
     Args:
         c: The context.
-        directive: Name of the directive; not needed.
+        directive: Name of the directive; not used.
 
     Returns:
         `'nonce-...'`, with its quotes.
 
     Raises:
-        ValueError: If something else set the variable to a text that is no nonce.
+        ValueError: If other code set the variable to something that is not a nonce.
 
     Example:
         app.use(secure_headers(content_security_policy={"script_src": ["'self'", NONCE]}))
@@ -93,13 +93,13 @@ def NONCE(c: Context[Any, Any], directive: str = "") -> str:  # noqa: N802 - a c
         c.set(VARIABLE, nonce)
     elif not isinstance(nonce, str) or not _NONCE_VALUE.fullmatch(nonce):
         raise ValueError(
-            f"c.get({VARIABLE!r}) is no nonce: expected base64, or nothing for a nonce of its own"
+            f"c.get({VARIABLE!r}) is not a nonce: expected base64, or nothing to have one made"
         )
     return f"'nonce-{nonce}'"
 
 
 class Policy:
-    """A policy that is written anew for each response.
+    """A policy that is written for each response.
 
     Args:
         option: The option that it was given as, for errors.
@@ -152,7 +152,7 @@ class Policy:
 
 
 def _percent_encoded(source: str) -> str:
-    """Encodes what is beyond ASCII, for which browsers would drop the whole directive.
+    """Percent-encodes what is beyond ASCII, since browsers drop a directive that isn't ASCII.
 
     SPEC: CSP Level 3, section 2.2.1, step 2.4.
     """

@@ -40,17 +40,17 @@ def secure_headers(
     remove_powered_by: bool = True,
     overwrite: bool = True,
 ) -> AsyncMiddleware:
-    """Returns middleware that sets headers which make browsers more careful.
+    """Returns middleware that sets security headers.
 
-    Every response has them, errors and 404 too. Of an option for one header, True sends the value
-    given here, a str another one, and False or `""` leaves the header out.
+    Every response gets them, including errors and 404. An option for one header is True for the
+    value given here, a str for another value, or False or `""` to leave the header out.
 
     Values that browsers would ignore are refused when the middleware is made. What a function of a
-    policy returns is checked at each response, and an error of the request if it can't be sent.
+    policy returns is checked for each response; if it can't be sent, the request fails.
 
     Args:
         content_security_policy: What a page may load and run, see `ContentSecurityPolicy`.
-        content_security_policy_report_only: The same for a policy that is reported, not enforced.
+        content_security_policy_report_only: A policy whose violations are only reported.
         cross_origin_embedder_policy: `require-corp`.
         cross_origin_resource_policy: `same-origin`.
         cross_origin_opener_policy: `same-origin`.
@@ -61,14 +61,13 @@ def secure_headers(
         x_content_type_options: `nosniff`.
         x_dns_prefetch_control: `off`.
         x_download_options: `noopen`.
-        x_frame_options: `SAMEORIGIN`; `frame_ancestors` of a policy takes its place where there is
-            one.
+        x_frame_options: `SAMEORIGIN`; browsers prefer `frame_ancestors` if the policy has it.
         x_permitted_cross_domain_policies: `none`.
-        x_xss_protection: `0`, which turns off a filter of old browsers that could be misused.
+        x_xss_protection: `0`, which turns off an exploitable filter of old browsers.
         permissions_policy: Which features a page and its frames may use, see `PermissionsPolicy`.
-        reporting_endpoints: Where reports are sent to, see `ReportingEndpoint`. If endpoints are
-            given, `report_to` of a policy has to name one of them.
-        report_to: The same for browsers that know the older header alone, see `ReportTo`.
+        reporting_endpoints: Where browsers send reports, see `ReportingEndpoint`. If there are any,
+            `report_to` of a policy has to name one of them.
+        report_to: The same for browsers that know only the older header, see `ReportTo`.
         remove_powered_by: Remove `X-Powered-By`.
         overwrite: Replace headers that a handler set; False keeps them.
 
@@ -130,19 +129,14 @@ def secure_headers(
                 policies.append((name, compiled))
             else:
                 headers.append((name, compiled))
-    middleware = _setting(
-        [(name.lower(), value) for name, value in headers],
-        [(name.lower(), policy) for name, policy in policies],
-        remove_powered_by,
-        overwrite,
-    )
+    middleware = _setting(dict(headers), policies, remove_powered_by, overwrite)
     if any(policy.uses_nonce for _, policy in policies):
         attach(middleware, provides={VARIABLE: str})
     return middleware
 
 
 def _setting(
-    fixed: list[tuple[str, str]],
+    fixed: dict[str, str],
     policies: list[tuple[str, Policy]],
     remove_powered_by: bool,
     overwrite: bool,
@@ -151,24 +145,13 @@ def _setting(
         headers = fixed
         if policies:
             # Before the handlers, which may put the nonce into the page.
-            headers = [*fixed]
+            headers = {**fixed}
             for name, policy in policies:
                 value: Any = policy.write(c)
-                if hasattr(value, "__await__"):
-                    value = await value
-                headers.append((name, value))
+                headers[name] = await value if hasattr(value, "__await__") else value
         await next()
-        if not overwrite:
-            value_of = c.res.headers.get
-            headers = [each for each in headers if value_of(each[0]) is None]
-        # The first call makes the response one that is this request's own: the handler may return
-        # the same one for others. PERF: its headers can then be set without going through `c`.
         if remove_powered_by:
             c.header(_POWERED_BY, None)
-        elif headers:
-            c.header(*headers[0])
-        set_header = c.res.headers.set
-        for name, value in headers:
-            set_header(name, value)
+        c.set_headers(headers, overwrite=overwrite)
 
     return secure_headers

@@ -104,7 +104,7 @@ Feature: TypeAlias = Literal[
 """A feature of the W3C's registry, written in snake_case."""
 
 PermissionsPolicy: TypeAlias = Mapping[Feature, bool | Sequence[str]]
-"""Feature to who may use it: True for everyone, False or `[]` for nobody, or a list of `"self"` and
+"""Who may use a feature: True for everyone, False or `[]` for nobody, or a list of `"self"` and
 origins such as `"https://example.com"`; `["*"]` is True, `["none"]` False."""
 
 _FEATURES: tuple[str, ...] = get_args(Feature)

@@ -29,8 +29,8 @@ class ReportToEndpoint(TypedDict):
 
     Attributes:
         url: An https URL, or a path on this server.
-        priority: Those of the lowest number are tried first.
-        weight: How much of the reports it gets, among those of its priority.
+        priority: Endpoints with the lowest number are tried first.
+        weight: Its share of the reports among endpoints of the same priority.
     """
 
     url: str
@@ -43,8 +43,8 @@ class ReportTo(TypedDict):
 
     Attributes:
         group: What policies call it in `report_to`.
-        max_age: For how many seconds browsers remember it; 0 makes them forget it.
-        endpoints: The endpoints, of which one gets a report.
+        max_age: How long browsers remember it, in seconds; 0 makes them forget it.
+        endpoints: The endpoints; one of them gets a report.
         include_subdomains: Whether reports of subdomains are sent there too.
     """
 
@@ -57,7 +57,7 @@ class ReportTo(TypedDict):
 # SPEC: RFC 9651 section 3.1.2, key.
 _KEY = r"[a-z*][a-z0-9_.*-]*"
 _NAME = "a name in lower case, such as 'csp-endpoint'"
-# SPEC: Reporting API section 3.3: reports go to potentially trustworthy URLs alone.
+# SPEC: Reporting API section 3.3: reports go only to potentially trustworthy URLs.
 _URL = re.compile(
     r"(?i:https://[^/\\?#]|http://(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/?#]|\Z)|/(?![/\\]))[!-~]*"
 )

@@ -29,6 +29,8 @@ _KEYWORDS = (
     "'report-sha384'",
     "'report-sha512'",
 )
+# SPEC: section 6.4.2.1, ancestor-source-list.
+_OF_ANCESTORS = ("'none'", "'self'")
 _HASH = re.compile(r"'sha(?:256|384|512)-[A-Za-z0-9+/_-]+={0,2}'", re.IGNORECASE)
 _BARE_NONCE_OR_HASH = re.compile(r"(?:nonce|sha256|sha384|sha512)-.*", re.IGNORECASE)
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*"
@@ -74,7 +76,7 @@ def check_values(
         check: The checks of the factory.
         where: The directive within its option, for errors.
         directive: Its name in snake_case.
-        texts: Its values, of which each may hold several with blanks between them.
+        texts: Its values; each may hold several, separated by spaces.
         count: How many values it has, functions among them.
 
     Raises:
@@ -118,6 +120,8 @@ def _check_item(check: OptionChecks, where: str, directive: str, item: str) -> N
             _refuse(where, item, _FIXED[directive], f"expected {listed}")
     else:
         _check_source(check, where, item)
+        if directive == "frame_ancestors" and "'" in item and item.lower() not in _OF_ANCESTORS:
+            check.unusable(where, item, "\"'self'\", \"'none'\", schemes or hosts")
 
 
 def _check_source(check: OptionChecks, where: str, item: str) -> None:

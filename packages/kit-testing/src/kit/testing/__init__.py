@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kit.app import Kit
 from kit.interface import ExecutionContext as AnyExecutionContext
-from kit.testing._client import Step, TestClient
+from kit.testing._client import Step, TestClient, WsStep
 from kit.testing._errors import (
     MethodNotFoundError,
     ParameterError,
@@ -61,7 +61,7 @@ from kit.testing._errors import (
 from kit.testing._execution import ExecutionContext
 from kit.testing._inputs import RequestOptions, Values, WebSocketOptions
 from kit.testing._loop import SyncCaller
-from kit.testing._sync import SyncStep, SyncTestClient
+from kit.testing._sync import SyncStep, SyncTestClient, SyncWsStep
 from kit.testing._sync_response import SyncResponse
 from kit.testing._walk import Caller
 
@@ -142,7 +142,7 @@ def test_client(
         ValueError: If a header is invalid.
     """
     _check(app, "test_client")
-    return TestClient(Caller(Step, app, env, execution_ctx, headers))
+    return TestClient(Caller(Step, WsStep, app, env, execution_ctx, headers))
 
 
 test_client.__test__ = False  # type: ignore[attr-defined]  # pytest takes it for a test otherwise
@@ -176,7 +176,9 @@ def sync_test_client(
         ValueError: If a header is invalid.
     """
     _check(app, "sync_test_client")
-    return SyncTestClient(SyncCaller(SyncStep, app, env, execution_ctx, headers), backend)
+    return SyncTestClient(
+        SyncCaller(SyncStep, SyncWsStep, app, env, execution_ctx, headers), backend
+    )
 
 
 def _check(app: Any, name: str) -> None:

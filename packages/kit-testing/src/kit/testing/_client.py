@@ -57,8 +57,6 @@ class Step(Walk["Step"]):
 
     __slots__ = ()
 
-    _kit_ws_step = WsStep
-
     if TYPE_CHECKING:
 
         @property

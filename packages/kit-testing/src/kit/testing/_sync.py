@@ -64,8 +64,6 @@ class SyncStep(Walk["SyncStep"]):
 
     __slots__ = ()
 
-    _kit_ws_step = SyncWsStep
-
     if TYPE_CHECKING:
 
         @property

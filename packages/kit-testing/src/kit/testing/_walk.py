@@ -43,6 +43,7 @@ class Caller:
 
     Args:
         step: The class of a step.
+        ws_step: The class of a step whose last name is `ws`.
         app: The app.
         env: Bindings for each request.
         execution_ctx: The execution context of each request; None creates a new one for each.
@@ -57,12 +58,14 @@ class Caller:
     def __init__(
         self,
         step: Any,
+        ws_step: Any,
         app: Kit[Any, Any],
         env: Mapping[str, Any] | None,
         execution_ctx: AnyExecutionContext | None,
         headers: Values | None,
     ) -> None:
         self._step = step
+        self._ws_step = ws_step
         self.app = app
         self.env = env
         self._execution_ctx = execution_ctx
@@ -74,7 +77,7 @@ class Caller:
         """Returns the step that names lead to."""
         name = names[-1]
         if name in ("ws", "$ws"):
-            return self._step._kit_ws_step(self, names)
+            return self._ws_step(self, names)
         return _LAST_STEPS.get(name, self._step)(self, names)
 
     def request(self, names: Names, options: RequestOptions) -> Request:

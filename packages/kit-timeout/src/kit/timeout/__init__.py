@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cancels handlers that take too long, or whose client has left, as middleware."""
+"""Cancels handlers that take too long, or whose client has disconnected, as middleware."""
 
 from ._disconnect import cancel_on_disconnect
 from ._timeout import ExceptionFunction, timeout

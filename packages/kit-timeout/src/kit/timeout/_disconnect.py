@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware that cancels handlers whose client has left."""
+"""The middleware that cancels handlers whose client has disconnected."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _CLIENT_CLOSED_REQUEST = 499
 
 
 def cancel_on_disconnect() -> Middleware:
-    """Returns middleware that cancels the handlers behind it when the client has left.
+    """Returns middleware that cancels the handlers when the client disconnects.
 
     They are cancelled where they wait, on asyncio and trio, as with `timeout`; `finally` blocks and
-    context managers run. Middleware further out sees an answer with status 499, which nobody gets.
-    Work that was given to `c.execution_ctx.wait_until` is done nevertheless.
+    context managers run. Middleware further out sees an answer with status 499, which isn't sent.
+    Work of `c.execution_ctx.wait_until` is still done.
 
-    The handlers can read the body of the request meanwhile. As long as more than 64 KiB of it are
-    waiting to be read, or the server holds it back, a client that leaves is not noticed. A request
-    that was made in process has no client that could leave.
+    The handlers can read the body of the request meanwhile. While more than 64 KiB of it are
+    waiting to be read, or the server holds it back, a disconnect is not noticed. A request made in
+    process has no client that could disconnect.
 
     Returns:
         The middleware, for `app.use(...)` or a route.

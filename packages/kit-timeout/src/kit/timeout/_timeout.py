@@ -28,16 +28,16 @@ _STATUS = 504
 def timeout(
     seconds: float, exception: HTTPException | ExceptionFunction | None = None
 ) -> Middleware:
-    """Returns middleware that cancels the handlers behind it when they take too long.
+    """Returns middleware that cancels handlers that take too long.
 
-    They are cancelled where they wait, on asyncio and trio: `finally` blocks and context managers
-    run, and only then is the request answered. What they shield from cancellation is waited for, as
-    is a function that `in_thread` runs: a thread can't be cancelled. An answer that they return in
-    spite of it stands. Once there is a response, time counts no more: a streamed body takes as long
-    as it takes.
+    They are cancelled where they wait, on asyncio and trio. `finally` blocks and context managers
+    run first, and then the request is answered. Shielded blocks are waited for, and so are
+    functions with `in_thread`, since a thread can't be cancelled. An answer that a handler returns
+    after its cancellation is sent. The limit ends once there is a response: streamed bodies may
+    take longer.
 
     Args:
-        seconds: How long the handlers may take, more than 0.
+        seconds: How long the handlers may take, in seconds; more than 0.
         exception: What to raise when time is up: an `HTTPException`, or `exception(c)`, plain or
             async, which returns one. Default: 504 with the text `Gateway Timeout` (RFC 9110,
             section 15.6.5).
@@ -62,7 +62,8 @@ def timeout(
     elif isinstance(exception, type) or not callable(exception):
         check.wrong_type("exception", exception, "an HTTPException, or a function (c)")
     else:
-        responses = {}  # what it returns is known at a request alone
+        check.function("exception", exception, "(c)")
+        responses = {}  # what it returns is only known at a request
 
     async def timeout(c: Context[Any, Any], next: Next) -> None:
         with CancelScope() as scope:

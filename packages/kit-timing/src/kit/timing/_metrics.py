@@ -104,8 +104,8 @@ def set_metric(
         precision: Decimals of the milliseconds, 1 by default.
 
     Raises:
-        ValueError: If the name is no token, the description can't be sent, the value is not finite,
-            or the precision is not from 0 to 100.
+        ValueError: If the name is not a token, the description can't be sent, the value is not
+            finite, or the precision is not from 0 to 100.
         TypeError: If an argument has the wrong type.
 
     Example:
@@ -123,10 +123,10 @@ def set_metric(
 
 
 def start_timer(c: Context[Any, Any], name: str, description: str | None = None) -> None:
-    """Starts a timer, which `end_timer` makes a metric of.
+    """Starts a timer, which `end_timer` turns into a metric.
 
-    A timer that still runs when the response is there ends then, unless `timing(auto_end=False)`.
-    One of the same name that runs already is started anew.
+    A timer that is still running when the response is ready ends then, unless
+    `timing(auto_end=False)`. A running timer of the same name is restarted.
 
     Args:
         c: The context.
@@ -179,7 +179,8 @@ async def wrap_time(
 ) -> T:
     """Awaits something, and adds a metric of how long that took, also if it fails.
 
-    Several of one name may run at the same time: each is a metric.
+    Several of the same name may run at the same time: each adds a metric. The other arguments are
+    checked before anything is awaited.
 
     Args:
         c: The context.
@@ -198,30 +199,47 @@ async def wrap_time(
     Example:
         books = await wrap_time(c, "db", read_books())
     """
+    try:
+        timer_name = _checked_name("wrap_time", name)
+        part = description_part("wrap_time", description)
+        decimals = _checked_precision("wrap_time", precision)
+    except (TypeError, ValueError):
+        if hasattr(awaitable, "close"):
+            awaitable.close()  # it is never awaited now, which Python would warn of
+        raise
     start = perf_counter()
     try:
         return await awaitable
     finally:
-        set_metric(c, name, perf_counter() - start, description, precision)
+        now = perf_counter()
+        metrics = _metrics_of(c, "wrap_time", name)
+        if metrics is not None:
+            metrics.members.append(_member(timer_name, (start, part), now, decimals))
 
 
 def description_part(function: str, description: str | None) -> str:
-    """Returns what a member says of its description, `;desc="..."`; empty if there is none.
+    """Returns the description part of a member, `;desc="..."`; empty if there is none.
 
     Args:
         function: Name of the function that was called with it, for errors.
         description: The description.
 
     Raises:
-        TypeError: If it is no str.
+        TypeError: If it is not a str.
         ValueError: If it can't be sent.
     """
     if not description:
         return ""
     if not isinstance(description, str):
         raise TypeError(f"{function}(description=...) takes a str, not {description!r:.100}")
-    # SPEC: RFC 9110 section 5.6.4.
-    return f";desc={quoted_string(description)}"
+    try:
+        # SPEC: RFC 9110 section 5.6.4.
+        return f";desc={quoted_string(description)}"
+    except ValueError:
+        raise ValueError(
+            f"{function}(description={description!r:.100}) can't be used: "
+            "expected latin-1 text without control characters"
+        ) from None
 
 
 def _member(name: str, timer: tuple[float, str], now: float, decimals: int = 1) -> str:

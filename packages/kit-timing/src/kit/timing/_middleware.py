@@ -35,17 +35,17 @@ def timing(
     Handlers and middleware behind it add metrics by `set_metric`, `start_timer`, `end_timer` and
     `wrap_time`. Where several are registered for a request, the outermost one sends them all.
 
-    Metrics tell a client about your inside, e.g. whether a user exists. Enable them for those who
-    may know.
+    Metrics reveal how the app works inside, e.g. whether a user exists. Enable them only for those
+    who may see them.
 
     Args:
         total: Whether to send how long the handlers took, as the metric `total`.
         enabled: Whether to send the header. A function, plain or async, is called with `c` after
             the handlers.
         total_description: The description of `total`; `""` for none.
-        auto_end: Whether timers that still run end when the response is there. They are dropped
-            otherwise.
-        cross_origin: Who but pages of the same origin may read the metrics, for the header
+        auto_end: Whether timers that are still running end when the response is ready. Otherwise
+            they are dropped.
+        cross_origin: Which other origins may read the metrics, for the header
             Timing-Allow-Origin: True for all, a str for an origin. A function, plain or async, is
             called with `c` and returns either of them, or False.
 

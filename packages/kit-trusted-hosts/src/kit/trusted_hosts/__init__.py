@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Answers requests for known hosts alone, as middleware."""
+"""Refuses requests for unknown hosts, as middleware."""
 
 from ._middleware import trusted_hosts
 

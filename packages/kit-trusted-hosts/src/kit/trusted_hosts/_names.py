@@ -89,7 +89,7 @@ def check_host(host: object) -> str:
 
 
 def _expected(host: str) -> str:
-    """Says what to write instead of something that is no host."""
+    """Says what to write instead of something that is not a host."""
     if not host.isascii():
         return f"expected punycode, {_punycode(host)!r:.100}"
     scheme, separator, rest = host.partition("://")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Middleware that validates a part of the request before the handler runs."""
 
-from kit.interface import FieldError, RequestValidationError
+from kit.interface import FieldError, RequestValidationError, ValidationProblem
 
-from ._middleware import ValidationProblem, validator
+from ._middleware import validator
 
 __all__ = ("FieldError", "RequestValidationError", "ValidationProblem", "validator")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NewType, TypeAlias, TypedDict, get_args, get_origin, overload
+from typing import TYPE_CHECKING, Any, NewType, TypeAlias, get_args, get_origin, overload
 
 from kit.cookie import get_cookie
 from kit.interface import (
@@ -16,6 +16,7 @@ from kit.interface import (
     Next,
     RequestValidationError,
     Response,
+    ValidationProblem,
     ValidationTarget,
     is_response,
 )
@@ -23,7 +24,7 @@ from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, medi
 from kit.interface.metadata import attach, facts_of
 from kit.interface.signatures import accepts, describe_signature
 
-from ._schema import Schema, schema_of
+from .schemas import Schema, schema_of
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -45,24 +46,6 @@ _MOST_ERRORS = 100
 
 _Reader: TypeAlias = Callable[[Context[Any, Any]], Awaitable[Any]]
 _Values: TypeAlias = dict[str, Any]
-
-
-class ValidationProblem(TypedDict):
-    """The problem document (RFC 9457) that answers invalid data, with the status 400.
-
-    Attributes:
-        title: `Bad Request`.
-        status: 400.
-        detail: What is wrong as a whole.
-        target: The part of the request.
-        errors: What is wrong with its fields.
-    """
-
-    title: str
-    status: int
-    detail: str
-    target: ValidationTarget
-    errors: list[FieldError]
 
 
 @overload

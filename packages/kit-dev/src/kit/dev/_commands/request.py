@@ -24,6 +24,7 @@ _FORM = "application/x-www-form-urlencoded"
 # SPEC: RFC 9110 section 5.6.2, token.
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _FROM_FAULT = 400
+_WELL = (1000, 1001)  # RFC 6455, section 7.4.1
 
 
 @click.command("request", short_help="Sends an app a request, without a server.")
@@ -37,6 +38,11 @@ _FROM_FAULT = 400
     "--data", "-d", help="Body; @FILE is the content of a file, @- that of standard input."
 )
 @click.option("--body-only", is_flag=True, help="Print the body without status and headers.")
+@click.option(
+    "--ws",
+    is_flag=True,
+    help="Open a WebSocket: send the lines of standard input, print what comes.",
+)
 @click.option("--fail", is_flag=True, help="Exit with 22 if the status is 400 or more.")
 def command(
     target: str,
@@ -45,30 +51,43 @@ def command(
     headers: tuple[str, ...],
     data: str | None,
     body_only: bool,
+    ws: bool,
     fail: bool,
 ) -> None:
     """Sends an app a request, without a server, and prints the response.
 
     APP is module:attr, path/to/app.py, or a folder with an app.py. PATH may have a query, and may
     be a URL. The app is started before, and shut down after it, as a server would.
+
+    With --ws the exit code is 1 if the app closes the connection with another code than 1000 or
+    1001, and 22 if it answers the handshake with another response.
     """
-    lines = [_header(text) for text in headers]
+    if ws and (data is not None or method is not None):
+        raise click.UsageError("--ws opens a connection by GET: leave --data and --method out")
+    fields = [_header(text) for text in headers]
     body = None if data is None else _body(data)
-    if body is not None and not any(name.lower() == "content-type" for name, _ in lines):
-        lines.append(("content-type", _content_type(str(data), body)))
+    if body is not None and not any(name.lower() == "content-type" for name, _ in fields):
+        fields.append(("content-type", _content_type(str(data), body)))
     method = method or ("GET" if body is None else "POST")
     if not _TOKEN.fullmatch(method):
         raise click.BadParameter("expected e.g. PUT", param_hint="'--method'")
     try:
-        scope = scope_of(method.upper(), url, lines, None if body is None else len(body))
+        scope = scope_of(method.upper(), url, fields, None if body is None else len(body))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="'PATH'") from error
     printer = Printer(scope["http_version"], body_only=body_only)
+    closed: tuple[int, str] | None = None
     try:
         # What the app prints, a log of requests say, is no part of the response.
         with contextlib.redirect_stdout(sys.stderr), cut_in_log():
             app = load_app(target)
-            call(app, scope, body or b"", printer.head, printer.chunk)
+            if ws:
+                from .._conversing import converse
+
+                take = printer.message, printer.head, printer.chunk
+                closed = converse(app, scope, sys.stdin, *take)
+            else:
+                call(app, scope, body or b"", printer.head, printer.chunk)
     except AppError:
         raise
     except (Exception, SystemExit) as error:
@@ -76,8 +95,17 @@ def command(
         click.echo(from_their_code(error), err=True)
         sys.exit(1)
     printer.end()
-    if fail and printer.status >= _FROM_FAULT:
+    if closed is not None:
+        _report_close(*closed)
+    if (ws and closed is None) or (fail and printer.status >= _FROM_FAULT):
         sys.exit(_FAILED)
+
+
+def _report_close(code: int, reason: str) -> None:
+    """Says with which code the connection was closed, unless all is well."""
+    if code not in _WELL:
+        click.echo(f"closed with {code} {reason}".rstrip(), err=True)
+        sys.exit(1)
 
 
 def _header(text: str) -> Header:

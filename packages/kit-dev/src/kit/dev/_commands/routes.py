@@ -100,6 +100,10 @@ def _explained(found: Explanation, colorize: bool, has_path: bool) -> list[str]:
         for number, step in enumerate(found.steps, 1)
     ]
     lines += [f"  {line}" for line in columns(rows, 4)]
+    for step in found.steps:
+        if step.source and step.runs:
+            lines += ["", f"The code generated for {step.name}:", ""]
+            lines += [f"  {line}".rstrip() for line in step.source.splitlines()]
     if not found.is_answered:
         lines += [*([""] if rows else []), *_unanswered(found)]
     if colorize:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Builds values of a type for `kit.validator`, and finds all errors in data that don't fit it."""
+"""Builds values of a type from parts of a request, and finds all errors in data that don't fit.
+
+For packages that validate requests, such as `kit.typed`.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from kit.interface import FieldError
 from kit.interface.models import Model, model_of, validation_errors
 
 from ._problems import OBJECTS, bare, errors_of_json, errors_of_names, is_object, is_union
+
+__all__ = ("Field", "Schema", "schema_of")
 
 _NAMED = (*OBJECTS, inspect.DictType, inspect.AnyType)
 _MANY = (inspect.CollectionType, inspect.TupleType, inspect.NamedTupleType)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Handlers whose parameters are plainly not the context and `next` are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal, Protocol, TypeVar
+from uuid import UUID
+
+import pytest
+
+import kit.interface
+from kit.interface import Context, Next
+from kit.interface.signatures import takes_next
+
+C = TypeVar("C", bound=Context)
+HINT = "; to read parameters by their annotations, put @typed of kit.typed above it"
+
+
+class HasRequest(Protocol):
+    @property
+    def req(self) -> Any: ...
+
+
+class HasAttribute(Protocol):
+    req: Any
+
+
+class Model: ...
+
+
+def context(c: Context) -> None: ...
+def parameters(c: Context[Any, Any]) -> None: ...
+def dotted(c: kit.interface.Context) -> None: ...
+def protocol(c: HasRequest) -> None: ...
+def attribute(c: HasAttribute) -> None: ...
+def anything(c: Any) -> None: ...
+def any_object(c: object) -> None: ...
+def variable(c: C) -> None: ...
+def union(c: Context | None) -> None: ...
+def later(c: NotYet) -> None: ...  # type: ignore[name-defined]  # noqa: F821
+def no_annotation(id) -> None: ...  # type: ignore[no-untyped-def]
+def by_name(c, call_next) -> None: ...  # type: ignore[no-untyped-def]
+def unused(c, _) -> None: ...  # type: ignore[no-untyped-def]
+def by_type(c: Context, go: Next) -> None: ...
+def by_callable(c: Context, go: Callable[[], Awaitable[None]]) -> None: ...
+def evaluated(c, go) -> None: ...  # type: ignore[no-untyped-def]
+
+
+evaluated.__annotations__ = {"c": Context[Any, Any], "go": Next}
+
+
+@pytest.mark.parametrize(
+    ("handler", "answer"),
+    [
+        (context, False),
+        (parameters, False),
+        (dotted, False),
+        (protocol, False),
+        (attribute, False),
+        (anything, False),
+        (any_object, False),
+        (variable, False),
+        (union, False),
+        (later, False),
+        (no_annotation, False),
+        (by_name, True),
+        (unused, True),
+        (by_type, True),
+        (by_callable, True),
+        (evaluated, True),
+        (lambda c, go: None, True),
+    ],
+)
+def test_what_may_be_a_handler(handler: Any, answer: bool) -> None:
+    assert takes_next(handler, "GET '/'") is answer
+
+
+def scalar(id: int) -> None: ...
+def identifier(id: UUID) -> None: ...
+def model(book: Model) -> None: ...
+def generic(ids: list[int]) -> None: ...
+def annotated(id: Annotated[int, "of the path"]) -> None: ...
+def evaluated_union(id: Any) -> None: ...
+def literal(id: Any) -> None: ...
+
+
+evaluated_union.__annotations__["id"] = int | None
+literal.__annotations__["id"] = Literal["a"]
+
+
+@pytest.mark.parametrize(
+    "handler", [scalar, identifier, model, generic, annotated, evaluated_union, literal]
+)
+def test_first_parameter_that_is_no_context(handler: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        takes_next(handler, "GET '/books/:id'")
+    (name,) = handler.__code__.co_varnames
+    text = str(caught.value)
+    assert text.startswith(
+        "The handler of GET '/books/:id' is called with the context, but the first parameter of "
+        f"{handler.__name__}({name}: "
+    )
+    assert text.endswith(
+        ") -> 'None' is no Context: write c: Context, and read a parameter with "
+        f"c.req.param('{name}') or c.req.query('{name}'){HINT}"
+    )
+
+
+def second(c: Context, id: int) -> None: ...
+def second_model(c: Context, book: Model) -> None: ...
+def untyped(c, id) -> None: ...  # type: ignore[no-untyped-def]
+
+
+@pytest.mark.parametrize("handler", [second, second_model, untyped])
+def test_second_parameter_that_is_no_next(handler: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        takes_next(handler, "GET '/books/:id'")
+    name = handler.__code__.co_varnames[1]
+    text = str(caught.value)
+    assert text.startswith(
+        "The handler of GET '/books/:id' is called with (c, next), but the second parameter of "
+        f"{handler.__name__}(c"
+    )
+    assert text.endswith(
+        ") -> 'None' is no Next: write next: Next in middleware; a handler takes c alone, and "
+        f"reads a parameter with c.req.param('{name}') or c.req.query('{name}'){HINT}"
+    )

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""Works out the responses of an operation from facts, source, docstring and description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+
+from kit.interface import ValidationProblem
+
+from ._describe import Problem
+from ._docstrings import Docstring
+from ._operations import Operation
+from ._reading import Reading
+from ._schemas import Schemas
+from ._source import UNKNOWN
+
+JSON = "application/json"
+PROBLEM = "application/problem+json"
+_TEXT = "text/plain"
+_FIRST_FAULT = 400
+_NO_CONTENT = (204, 205, 304)
+
+
+@dataclass
+class Answer:
+    """One response.
+
+    Attributes:
+        description: What it means.
+        content: Media types, each with the number of its schema; None for any.
+        raw: A Response Object that was given as it is, but for types in its content.
+    """
+
+    description: str = ""
+    content: dict[str, int | None] = field(default_factory=dict)
+    raw: Mapping[str, Any] | None = None
+
+
+class Errors:
+    """How an app words its errors.
+
+    Args:
+        kinds: The types of their bodies by media type; None for those of Kit.
+        schemas: Where to ask for schemas.
+    """
+
+    def __init__(self, kinds: Mapping[str, Any] | None, schemas: Schemas) -> None:
+        self._schemas = schemas
+        self._own = kinds and {
+            media_type: schemas.ask(kind, "response") for media_type, kind in kinds.items()
+        }
+
+    def answer(self, text: str, kind: Any = UNKNOWN, *, is_problem: bool = False) -> Answer:
+        """Makes the answer of an error.
+
+        Args:
+            text: What it means.
+            kind: The type of its body, if it tells.
+            is_problem: Whether it is a problem document.
+        """
+        if kind is ValidationProblem:
+            text = text or "Invalid data"
+        if self._own is not None:
+            return Answer(text, dict(self._own))
+        if kind is UNKNOWN and is_problem:
+            kind = Problem
+        if kind is UNKNOWN or kind is None:
+            return Answer(text)
+        media_type = PROBLEM if _is_problem(kind) else JSON
+        return Answer(text, {media_type: self._schemas.ask(kind, "response")})
+
+
+def answers_of(
+    operation: Operation, reading: Reading, said: Docstring, errors: Errors, schemas: Schemas
+) -> dict[str, Answer]:
+    """Returns the responses of an operation by status.
+
+    Args:
+        operation: The operation.
+        reading: What its source tells.
+        said: What its docstring says.
+        errors: How the app words its errors.
+        schemas: Where to ask for schemas.
+    """
+    found: dict[str, Answer] = {}
+    for facts in operation.facts:
+        for status, value in facts.responses.items():
+            _add_fact(found, status, value, errors, schemas)
+    _add_malformed(found, operation, errors)
+    _add_reads(found, operation, reading, errors)
+    for status, raised in reading.raised.items():
+        answer = errors.answer(raised.message, raised.kind, is_problem=raised.is_problem)
+        _add(found, str(status), answer)
+    for status, text in said.statuses.items():
+        found.setdefault(str(status), errors.answer("")).description = text
+    _add_success(found, operation, reading, schemas)
+    for given, value in operation.described.get("responses", {}).items():
+        text = found[str(given)].description if str(given) in found else ""
+        found[str(given)] = described_answer(given, value, text, schemas)
+    for key, answer in found.items():
+        returned = said.returns if key.startswith("2") else ""
+        answer.description = answer.description or returned or _phrase(key)
+        # Tools show the first one: what programs can read.
+        answer.content = dict(sorted(answer.content.items(), key=lambda each: each[0] == _TEXT))
+    return dict(sorted(found.items()))
+
+
+def described_answer(status: int | str, value: Any, text: str, schemas: Schemas) -> Answer:
+    """Makes the answer that `describe(responses=...)` has for a status.
+
+    Args:
+        status: The status.
+        value: A type, a description, None, or a Response Object.
+        text: The description, if the value has none.
+        schemas: Where to ask for schemas.
+    """
+    if value is None:
+        return Answer(text)
+    if isinstance(value, str):
+        return Answer(value)
+    if isinstance(value, Mapping):
+        return Answer(value.get("description", text), raw=with_slots(value, schemas, "response"))
+    is_fault = not isinstance(status, int) or status >= _FIRST_FAULT
+    media_type = PROBLEM if is_fault and _is_problem(value) else JSON
+    return Answer(text, {media_type: schemas.ask(value, "response")})
+
+
+def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Any) -> dict[str, Any]:
+    """Copies a Response or Request Body Object; types in its content become schemas asked for."""
+    copied = dict(value)
+    content: dict[str, Any] = {}
+    for media_type, each in (value.get("content") or {}).items():
+        if isinstance(each, Mapping):
+            schema = each.get("schema")
+            if schema is None or isinstance(schema, Mapping):
+                content[media_type] = dict(each)
+            else:
+                content[media_type] = {**each, "schema": schemas.ask(schema, mode)}
+        else:
+            content[media_type] = {"schema": schemas.ask(each, mode)}
+    if content:
+        copied["content"] = content
+    return copied
+
+
+def _add_fact(
+    found: dict[str, Answer], status: int, value: Any, errors: Errors, schemas: Schemas
+) -> None:
+    if isinstance(value, Mapping):
+        answer = described_answer(status, value, "", schemas)
+    elif status < _FIRST_FAULT:
+        text = value if isinstance(value, str) else ""
+        answer = Answer(text)
+        if value is not None and not text and status not in _NO_CONTENT:
+            answer.content[JSON] = schemas.ask(value, "response")
+    elif isinstance(value, str):
+        answer = errors.answer(value)
+    else:
+        answer = errors.answer("", UNKNOWN if value is None else value)
+    _add(found, str(status), answer)
+
+
+def _add(found: dict[str, Answer], status: str, answer: Answer) -> None:
+    """Adds an answer to those of the same status: bodies and descriptions of all.
+
+    An answer whose body is not known is text beside others, as that of an HTTPException is.
+    """
+    old = found.setdefault(status, answer)
+    if old is not answer:
+        texts = [old.description, answer.description]
+        old.description = "; ".join(dict.fromkeys(filter(None, texts)))
+        if bool(old.content) is not bool(answer.content):
+            old.content.setdefault(_TEXT, None)
+        for media_type, slot in answer.content.items():
+            old.content.setdefault(media_type, slot)
+
+
+def _add_malformed(found: dict[str, Answer], operation: Operation, errors: Errors) -> None:
+    """Adds that a body which is no JSON, or no form, is refused with a text."""
+    targets = {target for facts in operation.facts for target in facts.validates}
+    if targets & {"json", "form"}:
+        _add(found, "400", errors.answer(""))
+
+
+def _add_reads(
+    found: dict[str, Answer], operation: Operation, reading: Reading, errors: Errors
+) -> None:
+    """Adds the errors of `c.req.query(name, int)` and the like, and of paths that don't match."""
+    typed = [each for each in reading.parameters if each.kind is not str]
+    if any(each.target == "param" for each in typed):
+        _add(found, "404", errors.answer("", is_problem=True))
+    elif any(each.expression is not None for each in operation.template.parameters):
+        found.setdefault("404", Answer())
+    if any(each.target != "param" for each in typed):
+        _add(found, "400", errors.answer("", is_problem=True))
+    if reading.json not in (UNKNOWN, Any):
+        _add(found, "400", errors.answer("", ValidationProblem))
+    elif reading.json is Any or reading.form:
+        _add(found, "400", errors.answer(""))
+
+
+def _add_success(
+    found: dict[str, Answer], operation: Operation, reading: Reading, schemas: Schemas
+) -> None:
+    described = operation.described.get("responses", {})
+    if not any(str(status)[0] in "23" for status in [*found, *described]):
+        _add_own(found, operation, reading, schemas)
+
+
+def _add_own(
+    found: dict[str, Answer], operation: Operation, reading: Reading, schemas: Schemas
+) -> None:
+    returned = _returned(operation.function)
+    if returned is not None:
+        found["200"] = Answer("", {JSON: schemas.ask(returned, "response")})
+        return
+    for status, media_types in reading.answers.items():
+        key = "default" if status is None else str(status)
+        answer = Answer()
+        if None not in media_types and status not in _NO_CONTENT:
+            for media_type in sorted(each for each in media_types if each):
+                answer.content[media_type] = None
+        _add(found, key, answer)
+    if not reading.is_complete:
+        # Some of its answers can't be told, so nothing is said of their bodies.
+        found.setdefault("200", Answer()).content.clear()
+
+
+def _returned(function: Any) -> Any:
+    """The type that a function is annotated to return, unless that is a response."""
+    try:
+        hint = get_type_hints(function, include_extras=True).get("return")
+    except Exception:
+        return None
+    kinds = [each for each in (get_args(hint) or (hint,)) if each is not type(None)]
+    if hint in (None, Any) or not kinds or any(map(_is_response_type, kinds)):
+        return None
+    try:
+        msgspec.inspect.type_info(hint)
+    except Exception:
+        return None
+    return hint
+
+
+def _is_response_type(kind: Any) -> bool:
+    origin = getattr(kind, "__origin__", kind)
+    return (
+        not isinstance(origin, type)
+        or all(hasattr(origin, name) for name in ("status", "headers", "body_used"))
+        or hasattr(origin, "__await__")
+    )
+
+
+def _is_problem(kind: Any) -> bool:
+    """Whether a type has what a problem document has (RFC 9457, section 3.1)."""
+    names: set[str] = set()
+    for each in getattr(kind, "__mro__", (kind,)):
+        names |= {*getattr(each, "__annotations__", {})}
+    return {"title", "status"} <= names
+
+
+def _phrase(status: str) -> str:
+    if not status.isdigit():
+        return "Another answer" if status == "default" else f"An answer with a status {status}"
+    try:
+        return HTTPStatus(int(status)).phrase
+    except ValueError:
+        return f"Status {status}"

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""The parts of a client that are the same for every document."""
+
+START = """\
+from __future__ import annotations
+
+MODULES
+from collections.abc import Mapping
+from typing import TYPING
+from urllib.parse import quote
+
+import httpx
+import msgspec
+"""
+
+ERRORS = '''
+class ClientError(Exception):
+    """A response with an error status, or with one that the API doesn't have.
+
+    Attributes:
+        status: The HTTP status code.
+        problem: The body: of the type that the API says, else as JSON or text.
+        response: The whole response.
+    """
+
+    def __init__(self, response: httpx.Response, problem: Any) -> None:
+        super().__init__(f"{response.status_code} {response.reason_phrase}: {problem}")
+        self.status = response.status_code
+        self.problem = problem
+        self.response = response
+'''
+
+SENDING = """
+
+def _segment(value: Any) -> str:
+    return quote(_text(value), safe="")
+
+
+def _text(value: Any) -> str:
+    plain = msgspec.to_builtins(value)
+    if isinstance(plain, bool):
+        return "true" if plain else "false"
+    return plain if isinstance(plain, str) else str(plain)
+
+
+def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
+    for name, value in values.items():
+        if isinstance(value, (list, tuple, set, frozenset)):
+            pairs += [(name, _text(each)) for each in value]
+        elif value is not None:
+            pairs.append((name, _text(value)))
+    return pairs
+
+
+def _merged(
+    defaults: Mapping[str, Any], values: Mapping[str, Any] | None
+) -> list[tuple[str, str]]:
+    own = _pairs(values or {})
+    names = {name for name, _ in own}
+    return [*(pair for pair in _pairs(defaults) if pair[0] not in names), *own]
+
+
+def _fields(form: Any) -> dict[str, Any]:
+    if isinstance(form, Mapping):
+        return {str(name): value for name, value in form.items()}
+    names = {each.name: each.encode_name for each in msgspec.structs.fields(form)}
+    values = {names[name]: getattr(form, name) for name in names}
+    return {name: each for name, each in values.items() if each is not msgspec.UNSET}
+
+
+def _parts(form: Any) -> list[tuple[str, Any]]:
+    parts: list[tuple[str, Any]] = []
+    for name, value in _fields(form).items():
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, bytes):
+                parts.append((name, (name, each)))
+            elif each is not None:
+                parts.append((name, (None, _text(each))))
+    return parts
+
+
+def _arguments(
+    defaults: tuple[dict[str, Any], dict[str, str], dict[str, str]],
+    *,
+    query: Mapping[str, Any] | None = None,
+    headers: Mapping[str, Any] | None = None,
+    cookies: Mapping[str, Any] | None = None,
+    json: Any = None,
+    form: Any = None,
+    files: Any = None,
+    content: bytes | None = None,
+) -> dict[str, Any]:
+    own_headers = dict(_merged(defaults[1], headers))
+    own_cookies = _merged(defaults[2], cookies)
+    if own_cookies:
+        lines = [f"{name}={text}" for name, text in own_cookies]
+        own_headers["Cookie"] = "; ".join(lines)
+    arguments: dict[str, Any] = {
+        "params": _merged(defaults[0], query),
+        "headers": own_headers,
+    }
+    if json is not None:
+        own_headers["Content-Type"] = "application/json"
+        arguments["content"] = msgspec.json.encode(json)
+    elif form is not None:
+        data: dict[str, list[str]] = {}
+        for name, text in _pairs(_fields(form)):
+            data.setdefault(name, []).append(text)
+        arguments["data"] = data
+    elif files is not None:
+        arguments["files"] = _parts(files)
+    elif content is not None:
+        arguments["content"] = content
+    return arguments
+
+
+def _result(
+    response: httpx.Response, results: Mapping[int, Any], errors: Mapping[int, Any]
+) -> Any:
+    status = response.status_code
+    if status not in results:
+        raise ClientError(response, _problem(response, errors.get(status, Any)))
+    kind = results[status]
+    if kind is None or kind is httpx.Response:
+        return response if kind else None
+    if "json" in response.headers.get("Content-Type", ""):
+        return msgspec.json.decode(response.content, type=kind)
+    return response.text if kind is str else response.content
+
+
+def _problem(response: httpx.Response, kind: Any) -> Any:
+    if "json" in response.headers.get("Content-Type", ""):
+        for each in (kind, Any):
+            try:
+                return msgspec.json.decode(response.content, type=each)
+            except msgspec.DecodeError:
+                continue
+    return response.text
+"""
+
+BASIC = """
+
+def _basic(user: tuple[str, str]) -> str:
+    return "Basic " + base64.b64encode(":".join(user).encode()).decode()
+"""

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""Types in Python for the schemas of a document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._schemas import PREFIX, Schema
+from ._writing import WIDTH, Group, Names, call, docstring, literal, pascal, quoted, snake
+
+_FORMATS = {
+    "date-time": "datetime.datetime",
+    "date": "datetime.date",
+    "time": "datetime.time",
+    "duration": "datetime.timedelta",
+    "uuid": "uuid.UUID",
+    "decimal": "decimal.Decimal",
+    "binary": "bytes",
+}
+_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+# What can't be told apart in a union: of each group msgspec takes one.
+_TEXTS = {"str", "bytes", "datetime.datetime", "datetime.date", "datetime.time", "uuid.UUID"}
+_TEXTS |= {"decimal.Decimal", "datetime.timedelta"}
+ANY = "Any"
+# What msgspec does not take in the name of a field.
+_NOT_IN_FIELDS = re.compile(r'[\\"\x00-\x1f]')
+_UNSET = "msgspec.UNSET"
+_LONG = 40
+_RESERVED = (
+    "Any", "AsyncClient", "Client", "ClientError", "File", "Literal", "Unset", "TypeAlias",
+    "annotations", "datetime", "decimal", "httpx", "msgspec", "quote", "uuid", "Sequence",
+    "AsyncIterator", "Mapping", "TracebackType", "Self",
+)  # fmt: skip
+
+
+@dataclass
+class Model:
+    """A component.
+
+    Attributes:
+        name: Its name in Python.
+        schema: Its schema.
+        tag: The name and value of the field that tells it from others in a union.
+    """
+
+    name: str
+    schema: Any
+    tag: tuple[str, str] | None = None
+    alias: str | None = None
+    written: list[str] = field(default_factory=list)
+
+    @property
+    def is_struct(self) -> bool:
+        """Whether it is written as a Struct, whose fields can't have every name."""
+        if not isinstance(self.schema, dict) or self.schema.get("type") != "object":
+            return False
+        properties = self.schema.get("properties")
+        return properties is not None and not any(map(_NOT_IN_FIELDS.search, properties))
+
+
+class Types:
+    """The types of a document.
+
+    Args:
+        components: The schemas of the document, by name.
+    """
+
+    def __init__(self, components: Mapping[str, Schema]) -> None:
+        self._names = names = Names(_RESERVED)
+        self._literals: dict[str, str] = {}
+        self.models = {
+            name: Model(names.free(pascal(name)), schema) for name, schema in components.items()
+        }
+        self._open: set[str] = set()
+        for schema in components.values():
+            self._find_tags(schema)
+
+    def of(self, schema: Schema | bool | None) -> str:
+        """Returns the type of a schema, as an annotation."""
+        if not isinstance(schema, dict):
+            return ANY
+        if "$ref" in schema:
+            return self._referred(schema["$ref"])
+        if "const" in schema:
+            return self._literal([schema["const"]])
+        if "enum" in schema:
+            return self._literal(schema["enum"])
+        for key in ("anyOf", "oneOf", "allOf"):
+            if key in schema:
+                choices = schema[key]
+                if key == "allOf" and len(choices) != 1:
+                    return ANY
+                return self._union([self.of(each) for each in choices])
+        return self._plain(schema)
+
+    def find_tags(self, schema: Any) -> None:
+        """Finds out from the unions in a part of the document which tags structs have."""
+        self._find_tags(schema)
+
+    def _find_tags(self, value: Any) -> None:
+        if isinstance(value, list):
+            for each in value:
+                self._find_tags(each)
+        if not isinstance(value, dict):
+            return
+        discriminator = value.get("discriminator")
+        if isinstance(discriminator, dict) and isinstance(discriminator.get("mapping"), dict):
+            for tag, reference in discriminator["mapping"].items():
+                model = self.models.get(str(reference).removeprefix(PREFIX))
+                if model is not None:
+                    model.tag = (discriminator["propertyName"], tag)
+        for each in value.values():
+            self._find_tags(each)
+
+    def _referred(self, reference: str) -> str:
+        name = reference.removeprefix(PREFIX)
+        model = self.models.get(name)
+        if model is None:
+            return ANY
+        if model.is_struct:
+            return model.name
+        if name in self._open:  # an alias of itself, which no type in Python is
+            return ANY
+        if model.alias is None:
+            self._open.add(name)
+            model.alias = self.of(model.schema)
+            self._open.discard(name)
+        return ANY if model.alias == ANY else model.name
+
+    def _literal(self, values: list[Any]) -> str:
+        if not all(isinstance(each, (str, int, bool)) or each is None for each in values):
+            return ANY
+        return f"Literal[{', '.join(literal(each) for each in values)}]"
+
+    def _plain(self, schema: Schema) -> str:
+        kind = schema.get("type")
+        if schema.get("format") == "decimal":
+            return "decimal.Decimal"
+        if isinstance(kind, list):
+            return self._union([self._plain({**schema, "type": each}) for each in kind])
+        if kind == "array":
+            return self._array(schema)
+        if kind == "object":
+            extra = schema.get("additionalProperties")
+            value = self.of(extra) if isinstance(extra, dict) else ANY
+            return f"dict[str, {value}]"
+        if kind == "string":
+            if schema.get("contentEncoding") == "base64":
+                return "bytes"
+            return _FORMATS.get(schema.get("format", ""), "str")
+        return _SCALARS.get(str(kind), ANY)
+
+    def _array(self, schema: Schema) -> str:
+        first = schema.get("prefixItems")
+        if first and schema.get("minItems") == len(first) == schema.get("maxItems"):
+            return f"tuple[{', '.join(self.of(each) for each in first)}]"
+        return f"list[{self.of(schema.get('items')) if not first else ANY}]"
+
+    def _union(self, kinds: list[str]) -> str:
+        kinds = list(dict.fromkeys(part for kind in kinds for part in _parts(kind)))
+        if ANY in kinds or not self._can_be_told_apart(kinds):
+            return ANY
+        return " | ".join(kinds)
+
+    def _can_be_told_apart(self, kinds: list[str]) -> bool:
+        """Whether msgspec takes a union of these types."""
+        models = {model.name: model for model in self.models.values()}
+        structs = [models[kind] for kind in kinds if kind in models and models[kind].is_struct]
+        aliases = [kind for kind in kinds if kind in models and not models[kind].is_struct]
+        texts = [kind for kind in kinds if kind in _TEXTS or kind.startswith("Literal")]
+        objects = [kind for kind in kinds if kind.startswith("dict")]
+        arrays = [kind for kind in kinds if kind.startswith(("list", "tuple"))]
+        tags = {model.tag for model in structs}
+        return (
+            len(texts) + len(aliases) <= 1
+            and len(arrays) <= 1
+            and len(objects) + min(len(structs), 1) <= 1
+            and (len(structs) <= 1 or (None not in tags and len(tags) == len(structs)))
+        )
+
+    def write(self) -> tuple[list[str], list[str]]:
+        """Writes the models: structs, and the aliases of what else is shared."""
+        structs: list[str] = []
+        for name, model in self.models.items():
+            self._referred(PREFIX + name)
+            if model.is_struct:
+                structs += ["", "", *self._struct(model)]
+        return structs, self._aliases()
+
+    def _aliases(self) -> list[str]:
+        pairs = [*self._literals.items()]
+        pairs += [(model.name, str(model.alias)) for model in self._in_order()]
+        lines: list[str] = []
+        for name, kind in pairs:
+            if kind.startswith("Literal[") and len(_parts(kind)) == 1:
+                values = kind[len("Literal[") : -1].split(", ")
+                lines += call(f"{name}: TypeAlias = Literal[", values, "]", 0)
+            else:
+                lines.append(f"{name}: TypeAlias = {kind}")
+        return ["", "", *lines] if lines else []
+
+    def _in_order(self) -> list[Model]:
+        """The aliases, each behind those that it is made of."""
+        waiting = [m for m in self.models.values() if m.alias is not None and m.alias != ANY]
+        ordered: list[Model] = []
+        while waiting:
+            names = {model.name for model in waiting}
+            ready = [m for m in waiting if not names & _words(str(m.alias)) - {m.name}]
+            ordered += ready or waiting
+            waiting = [model for model in waiting if model not in ordered]
+        return ordered
+
+    def _struct(self, model: Model) -> list[str]:
+        options = ["msgspec.Struct", "kw_only=True"]
+        if model.tag is not None:
+            options += [f"tag_field={quoted(model.tag[0])}", f"tag={quoted(model.tag[1])}"]
+        lines = call(f"class {model.name}(", options, "):", 0)
+        body = docstring(str(model.schema.get("description") or ""), 1)
+        required = model.schema.get("required", ())
+        names = Names()
+        fields: list[str] = []
+        for key, schema in model.schema["properties"].items():
+            if model.tag is not None and key == model.tag[0]:
+                continue
+            name = names.free(snake(key))
+            fields += self._field(name, key, schema, model.name, required=key in required)
+        if body and fields:
+            body.append("")
+        return [*lines, *(body + fields or ["    pass"])]
+
+    def _field(self, name: str, key: str, schema: Any, owner: str, *, required: bool) -> list[str]:
+        kind = self._shortened(self.of(schema), f"{owner} {key}")
+        aliases = {each.name: str(each.alias) for each in self.models.values() if each.alias}
+        default = None if required else _default(schema, aliases.get(kind, kind))
+        if default == _UNSET and kind != ANY:
+            kind = f"{kind} | msgspec.UnsetType"
+        if name == key:
+            end = "" if default is None else f" = {default}"
+            return _annotated(name, kind, end)
+        arguments = [] if default is None else [f"default={default}"]
+        if default in ("[]", "{}"):
+            arguments = [f"default_factory={'list' if default == '[]' else 'dict'}"]
+        arguments.append(f"name={quoted(key)}")
+        return _annotated(name, kind, Group(" = msgspec.field(", arguments, ")").flat)
+
+    def _shortened(self, kind: str, name: str) -> str:
+        """Gives a long list of values a name of its own."""
+        parts = _parts(kind)
+        for index, part in enumerate(parts):
+            if part.startswith("Literal[") and len(part) > _LONG:
+                found = next((each for each, value in self._literals.items() if value == part), "")
+                if not found:
+                    found = self._names.free(pascal(name))
+                    self._literals[found] = part
+                parts[index] = found
+        return " | ".join(parts)
+
+
+def _annotated(name: str, kind: str, end: str) -> list[str]:
+    line = f"    {name}: {kind}{end}"
+    parts = _parts(kind)
+    if len(line) <= WIDTH or len(parts) == 1:
+        return [line]
+    first, *rest = parts
+    inner = [f"        {first}", *(f"        | {each}" for each in rest)]
+    return [f"    {name}: (", *inner, f"    ){end}"]
+
+
+def _default(schema: Any, kind: str) -> str:
+    """The default of a field that may be left out."""
+    if not isinstance(schema, dict) or "default" not in schema:
+        return _UNSET
+    value = schema["default"]
+    is_plain = kind.startswith(("str", "int", "float", "bool", "Literal"))
+    if value is None:
+        return "None" if "None" in _parts(kind) or kind == ANY else _UNSET
+    if value in ([], {}) and kind.startswith(("list", "dict")):
+        return repr(value)
+    if isinstance(value, (str, int, float)) and is_plain:
+        return literal(value)
+    return _UNSET
+
+
+def _parts(kind: str) -> list[str]:
+    """Splits a union at its bars, not at those within brackets."""
+    parts = [""]
+    depth = 0
+    for piece in kind.split(" | "):
+        parts[-1] += (" | " if parts[-1] else "") + piece
+        depth += piece.count("[") - piece.count("]")
+        if depth == 0:
+            parts.append("")
+    return [part for part in parts if part]
+
+
+def _words(text: str) -> set[str]:
+    return set(text.replace("[", " ").replace("]", " ").replace(",", " ").split())

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Writes Python as formatters do, with lines of at most 88 characters."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+WIDTH = 88
+_INDENT = "    "
+_WORD = re.compile(r"[A-Za-z0-9]+")
+_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class Names:
+    """Names in one scope, each of them once.
+
+    Args:
+        taken: Names that can't be given.
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = {*taken}
+
+    def free(self, name: str) -> str:
+        """Returns a name: with a line behind a keyword, with a number if it is taken."""
+        found = f"{name}_" if keyword.iskeyword(name) else name
+        number = 2
+        while found in self._taken:
+            found = f"{name}_{number}"
+            number += 1
+        self._taken.add(found)
+        return found
+
+
+def snake(text: str) -> str:
+    """Returns a text as the name of a variable, e.g. `display_name`."""
+    words = [word.lower() for part in _WORD.findall(text) for word in _BOUNDARY.split(part)]
+    name = "_".join(words) or "value"
+    return f"_{name}" if name[0].isdigit() else name
+
+
+def pascal(text: str) -> str:
+    """Returns a text as the name of a class, e.g. `BookInput`."""
+    name = "".join(word[:1].upper() + word[1:] for word in _WORD.findall(text)) or "Model"
+    return f"_{name}" if name[0].isdigit() else name
+
+
+def quoted(text: str) -> str:
+    """Returns a string literal with double quotes, as formatters prefer them."""
+    shown = repr(text)
+    if shown.startswith("'") and '"' not in shown and "\\'" not in shown:
+        return f'"{shown[1:-1]}"'
+    return shown
+
+
+def literal(value: object) -> str:
+    """Returns a literal of a JSON scalar."""
+    return quoted(value) if isinstance(value, str) else repr(value)
+
+
+class Group(NamedTuple):
+    """A call, definition or literal: in one line if it fits, else an argument a line.
+
+    Attributes:
+        head: What stands before the arguments, with its opening bracket.
+        arguments: The arguments.
+        tail: What stands behind them, with the closing bracket.
+    """
+
+    head: str
+    arguments: Sequence[str | Group]
+    tail: str
+
+    @property
+    def flat(self) -> str:
+        """The whole in one line."""
+        inner = [each if isinstance(each, str) else each.flat for each in self.arguments]
+        return f"{self.head}{', '.join(inner)}{self.tail}"
+
+    def lines(self, depth: int, end: str = "") -> list[str]:
+        """Writes it.
+
+        Args:
+            depth: How deep it is indented.
+            end: What follows it.
+        """
+        indent = _INDENT * depth
+        line = f"{indent}{self.flat}{end}"
+        if len(line) <= WIDTH or not self.arguments:
+            return [line]
+        inner: list[str] = []
+        for each in self.arguments:
+            inner += (Group(each, (), "") if isinstance(each, str) else each).lines(depth + 1, ",")
+        return [f"{indent}{self.head}", *inner, f"{indent}{self.tail}{end}"]
+
+
+def call(head: str, arguments: Sequence[str | Group], tail: str, depth: int) -> list[str]:
+    """Writes a `Group`."""
+    return Group(head, arguments, tail).lines(depth)
+
+
+def _is_shown(character: str) -> bool:
+    return character.isprintable() or character == "\n"
+
+
+def docstring(text: str, depth: int) -> list[str]:
+    """Writes a docstring; none for an empty text."""
+    cleaned = text.strip().replace("\\", "\\\\").replace('"""', "'''")
+    cleaned = "".join(each if _is_shown(each) else ascii(each)[1:-1] for each in cleaned)
+    if not cleaned:
+        return []
+    indent = _INDENT * depth
+    first, *rest = [line.rstrip() for line in cleaned.splitlines()]
+    if first.startswith('"'):
+        first = f" {first}"
+    if not rest:
+        end = " " if first.endswith('"') else ""
+        return [f'{indent}"""{first}{end}"""']
+    lines = [f"{indent}{line}" if line else "" for line in rest]
+    return [f'{indent}"""{first}', *lines, f'{indent}"""']

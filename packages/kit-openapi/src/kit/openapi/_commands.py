@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""The commands `kit openapi` and `kit client`, which kit-dev finds by entry points."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ._document import Documentation
+
+_APP = click.argument("target", metavar="[APP]", default=".")
+_PATH = click.option(
+    "--path",
+    help="Path of the document, if the app has several.  [default: the first one]",
+)
+_OUTPUT = click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write in place of standard output.",
+)
+_CHECK = click.option(
+    "--check",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to compare with: exit with 1, and print what differs, if it is not up to date.",
+)
+
+
+@click.command("openapi", short_help="Prints the OpenAPI document of an app.")
+@_APP
+@_PATH
+@_OUTPUT
+@_CHECK
+def openapi(target: str, path: str | None, output: Path | None, check: Path | None) -> None:
+    """Prints the OpenAPI document of an app, or writes it to a file.
+
+    APP is module:attr, path/to/app.py, or a folder with an app.py; by default the current folder.
+    What can't be part of the document is named on standard error.
+    """
+    import msgspec  # here and below: `kit --help` imports this module for its help alone
+
+    documented = _load(target, path)
+    encoded = msgspec.json.encode(documented.document())
+    _tell(documented)
+    _put(msgspec.json.format(encoded, indent=2).decode() + "\n", output, check)
+
+
+@click.command("client", short_help="Writes a typed client of an app.")
+@_APP
+@_PATH
+@_OUTPUT
+@_CHECK
+@click.option(
+    "--lang",
+    type=click.Choice(["python"]),
+    default="python",
+    show_default=True,
+    help="Language of the client.",
+)
+def client(
+    target: str, path: str | None, output: Path | None, check: Path | None, lang: str
+) -> None:
+    """Prints a typed client of an app, or writes it to a file.
+
+    APP is as for kit openapi. The client is one module that needs httpx and msgspec.
+    """
+    from ._client import generate
+
+    documented = _load(target, path)
+    text = generate(documented.document())
+    _tell(documented)
+    _put(text, output, check)
+
+
+def _load(target: str, path: str | None) -> Documentation:
+    # Whoever runs the command has kit-dev; the package itself does without.
+    from kit.dev import AppError, load_app
+
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # what the app prints is none of this
+            app = load_app(target)
+    except AppError as error:
+        raise click.ClickException(str(error)) from error
+    return _find(app, path)
+
+
+def _find(app: Any, path: str | None) -> Documentation:
+    from ._options import documentation
+    from ._setup import documentations
+
+    found = documentations(app)
+    if path is not None:
+        for each, documented in found:
+            if each == path:
+                return documented
+        there_is = ", ".join(each for each, _ in found) or "none"
+        raise click.BadParameter(
+            f"the app has no document at {path!r}; there is {there_is}", param_hint="'--path'"
+        )
+    if found:
+        return found[0][1]
+    return documentation(
+        "openapi", app, info=None, servers=(), tags=(), errors=None, security_schemes=None
+    )
+
+
+def _tell(documented: Documentation) -> None:
+    for note in documented.notes:
+        click.echo(f"Note: {note}", err=True)
+
+
+def _put(text: str, output: Path | None, check: Path | None) -> None:
+    if output is not None:
+        output.write_text(text, encoding="utf-8", newline="\n")
+    elif check is None:
+        click.echo(text, nl=False)
+    if check is not None:
+        _compare(text, check)
+
+
+def _compare(text: str, check: Path) -> None:
+    try:
+        old = check.read_text(encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"can't read {str(check)!r}: {error.strerror}") from error
+    if old == text:
+        return
+    lines = difflib.unified_diff(
+        old.splitlines(), text.splitlines(), str(check), "the app", lineterm=""
+    )
+    click.echo("\n".join(lines))
+    click.echo(f"{check} is not up to date: write it again with --output {check}", err=True)
+    sys.exit(1)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""The decorator that says of a handler what can't be found out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict, TypeVar
+
+from kit.interface.metadata import attach
+from kit.interface.options import OptionChecks
+
+__all__ = ("Problem", "describe")
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_RANGES = ("default", "1XX", "2XX", "3XX", "4XX", "5XX")
+_check = OptionChecks("describe")
+
+
+class Problem(TypedDict, total=False):
+    """A problem document (RFC 9457), for `responses`.
+
+    Attributes:
+        type: URI of the kind of problem.
+        title: What kind of problem it is.
+        status: The HTTP status code.
+        detail: What is wrong this time.
+        instance: URI of this occurrence.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+
+
+def describe(
+    *,
+    summary: str | None = None,
+    description: str | None = None,
+    tags: str | Sequence[str] | None = None,
+    operation_id: str | None = None,
+    responses: Mapping[int | str, Any] | None = None,
+    request_body: Any = None,
+    security: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    deprecated: bool | None = None,
+    hidden: bool | None = None,
+) -> Callable[[F], F]:
+    """Returns a decorator that says what the document is to tell of a handler.
+
+    What is given takes the place of what is found out. A handler is called as before: nothing is
+    done at a request. A middleware can be described as well, which holds for all routes that it
+    covers, and an `HTTPException` class, whose `responses` hold where it is raised.
+
+    Args:
+        summary: What the operation does, in a few words. Default: the first paragraph of the
+            docstring.
+        description: What it does, in Markdown (CommonMark). Default: the rest of the docstring.
+        tags: What the operation is grouped by. Default: the last part of the prefix that its
+            app has, e.g. `books` for `app.route("/books", ...)`.
+        operation_id: Its name, unique in the document. Default: the name of the function.
+        responses: Answers by status (an int, `"default"`, or a range such as `"4XX"`). Each is the
+            type of a body, a description, None, or a Response Object (OpenAPI 3.1.1, section
+            4.8.17), in whose `content` types may stand for schemas.
+        request_body: The type of a JSON body, or a Request Body Object (section 4.8.13), in whose
+            `content` types may stand for schemas.
+        security: Security Scheme Objects (section 4.8.27), one of which a request has to satisfy;
+            empty for none. Requirements such as `{"oauth": ["read"]}` name schemes that `openapi`
+            was given.
+        deprecated: Whether it should not be used any more.
+        hidden: Whether to leave it out of the document.
+
+    Returns:
+        The decorator, which returns the function itself.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a status is none.
+
+    Example:
+        ```python
+        @app.get("/books/:id")
+        @describe(tags=["books"], responses={200: Book, 404: Problem})
+        async def read_book(c: Context) -> Response: ...
+        ```
+    """
+    for name, text in (
+        ("summary", summary),
+        ("description", description),
+        ("operation_id", operation_id),
+    ):
+        if text is not None:
+            _check.text(name, text)
+    for name, flag in (("deprecated", deprecated), ("hidden", hidden)):
+        if flag is not None:
+            _check.flag(name, flag)
+    own_responses: Any = {} if responses is None else _responses(responses)
+    given = {
+        "summary": summary,
+        "description": description,
+        "tags": None if tags is None else list(_check.texts("tags", tags)),
+        "operation_id": operation_id,
+        "responses": own_responses or None,
+        "request_body": request_body,
+        "security": None if security is None else _security(security),
+        "deprecated": deprecated,
+        "hidden": hidden,
+    }
+    facts = {name: value for name, value in given.items() if value is not None}
+
+    def decorate(function: F) -> F:
+        described: Any = function
+        if isinstance(described, type):
+            attach(described, responses=own_responses)
+        else:
+            attach(described, describes=facts)
+        return function
+
+    return decorate
+
+
+def _responses(responses: Any) -> dict[int | str, Any]:
+    if not isinstance(responses, Mapping):
+        _check.wrong_type("responses", responses, "a mapping from statuses")
+    for status in responses:
+        if isinstance(status, bool) or not isinstance(status, (int, str)):
+            raise TypeError(
+                f"describe(responses=...) takes statuses such as 404, not {status!r:.100}"
+            )
+        known = status in _RANGES if isinstance(status, str) else 100 <= status <= 599
+        if not known:
+            raise ValueError(
+                f"describe(responses=...) has the status {status!r:.100}: expected an int from 100 "
+                "to 599, 'default', or a range such as '4XX'"
+            )
+    return dict(responses)
+
+
+def _security(security: Any) -> list[Mapping[str, Any]]:
+    schemes = [security] if isinstance(security, Mapping) else security
+    if isinstance(schemes, str) or not isinstance(schemes, Sequence):
+        _check.wrong_type("security", security, "Security Scheme Objects, or a list of them")
+    for scheme in schemes:
+        if not isinstance(scheme, Mapping):
+            _check.wrong_type("security", security, "Security Scheme Objects, or a list of them")
+    return list(schemes)

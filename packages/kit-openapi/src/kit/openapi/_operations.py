@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Finds the operations of an app: which routes are some, and what is in front of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kit.interface import METHOD_NAME_ALL, App, RouterRoute
+from kit.interface.metadata import Facts, facts_of
+from kit.interface.patterns import PatternIndex, covers
+
+from ._patterns import Template, templates
+from ._source import innermost
+
+_METHODS = ("GET", "PUT", "POST", "DELETE", "PATCH", "TRACE")
+# What a handler for every method is listed as; nobody documents TRACE.
+_OF_ALL = ("GET", "PUT", "POST", "DELETE", "PATCH")
+_UNLISTED = ("HEAD", "OPTIONS")
+
+
+@dataclass
+class Operation:
+    """One method of one path.
+
+    Attributes:
+        method: Upper-case method.
+        template: The path as its route has it.
+        shown: The path as the document has it; the parameters may have other names.
+        handler: What answers.
+        function: The function behind its wrappers.
+        base_path: The prefix under which its route was registered.
+        facts: The facts of the middleware that covers it, outermost first, and of the handler.
+        described: What `describe` said of them; what is said of the handler goes first.
+        id: The operation id.
+    """
+
+    method: str
+    template: Template
+    shown: Template
+    handler: Any
+    base_path: str
+    facts: list[Facts]
+    function: Any = None
+    described: dict[str, Any] = field(default_factory=dict)
+    id: str = ""
+
+
+def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operation]:
+    """Finds the operations of an app, in the order in which they were registered.
+
+    Args:
+        app: The app.
+        base_path: Only routes below this prefix are looked at; `/` for all.
+        notes: Where to tell which routes were left out, and why.
+    """
+    middleware: PatternIndex[RouterRoute] = PatternIndex()
+    shapes: dict[tuple[str | None, ...], Template] = {}
+    taken: dict[tuple[str, tuple[str | None, ...]], RouterRoute] = {}
+    found: list[Operation] = []
+    for route in app.routes:
+        facts = facts_of(route.handler)
+        if route.takes_next and not facts.mounted:
+            middleware.add(route.path, route)
+        elif _is_below(route.path, base_path) and not facts.describes.get("hidden"):
+            for operation in _operations(route, facts, middleware, notes):
+                shape = operation.template.shape
+                earlier = taken.setdefault((operation.method, shape), route)
+                if earlier is not route:
+                    notes.append(_clash(operation, earlier))
+                    continue
+                operation.shown = shapes.setdefault(shape, operation.template)
+                if not operation.described.get("hidden"):
+                    found.append(operation)
+    _name_operations(found)
+    return found
+
+
+def _operations(
+    route: RouterRoute, facts: Facts, middleware: PatternIndex[RouterRoute], notes: list[str]
+) -> Iterator[Operation]:
+    methods = _OF_ALL if route.method == METHOD_NAME_ALL else (route.method,)
+    if route.method in _UNLISTED or (route.path in ("*", "/*") and facts == Facts()):
+        return  # a fallback of a page or the like, which says nothing of an API
+    shown = f"{route.method} {route.path}"
+    if facts.mounted:
+        notes.append(f"{shown} is left out: it is a mounted application")
+        return
+    if methods[0] not in _METHODS:
+        notes.append(f"{shown} is left out: OpenAPI 3.1 has no method {route.method}")
+        return
+    try:
+        paths = [*templates(route.path)]
+    except ValueError as error:
+        notes.append(f"{shown} is left out: {error}")
+        return
+    for path in paths:
+        for method in methods:
+            before = _covering(route, method, middleware)
+            described = _described([*before, facts])
+            yield Operation(
+                method,
+                path,
+                path,
+                route.handler,
+                route.base_path,
+                [*before, facts],
+                innermost(route.handler),
+                described,
+            )
+
+
+def _covering(
+    route: RouterRoute, method: str, middleware: PatternIndex[RouterRoute]
+) -> list[Facts]:
+    found = [
+        facts_of(each.handler)
+        for each in middleware.candidates(route.path)
+        if each.method in (METHOD_NAME_ALL, method) and covers(each.path, route.path)
+    ]
+    return [facts for facts in found if facts != Facts()]
+
+
+def _described(facts: list[Facts]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for each in facts:
+        for name, value in each.describes.items():
+            old = merged.get(name)
+            both = name == "responses" and isinstance(old, Mapping)
+            merged[name] = {**old, **value} if both and old is not None else value
+    return merged
+
+
+def _is_below(path: str, base_path: str) -> bool:
+    base = base_path.rstrip("/")
+    return not base or path == base or path.startswith(base + "/")
+
+
+def _clash(operation: Operation, earlier: RouterRoute) -> str:
+    shown = f"{operation.method} {operation.template.path}"
+    if any(each.path == operation.template.path for each in templates(earlier.path)):
+        return f"{shown} is left out: an earlier route answers it"
+    return (
+        f"{shown} is left out: OpenAPI can't tell it from {operation.method} {earlier.path}, "
+        "which differs in the parameters alone"
+    )
+
+
+def _name_operations(operations: list[Operation]) -> None:
+    """Gives operations their ids. A later one never changes that of an earlier one."""
+    taken: set[str] = set()
+    for operation in operations:
+        method, words = operation.method.lower(), operation.template.words
+        name = getattr(operation.function, "__name__", "")
+        name = name if name.isidentifier() else f"{method}_{words}"
+        name = operation.described.get("operation_id", name)
+        choices = [name, f"{name}_{method}", f"{name}_{method}_{words}"]
+        free = next((each for each in choices if each not in taken), None)
+        number = 2
+        while free is None:
+            candidate = f"{choices[-1]}_{number}"
+            free = None if candidate in taken else candidate
+            number += 1
+        operation.id = free
+        taken.add(free)

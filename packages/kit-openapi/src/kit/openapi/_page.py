@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: MIT
+"""The page that shows a document, and its files. Nothing is loaded from anywhere else."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import posixpath
+from collections.abc import Mapping, Sequence
+from functools import partial
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from anyio import to_thread
+
+from kit.interface import Context, Response
+from kit.interface.fields import add_vary, list_members
+from kit.interface.metadata import attach
+
+from ._document import Documentation
+from ._serving import RoutingApp, entity_tag, matches
+
+_FOREVER = "public, max-age=31536000, immutable"
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".png": "image/png",
+}
+_NO_IMAGE = b"data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+_SCRIPT = "kit-openapi.js"
+_STYLE = "kit-openapi.css"
+
+
+class _Interface(NamedTuple):
+    """What shows a document.
+
+    Attributes:
+        folder: Where openapi-ui-bundles has its files.
+        scripts: Its scripts.
+        styles: Its style sheets.
+        icon: Its icon.
+        policy: What it needs of a content security policy besides scripts, styles and requests of
+            its own origin.
+        remote: An address of elsewhere in its scripts that it would load an image from.
+    """
+
+    folder: str
+    scripts: Sequence[str]
+    styles: Sequence[str] = ()
+    icon: str = ""
+    policy: Mapping[str, str] = {}
+    remote: bytes = b""
+
+
+# RapiDoc has styles in its elements, and Redoc makes some by script: both are inline to a browser.
+_INTERFACES = {
+    "swagger": _Interface(
+        "swagger_ui/vendor", ["swagger-ui-bundle.js"], ["swagger-ui.css"], "favicon-32x32.png"
+    ),
+    "redoc": _Interface(
+        "redoc/vendor",
+        ["redoc.standalone.js"],
+        policy={"worker-src": "blob:", "style-src": "'unsafe-inline'"},
+        remote=b"https://cdn.redoc.ly/redoc/logo-mini.svg",
+    ),
+    "rapidoc": _Interface(
+        "rapidoc/vendor", ["rapidoc-min.js"], policy={"style-src": "'unsafe-inline'"}
+    ),
+}
+
+
+class _File(NamedTuple):
+    """A file of the page, as it is sent.
+
+    Attributes:
+        body: Its content.
+        packed: The same by gzip.
+        media_type: Its Content-Type.
+        etag: Its entity tag; that of the packed form has a suffix.
+    """
+
+    body: bytes
+    packed: bytes
+    media_type: str
+    etag: str
+
+
+class Pages:
+    """The routes of a page.
+
+    Args:
+        documented: What the page shows.
+        ui: What shows it.
+        path: Where the document is.
+        docs: Where the page is.
+        assets: A folder, a URL, or None for openapi-ui-bundles.
+
+    Raises:
+        ModuleNotFoundError: If openapi-ui-bundles is needed and not installed.
+    """
+
+    def __init__(
+        self, documented: Documentation, *, ui: str, path: str, docs: str, assets: Path | str | None
+    ) -> None:
+        self._documented = documented
+        self._ui = ui
+        self._interface = interface = _INTERFACES[ui]
+        self._docs = docs
+        self._path = path
+        self._url = assets if isinstance(assets, str) else None
+        names = [*interface.scripts, *interface.styles, *filter(None, [interface.icon])]
+        own = files("kit.openapi") / "_assets"
+        self._sources: dict[str, Any] = {name: own / name for name in (_SCRIPT, _STYLE)}
+        if self._url is None:
+            folder = _bundled(interface.folder) if assets is None else Path(assets)
+            present = [name for name in names if (folder / name).is_file()]
+            self._sources.update({name: folder / name for name in present})
+            _check_files(folder, [*interface.scripts, *interface.styles])
+        self._loaded: dict[str, _File] = {}
+        self._versions: dict[str, str] = {}
+        self._root = ""
+
+    def register(self, app: RoutingApp, document_path: str) -> None:
+        """Registers the routes.
+
+        Args:
+            app: The app.
+            document_path: The whole path of the document.
+        """
+        base = document_path.removesuffix(self._path)
+        depth = len([each for each in f"{base}{self._docs}".split("/") if each])
+        self._root = "../" * max(0, depth - 1) or "./"
+
+        async def openapi_page(c: Context[Any, Any]) -> Response:
+            return await self._answer_page(c)
+
+        async def openapi_asset(c: Context[Any, Any]) -> Response:
+            return await self._answer_file(c)
+
+        hide = partial(attach, describes={"hidden": True})
+        app.get(self._docs, hide(openapi_page))
+        app.get(f"{self._docs.rstrip('/')}/ui/:file", hide(openapi_asset))
+
+    async def _answer_page(self, c: Context[Any, Any]) -> Response:
+        # A browser resolves links against the path without what follows its last slash.
+        steps = urlsplit(c.req.url).path
+        up = "../" if steps.endswith("/") and self._docs != "/" else ""
+        nonce = c.get("secure_headers_nonce")
+        headers = {"content-type": "text/html; charset=utf-8", "cache-control": "no-cache"}
+        if not c.res.headers.has("content-security-policy"):
+            headers["content-security-policy"] = self._policy()
+        return c.body(await self._page(up, nonce), 200, headers)
+
+    async def _page(self, up: str, nonce: Any) -> str:
+        mark = f' nonce="{escape(nonce)}"' if isinstance(nonce, str) else ""
+        interface = self._interface
+        styles = [await self._link(name, up) for name in (*interface.styles, _STYLE)]
+        scripts = [await self._link(name, up) for name in (*interface.scripts, _SCRIPT)]
+        icon = '<link rel="icon" href="data:,">\n'
+        if interface.icon in self._sources:
+            icon = f'<link rel="icon" href="{await self._link(interface.icon, up)}">\n'
+        title = escape(str(self._documented.info["title"]))
+        folder = posixpath.dirname(self._docs)
+        document = up + posixpath.relpath(self._path, folder or "/")
+        servers = " data-servers" if self._documented.servers else ""
+        return (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{title}</title>\n{icon}"
+            + "".join(f'<link rel="stylesheet" href="{each}"{mark}>\n' for each in styles)
+            + "</head>\n<body>\n"
+            f'<div id="docs" data-ui="{self._ui}" data-document="{escape(document)}" '
+            f'data-root="{up}{self._root}"{servers}>'
+            f'<noscript>This page needs JavaScript. The document is at <a href="{escape(document)}"'
+            f">{escape(document)}</a>.</noscript></div>\n"
+            + "".join(f'<script src="{each}"{mark}></script>\n' for each in scripts)
+            + "</body>\n</html>\n"
+        )
+
+    async def _link(self, name: str, up: str) -> str:
+        if name not in self._sources:
+            return escape(f"{self._url}/{name}")
+        loaded = await self._load(name)
+        folder = posixpath.join(self._docs.rsplit("/", 1)[-1], "ui")
+        return f"{up}{folder}/{name}?v={loaded.etag[1:13]}"
+
+    async def _answer_file(self, c: Context[Any, Any]) -> Response:
+        name = c.req.param("file") or ""
+        if name not in self._sources:
+            return await c.not_found()
+        loaded = await self._load(name)
+        is_versioned = c.req.query("v") == loaded.etag[1:13]
+        is_packed = _takes_gzip(c.req.header("accept-encoding"))
+        etag = f'{loaded.etag[:-1]}-gzip"' if is_packed else loaded.etag
+        headers = {
+            "etag": etag,
+            "cache-control": _FOREVER if is_versioned else "no-cache",
+            "x-content-type-options": "nosniff",
+        }
+        if matches(c.req.header("if-none-match"), etag):
+            response = c.body(None, 304, headers)
+        else:
+            headers["content-type"] = loaded.media_type
+            if is_packed:
+                headers["content-encoding"] = "gzip"
+            response = c.body(loaded.packed if is_packed else loaded.body, 200, headers)
+        add_vary(response.headers, "Accept-Encoding")
+        return response
+
+    async def _load(self, name: str) -> _File:
+        if name not in self._loaded:
+            # In a thread: the largest file has 1.5 MB, and packing it takes a while.
+            remote = self._interface.remote
+            self._loaded[name] = await to_thread.run_sync(_read, self._sources[name], name, remote)
+        return self._loaded[name]
+
+    def _policy(self) -> str:
+        """What the page may load and do (CSP Level 3): nothing but what it needs."""
+        origins = {_origin(each.get("url", "")) for each in self._documented.servers}
+        files_from = _origin(self._url or "")
+        own = " ".join(filter(None, ["'self'", files_from]))
+        rules = {
+            "default-src": "'none'",
+            "script-src": own,
+            "style-src": own,
+            "img-src": f"{own} data:",
+            "font-src": f"{own} data:",
+            "connect-src": " ".join(["'self'", *sorted(origins - {""})]),
+            "base-uri": "'none'",
+            "form-action": "'none'",
+            "frame-ancestors": "'self'",
+        }
+        for name, value in self._interface.policy.items():
+            rules[name] = f"{rules.get(name, '')} {value}".strip()
+        return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _bundled(folder: str) -> Path:
+    spec = importlib.util.find_spec("openapi_ui_bundles")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError(
+            "openapi(docs=...) needs openapi-ui-bundles, which is not installed: "
+            "pip install 'kit-openapi[ui]', or pass docs=None for the document alone"
+        )
+    return Path(spec.submodule_search_locations[0]) / folder
+
+
+def _check_files(folder: Path, names: Sequence[str]) -> None:
+    for name in names:
+        if not (folder / name).is_file():
+            raise ValueError(f"openapi(assets=...) has no file {name!r}: looked in {folder}")
+
+
+def _read(source: Any, name: str, remote: bytes) -> _File:
+    body = source.read_bytes()
+    if remote:
+        body = body.replace(remote, _NO_IMAGE)
+    packed_file = source.parent / f"{name}.gz" if isinstance(source, Path) else None
+    if packed_file is not None and packed_file.is_file():
+        packed = packed_file.read_bytes()
+    else:
+        packed = gzip.compress(body, 6, mtime=0)
+    suffix = name[name.rindex(".") :]
+    return _File(body, packed, _TYPES[suffix], entity_tag(body))
+
+
+def _takes_gzip(accept_encoding: str | None) -> bool:
+    """Whether a client takes gzip (RFC 9110 section 12.5.3)."""
+    found = {}
+    for member in list_members(accept_encoding or ""):
+        coding, _, weight = member.replace(" ", "").lower().partition(";q=")
+        found[coding] = weight not in ("0", "0.0", "0.00", "0.000")
+    return found.get("gzip", found.get("*", False))
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" if parts.scheme and parts.netloc else ""

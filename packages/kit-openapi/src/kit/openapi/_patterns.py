@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Translates route patterns into path templates of OpenAPI."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from kit.interface.patterns import Segment, variants
+
+# What Python has and ECMA-262 has not, or spells otherwise.
+_NOT_ECMA = re.compile(r"\(\?P|\(\?[aiLmsux]|\\[AZ]|\(\?#|\(\?\(")
+_DIGITS = ("[0-9]+", r"\d+")
+_WORD = re.compile(r"[A-Za-z0-9]+")
+
+
+class PathParameter(NamedTuple):
+    """A parameter of a path.
+
+    Attributes:
+        name: Its name in the pattern.
+        expression: Its regular expression; None if it takes any segment.
+    """
+
+    name: str
+    expression: str | None
+
+    def narrowed(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Returns the schema of the parameter with what its expression says.
+
+        Args:
+            schema: The schema of its type.
+        """
+        kind = schema.get("type")
+        if self.expression is None:
+            return {"minLength": 1, **schema} if kind == "string" and len(schema) == 1 else schema
+        if kind == "integer" and self.expression in _DIGITS:
+            return {**schema, "minimum": max(0, schema.get("minimum", 0))}
+        if kind != "string" or "pattern" in schema or _NOT_ECMA.search(self.expression):
+            return schema
+        return {**schema, "pattern": f"^(?:{self.expression})$"}
+
+
+class Template(NamedTuple):
+    """A path template.
+
+    Attributes:
+        segments: Its segments: literals as they are, and parameters.
+    """
+
+    segments: tuple[str | PathParameter, ...]
+
+    @property
+    def parameters(self) -> list[PathParameter]:
+        """The parameters, in order."""
+        return [each for each in self.segments if isinstance(each, PathParameter)]
+
+    @property
+    def shape(self) -> tuple[str | None, ...]:
+        """What tells two templates apart, whatever their parameters are called."""
+        return tuple(each if isinstance(each, str) else None for each in self.segments)
+
+    @property
+    def path(self) -> str:
+        """The template as OpenAPI writes it, e.g. `/books/{id}`."""
+        return "/" + "/".join(
+            each if isinstance(each, str) else f"{{{each.name}}}" for each in self.segments
+        )
+
+    @property
+    def words(self) -> str:
+        """The template as a part of a name, e.g. `books_by_id`."""
+        words: list[str] = []
+        for each in self.segments:
+            if isinstance(each, PathParameter):
+                words.append("by")
+            words += _WORD.findall(each if isinstance(each, str) else each.name)
+        return "_".join(words).lower() or "root"
+
+
+def templates(pattern: str) -> Iterator[Template]:
+    """Yields the path templates that a route pattern stands for.
+
+    Args:
+        pattern: The pattern, e.g. `/books/:id?`, which stands for two.
+
+    Raises:
+        ValueError: If OpenAPI has no template for it; the text says why.
+    """
+    for variant in variants(pattern):
+        yield Template(tuple(_numbered([_translated(segment) for segment in variant])))
+
+
+def _numbered(segments: list[str | PathParameter]) -> Iterator[str | PathParameter]:
+    """Gives parameters of one name a number: a template has each name once."""
+    seen: dict[str, int] = {}
+    for each in segments:
+        if isinstance(each, str):
+            yield each
+        else:
+            count = seen[each.name] = seen.get(each.name, 0) + 1
+            yield each if count == 1 else each._replace(name=f"{each.name}_{count}")
+
+
+def _translated(segment: Segment) -> str | PathParameter:
+    if segment.name is not None:
+        return PathParameter(segment.name, segment.expression)
+    if segment.text.endswith("*"):
+        raise ValueError("OpenAPI has no wildcards")
+    if "{" in segment.text or "}" in segment.text:
+        raise ValueError("OpenAPI has no literal braces in paths")
+    return segment.text

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: MIT
+"""Writes operations as Operation Objects (OpenAPI 3.1.1, section 4.8.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from kit.interface.models import model_of
+
+from ._answers import JSON, Answer, Errors, answers_of, with_slots
+from ._docstrings import Docstring, parse
+from ._operations import Operation
+from ._reading import Parameter, Reading, read
+from ._schemas import Schema, Schemas, fields_of, file_schema, without_null
+from ._security import Security
+from ._source import UNKNOWN
+
+_URLENCODED = "application/x-www-form-urlencoded"
+_MULTIPART = "multipart/form-data"
+_PLACES = {"param": "path", "query": "query", "header": "header", "cookie": "cookie"}
+# SPEC: OpenAPI 3.1.1 section 4.8.12.2.1: definitions of these headers are ignored.
+_IGNORED_HEADERS = ("accept", "content-type", "authorization")
+_ORDER = list(_PLACES.values())
+
+
+@dataclass
+class Plan:
+    """An operation whose schemas are asked for, and not known yet.
+
+    Attributes:
+        operation: The operation.
+        said: What its docstring says.
+        reading: What its source tells.
+        answers: Its responses by status.
+        validated: The types that parts of the request are validated by, by target.
+        read: Parameters that the handler reads by name, each with the number of its schema.
+        json: The number of the schema of a JSON body that the handler reads.
+        body: A Request Body Object of `describe`.
+        security: Its Security Requirement Objects; None if nothing is said.
+    """
+
+    operation: Operation
+    said: Docstring
+    reading: Reading
+    answers: dict[str, Answer]
+    security: list[dict[str, list[str]]] | None
+    validated: dict[str, list[int]] = field(default_factory=dict)
+    read: list[tuple[Parameter, int]] = field(default_factory=list)
+    json: int | None = None
+    body: dict[str, Any] | None = None
+
+
+def plan(operation: Operation, schemas: Schemas, errors: Errors, security: Security) -> Plan:
+    """Works out what an operation needs, and asks for the schemas of its types."""
+    said = parse(getattr(operation.function, "__doc__", None))
+    reading = read(operation.handler)
+    answers = answers_of(operation, reading, said, errors, schemas)
+    planned = Plan(operation, said, reading, answers, security.requirements(operation))
+    for facts in operation.facts:
+        for target, kind in facts.validates.items():
+            planned.validated.setdefault(target, []).append(schemas.ask(kind, "request"))
+    planned.read = [(each, schemas.ask(each.kind, "request")) for each in reading.parameters]
+    if reading.json is not UNKNOWN and "json" not in planned.validated:
+        planned.json = schemas.ask(reading.json, "request")
+    body = operation.described.get("request_body")
+    if isinstance(body, Mapping):
+        planned.body = with_slots(body, schemas, "request")
+    elif body is not None:
+        planned.body = {"content": {JSON: {"schema": schemas.ask(body, "request")}}}
+        planned.body["required"] = True
+    return planned
+
+
+def render(planned: Plan, schemas: Schemas) -> dict[str, Any]:
+    """Writes an operation, once all schemas are known."""
+    operation, described = planned.operation, planned.operation.described
+    name = operation.id.replace("_", " ").strip()
+    description = described.get("description", planned.said.description)
+    written: dict[str, Any] = {
+        "tags": described.get("tags", _tags(operation.base_path)),
+        "summary": described.get("summary", planned.said.summary) or name.capitalize(),
+        "description": description,
+        "operationId": operation.id,
+        "parameters": _parameters(planned, schemas),
+        "requestBody": _body(planned, schemas),
+        "responses": {
+            status: _response(answer, schemas) for status, answer in planned.answers.items()
+        },
+        "deprecated": described.get("deprecated", False),
+    }
+    kept = {key: value for key, value in written.items() if value}
+    if planned.security is not None:
+        kept["security"] = planned.security
+    return kept
+
+
+def _tags(base_path: str) -> list[str]:
+    literal = [each for each in base_path.split("/") if each and not each.startswith(":")]
+    return literal[-1:]
+
+
+def _response(answer: Answer, schemas: Schemas) -> dict[str, Any]:
+    if answer.raw is not None:
+        return {"description": answer.description, **_without_slots(answer.raw, schemas)}
+    written: dict[str, Any] = {"description": answer.description}
+    if answer.content:
+        written["content"] = {
+            media_type: {} if slot is None else {"schema": schemas.get(slot)}
+            for media_type, slot in answer.content.items()
+        }
+    return written
+
+
+def _without_slots(value: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]:
+    copied = dict(value)
+    if "content" in copied:
+        copied["content"] = {
+            media_type: {**each, "schema": schemas.get(each["schema"])}
+            if isinstance(each.get("schema"), int)
+            else each
+            for media_type, each in copied["content"].items()
+        }
+    return copied
+
+
+# --- Parameters -------------------------------------------------------------------------------
+
+
+def _parameters(planned: Plan, schemas: Schemas) -> list[dict[str, Any]]:
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for parameter, number in planned.read:
+        if parameter.target != "param":
+            schema = schemas.get(number)
+            if parameter.default not in (UNKNOWN, None):
+                schema = {**schema, "default": msgspec.to_builtins(parameter.default)}
+            _add_parameter(found, parameter.target, parameter.name, schema, False, schemas)
+    for target in ("query", "header", "cookie"):
+        for number in planned.validated.get(target, ()):
+            names = _header_names(schemas.kind(number)) if target == "header" else {}
+            for name, schema, required in fields_of(schemas.resolved(schemas.get(number))):
+                name = names.get(name, name)
+                _add_parameter(found, target, name, schema, required, schemas)
+    path = [*_path_parameters(planned, schemas)]
+    return [*path, *sorted(found.values(), key=lambda each: _ORDER.index(each["in"]))]
+
+
+def _path_parameters(planned: Plan, schemas: Schemas) -> Iterator[dict[str, Any]]:
+    known: dict[str, Schema] = {}
+    for each, number in planned.read:
+        if each.target == "param":
+            known[each.name] = schemas.get(number)
+    for number in planned.validated.get("param", ()):
+        fields = fields_of(schemas.resolved(schemas.get(number)))
+        known |= {name: schema for name, schema, _ in fields}
+    operation = planned.operation
+    pairs = zip(operation.template.parameters, operation.shown.parameters, strict=True)
+    for parameter, shown in pairs:
+        schema = without_null(known.get(parameter.name) or {"type": "string"})
+        schema.pop("default", None)
+        written = {"name": shown.name, "in": "path", "required": True}
+        _describe(written, parameter.narrowed(schema) if "$ref" not in schema else schema)
+        yield written
+
+
+def _add_parameter(
+    found: dict[tuple[str, str], dict[str, Any]],
+    target: str,
+    name: str,
+    schema: Schema,
+    required: bool,
+    schemas: Schemas,
+) -> None:
+    place = _PLACES[target]
+    if place == "header" and name.lower() in _IGNORED_HEADERS:
+        return
+    written: dict[str, Any] = {"name": name, "in": place}
+    if required:
+        written["required"] = True
+    if schema.get("default", ...) is None:  # for what is left out, which null in a URL is not
+        del schema["default"]
+    if place == "query" and schemas.resolved(schema).get("type") == "array":
+        written |= {"style": "form", "explode": True}
+    _describe(written, schema)
+    found[place, name.lower() if place == "header" else name] = written
+
+
+def _describe(written: dict[str, Any], schema: Schema) -> None:
+    """Adds the schema; what it says of the parameter stands with the parameter."""
+    rest = dict(schema)
+    for name in ("description", "deprecated"):
+        if name in rest and "$ref" not in rest:
+            written[name] = rest.pop(name)
+    rest.pop("title", None)
+    written["schema"] = rest
+
+
+def _header_names(kind: Any) -> dict[str, str]:
+    """The headers that fields stand for; a name chosen for the data is used as it is."""
+    if model_of(kind) is not None:
+        fields = getattr(kind, "model_fields", {})
+        return {name: name.replace("_", "-") for name in fields if not fields[name].alias}
+    try:
+        node: Any = msgspec.inspect.type_info(kind)
+    except Exception:
+        return {}
+    return {
+        field.name: field.name.replace("_", "-")
+        for field in getattr(node, "fields", ())
+        if field.name == field.encode_name
+    }
+
+
+# --- Bodies -----------------------------------------------------------------------------------
+
+
+def _body(planned: Plan, schemas: Schemas) -> dict[str, Any] | None:
+    if planned.body is not None:
+        return _without_slots(planned.body, schemas)
+    content: dict[str, Any] = {}
+    required = False
+    for number in [*([] if planned.json is None else [planned.json]), *_of(planned, "json")]:
+        content[JSON] = {"schema": schemas.get(number)}
+        required = _is_required(schemas.resolved(schemas.get(number)))
+    for number in _of(planned, "form"):
+        schema, has_file = _form(schemas.get(number), schemas)
+        media_types = [_MULTIPART] if has_file else [_URLENCODED, _MULTIPART]
+        content |= {media_type: {"schema": schema} for media_type in media_types}
+        required = required or _is_required(schemas.resolved(schema))
+    if not content and planned.reading.form:
+        content = {each: {"schema": {"type": "object"}} for each in (_URLENCODED, _MULTIPART)}
+    if planned.json is not None:
+        required = True
+    return {"content": content, **({"required": True} if required else {})} if content else None
+
+
+def _of(planned: Plan, target: str) -> list[int]:
+    return planned.validated.get(target, [])
+
+
+def _is_required(schema: Schema) -> bool:
+    """Whether a body can't be left out: one that is not there is validated as `{}`."""
+    if {"type": "null"} in schema.get("anyOf", ()):
+        return False
+    if schema.get("type") in (None, "object") and not schema.get("anyOf"):
+        return bool(schema.get("required"))
+    return True
+
+
+def _form(schema: Schema, schemas: Schemas) -> tuple[Schema, bool]:
+    """Returns the schema of a form, and whether there are files in it; bytes are files as well."""
+    whole = schemas.resolved(schema)
+    fields = {name: _file_field(each) for name, each, _ in fields_of(whole)}
+    if fields == dict(whole.get("properties", {})):
+        return schema, any(map(_is_file, fields.values()))
+    return {**whole, "properties": fields}, True
+
+
+def _file_field(schema: Schema) -> Schema:
+    if schema.get("contentEncoding") == "base64" or (
+        schema.get("format") == "binary" and schema.get("type") == "string"
+    ):
+        described = {"description": schema["description"]} if "description" in schema else {}
+        return {**described, **file_schema()}
+    if isinstance(schema.get("items"), dict):
+        return {**schema, "items": _file_field(schema["items"])}
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [_file_field(each) for each in schema["anyOf"]]}
+    return schema
+
+
+def _is_file(schema: Schema) -> bool:
+    parts = [schema, schema.get("items"), *schema.get("anyOf", ())]
+    found = [each for each in parts if isinstance(each, dict)]
+    return any(
+        each.get("format") == "binary" or (each is not schema and _is_file(each)) for each in found
+    )

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT
+"""The schemas of types: msgspec and pydantic make them, this puts them into one set of components.
+
+Types are asked for first, all of them, and described then in one go: so a name that two classes
+share is resolved once, in the same way whatever the order of routes.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from kit.interface import File
+from kit.interface.models import model_of
+
+from ._docstrings import parse
+from ._formats import add_formats
+
+Schema: TypeAlias = dict[str, Any]
+Mode: TypeAlias = Literal["request", "response"]
+
+PREFIX = "#/components/schemas/"
+_TEMPLATE = PREFIX + "{name}"
+_PYDANTIC_TEMPLATE = PREFIX + "{model}"
+_OF_FILES = ("name", "type", "size", "last_modified", "stream")
+_JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
+# What msgspec takes for a Decimal, besides numbers.
+_DECIMAL = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+_MODES: dict[Mode, Any] = {"request": "validation", "response": "serialization"}
+
+
+def is_file(kind: Any) -> bool:
+    """Tells whether a type is that of uploaded files."""
+    return kind is File or (
+        isinstance(kind, type) and all(hasattr(kind, name) for name in _OF_FILES)
+    )
+
+
+def file_schema() -> Schema:
+    """Returns the schema of an uploaded file, for OpenAPI 3.1 and for tools that know 3.0."""
+    return {"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
+
+
+class Schemas:
+    """The schemas of one document.
+
+    Attributes:
+        components: The shared schemas by name, once `resolve` was called.
+        notes: What could not be described.
+    """
+
+    def __init__(self) -> None:
+        self._asked: list[tuple[Any, Mode]] = []
+        self._found: list[Schema] = []
+        self.components: dict[str, Schema] = {}
+        self.notes: list[str] = []
+
+    def ask(self, kind: Any, mode: Mode) -> int:
+        """Asks for the schema of a type.
+
+        Args:
+            kind: The type.
+            mode: Whether its values are received or sent.
+
+        Returns:
+            A number for `get`.
+        """
+        self._asked.append((kind, mode))
+        return len(self._asked) - 1
+
+    def resolve(self) -> None:
+        """Describes all types that were asked for."""
+        self._found = [{} for _ in self._asked]
+        plain: list[int] = []
+        models: list[int] = []
+        for index, (kind, _) in enumerate(self._asked):
+            if is_file(kind):
+                self._found[index] = file_schema()
+            elif kind is not Any:
+                (plain if model_of(kind) is None else models).append(index)
+        self._describe_plain(plain)
+        self._describe_models(models)
+        for schema in self.components.values():
+            _use_docstring(schema)
+        _complete([self.components, self._found])
+
+    def get(self, number: int) -> Schema:
+        """Returns a schema that was asked for; mostly a reference to a component."""
+        return copy.deepcopy(self._found[number])
+
+    def kind(self, number: int) -> Any:
+        """Returns the type of a schema that was asked for."""
+        return self._asked[number][0]
+
+    def resolved(self, schema: Schema) -> Schema:
+        """Follows the references of a schema; what stands beside `$ref` goes first."""
+        seen: set[str] = set()
+        while "$ref" in schema and schema["$ref"] not in seen:
+            seen.add(schema["$ref"])
+            beside = {key: value for key, value in schema.items() if key != "$ref"}
+            schema = {**self.components.get(_name(schema["$ref"]), {}), **beside}
+        return schema
+
+    def keep(self, document: Any) -> dict[str, Schema]:
+        """Returns the components that a document needs, sorted by name."""
+        needed: set[str] = set()
+        waiting = list(references(document))
+        while waiting:
+            name = _name(waiting.pop())
+            if name in self.components and name not in needed:
+                needed.add(name)
+                waiting += references(self.components[name])
+        return {name: self.components[name] for name in sorted(needed)}
+
+    def _describe_plain(self, indices: list[int]) -> None:
+        """Describes the types of msgspec, those that can't be described apart as anything."""
+        while indices:
+            kinds = [self._asked[index][0] for index in indices]
+            try:
+                schemas, components = msgspec.json.schema_components(
+                    kinds, schema_hook=_of_stranger, ref_template=_TEMPLATE
+                )
+                add_formats(kinds, schemas, components)
+            except Exception:
+                usable = [index for index in indices if self._can_describe(index)]
+                if usable == indices:  # only together: two classes that have one name
+                    self._describe_apart(indices)
+                    return
+                indices = usable
+                continue
+            for index, schema in zip(indices, schemas, strict=True):
+                self._found[index] = schema
+            self.components.update(components)
+            return
+
+    def _can_describe(self, index: int) -> bool:
+        kind = self._asked[index][0]
+        try:
+            msgspec.json.schema_components([kind], schema_hook=_of_stranger)
+        except Exception as error:
+            self.notes.append(f"{kind!r:.100} has no schema: {error}")
+            return False
+        return True
+
+    def _describe_apart(self, indices: list[int]) -> None:
+        for index in indices:
+            kind = self._asked[index][0]
+            (schema,), components = msgspec.json.schema_components(
+                [kind], schema_hook=_of_stranger, ref_template=_TEMPLATE
+            )
+            add_formats([kind], [schema], components)
+            self._found[index] = self._merge(schema, components)
+
+    def _describe_models(self, indices: list[int]) -> None:
+        """Describes the types of pydantic; received and sent ones apart where they differ."""
+        inputs: list[tuple[int, Any, Any]] = []
+        for index in indices:
+            kind, mode = self._asked[index]
+            try:
+                adapter = sys.modules["pydantic"].TypeAdapter(kind)
+                adapter.json_schema(mode=_MODES[mode], schema_generator=_generator())
+            except Exception as error:
+                self.notes.append(f"{kind!r:.100} has no schema: {error}")
+                continue
+            inputs.append((index, _MODES[mode], adapter))
+        if not inputs:
+            return
+        schemas, whole = sys.modules["pydantic"].TypeAdapter.json_schemas(
+            inputs, ref_template=_PYDANTIC_TEMPLATE, schema_generator=_generator()
+        )
+        found = {"found": [schemas[index, mode] for index, mode, _ in inputs]}
+        merged = self._merge(found, whole.get("$defs", {}))["found"]
+        for (index, _, _), schema in zip(inputs, merged, strict=True):
+            self._found[index] = schema
+
+    def _merge(self, schema: Any, components: dict[str, Schema]) -> Any:
+        """Adds components; one whose name is taken by another schema gets a number."""
+        names = {}
+        for name, component in components.items():
+            free = name
+            number = 1
+            while self.components.get(free, component) != component:
+                number += 1
+                free = f"{name}_{number}"
+            names[name] = free
+        for name, component in components.items():
+            self.components[names[name]] = _renamed(component, names)
+        return _renamed(schema, names)
+
+
+def references(value: Any) -> Iterator[str]:
+    """Yields the references to components in a part of a document."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if isinstance(each, str):
+                if key == "$ref" or each.startswith(PREFIX):
+                    yield each
+            else:
+                yield from references(each)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from references(each)
+
+
+def without_null(schema: Schema) -> Schema:
+    """Returns the schema of what can't be null, such as a value in a query."""
+    choices = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    if len(choices) == len(schema.get("anyOf", ())):
+        return schema
+    rest = {key: value for key, value in schema.items() if key != "anyOf"}
+    if rest.get("default", ...) is None:
+        del rest["default"]
+    return {**choices[0], **rest} if len(choices) == 1 else {**rest, "anyOf": choices}
+
+
+def _name(reference: str) -> str:
+    return reference.removeprefix(PREFIX)
+
+
+def _renamed(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: PREFIX + names.get(_name(each), _name(each))
+            if isinstance(each, str) and each.startswith(PREFIX)
+            else _renamed(each, names)
+            for key, each in value.items()
+        }
+    if isinstance(value, list):
+        return [_renamed(each, names) for each in value]
+    return value
+
+
+def _of_stranger(kind: Any) -> Schema:
+    """Describes a type that msgspec does not know."""
+    return file_schema() if is_file(kind) else {}
+
+
+def _generator() -> Any:
+    """Returns pydantic's generator, for which an uploaded file has a schema as well."""
+
+    def handle(self: Any, schema: Any, error_info: str) -> Any:
+        return file_schema() if is_file(schema.get("cls")) else {}
+
+    base: Any = import_module("pydantic.json_schema").GenerateJsonSchema
+    return type("Generator", (base,), {"handle_invalid_for_json_schema": handle})
+
+
+def _use_docstring(schema: Schema) -> None:
+    """Puts what a docstring says of the fields to the fields."""
+    text = schema.get("description")
+    if not text:
+        return
+    said = parse(text)
+    schema["description"] = said.prose
+    for name, field in schema.get("properties", {}).items():
+        if name in said.attributes:
+            field.setdefault("description", said.attributes[name])
+
+
+def _complete(value: Any) -> None:
+    """Adds what msgspec leaves out: types of enumerations, and what a decimal number may be."""
+    if isinstance(value, dict):
+        if value.get("format") == "decimal" and value.get("type") == "string":
+            value |= {"type": ["string", "number"], "pattern": _DECIMAL}
+        enum = value.get("enum")
+        if isinstance(enum, list) and enum and "type" not in value:
+            kinds = {_JSON_TYPES.get(type(each)) for each in enum}
+            if len(kinds) == 1 and None not in kinds:
+                value["type"] = kinds.pop()
+        value = value.values()
+    if not isinstance(value, str):
+        for each in value:
+            if isinstance(each, (dict, list)):
+                _complete(each)
+
+
+def fields_of(schema: Schema) -> Iterable[tuple[str, Schema, bool]]:
+    """Yields the fields of the schema of an object: name, schema, and whether it is required."""
+    required = schema.get("required", ())
+    for name, field in schema.get("properties", {}).items():
+        yield name, field, name in required

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""What the routes of document and page have in common."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from kit.interface import App
+
+
+class RoutingApp(App, Protocol):
+    """An app that takes routes. `kit.Kit` is one."""
+
+    @property
+    def get(self) -> Callable[..., Any]:
+        """Registers handlers for GET."""
+        ...
+
+
+def entity_tag(body: bytes) -> str:
+    """Returns a strong entity tag (RFC 9110 section 8.8.3)."""
+    return f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+
+
+def matches(if_none_match: str | None, etag: str) -> bool:
+    """Tells whether a client has what an entity tag stands for (RFC 9110 section 13.1.2)."""
+    if if_none_match is None:
+        return False
+    tags = [each.strip().removeprefix("W/") for each in if_none_match.split(",")]
+    return etag in tags or tags == ["*"]

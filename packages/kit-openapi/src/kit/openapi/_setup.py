@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""Registers the routes of document and page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+from anyio import to_thread
+
+from kit.interface import App, Context, Response
+from kit.interface.metadata import attach, facts_of
+from kit.interface.options import OptionChecks
+
+from ._document import Documentation
+from ._options import check_assets, check_paths, documentation
+from ._serving import RoutingApp, entity_tag, matches
+
+__all__ = ("UI", "build_document", "documentations", "openapi")
+
+UI: TypeAlias = Literal["swagger", "redoc", "rapidoc"]
+"""What can show a document: Swagger UI, Redoc or RapiDoc."""
+
+_MOST_PREFIXES = 64
+
+
+AppT = TypeVar("AppT", bound=RoutingApp)
+
+
+def openapi(
+    app: AppT,
+    *,
+    info: Mapping[str, Any] | None = None,
+    servers: Sequence[Mapping[str, Any]] = (),
+    tags: Sequence[Mapping[str, Any]] = (),
+    path: str = "/openapi.json",
+    docs: str | None = "/docs",
+    ui: UI = "swagger",
+    assets: Path | str | None = None,
+    errors: Any = None,
+    security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+) -> AppT:
+    """Serves an OpenAPI 3.1 document of an app, and a page that shows it.
+
+    The document is built when it is first asked for, so this may be called before the routes are
+    registered or after. Middleware that is registered before covers document and page as well.
+
+    Given the app that `base_path` returns, it documents the routes below that prefix.
+
+    Args:
+        app: The app.
+        info: The Info Object (OpenAPI 3.1.1, section 4.8.2): `title`, `version`, `description`
+            and so on. Default: the title `API`, the version `0.1.0`.
+        servers: Server Objects, e.g. `[{"url": "https://api.example.com"}]`. Default: where the
+            document was asked for, prefixes of proxies included.
+        tags: Tag Objects, for their order and descriptions.
+        path: Where the document is.
+        docs: Where the page is; None for no page.
+        ui: What shows the document: `swagger`, `redoc` or `rapidoc`.
+        assets: Where the files of the page are: a folder as `pathlib.Path`, or the URL of one that
+            is served already, as str. Default: those of the package openapi-ui-bundles, which the
+            extra `ui` installs.
+        errors: The type of the bodies that the app's `on_error` makes, or a mapping from media
+            types to types. Default: the problem documents of Kit, and no body for other errors.
+        security_schemes: Security Scheme Objects by name, for `describe(security=...)`.
+
+    Returns:
+        The app.
+
+    Raises:
+        TypeError: If an option has the wrong type.
+        ValueError: If an option can't be used.
+        ModuleNotFoundError: If the page needs openapi-ui-bundles, which is not installed.
+
+    Example:
+        ```python
+        app = Kit()
+        openapi(app, info={"title": "Bookshelf", "version": "1.0.0"})
+        ```
+    """
+    documented = documentation(
+        "openapi",
+        app,
+        info=info,
+        servers=servers,
+        tags=tags,
+        errors=errors,
+        security_schemes=security_schemes,
+    )
+    check_paths(path, docs)
+    OptionChecks("openapi").choice("ui", ui, ("swagger", "redoc", "rapidoc"))
+    folder_or_url = check_assets(assets)
+    pages = None
+    if docs is not None:
+        from ._page import Pages
+
+        pages = Pages(documented, ui=ui, path=path, docs=docs, assets=folder_or_url)
+    served = _ServedDocument(documented, path)
+    app.get(path, served.handler)
+    own = next(route for route in app.routes if route.handler is served.handler)
+    documented.base_path = own.base_path
+    if pages is not None:
+        pages.register(app, own.path)
+    return app
+
+
+def build_document(
+    app: App,
+    *,
+    info: Mapping[str, Any] | None = None,
+    servers: Sequence[Mapping[str, Any]] = (),
+    tags: Sequence[Mapping[str, Any]] = (),
+    errors: Any = None,
+    security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Builds the document of an app; nothing is registered.
+
+    Args:
+        app: The app.
+        info: See `openapi`.
+        servers: See `openapi`.
+        tags: See `openapi`.
+        errors: See `openapi`.
+        security_schemes: See `openapi`.
+
+    Returns:
+        The document, as `json.dumps` takes it.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument can't be used.
+    """
+    return documentation(
+        "build_document",
+        app,
+        info=info,
+        servers=servers,
+        tags=tags,
+        errors=errors,
+        security_schemes=security_schemes,
+    ).document()
+
+
+def documentations(app: App) -> list[tuple[str, Documentation]]:
+    """Lists what `openapi` registered in an app.
+
+    Args:
+        app: The app.
+
+    Returns:
+        The path of each document, and what it is made of.
+    """
+    found = []
+    for route in app.routes:
+        served = facts_of(route.handler).others.get("openapi_documentation")
+        if isinstance(served, Documentation):
+            found.append((route.path, served))
+    return found
+
+
+class _ServedDocument:
+    """The route of a document.
+
+    Args:
+        documented: What it is made of.
+        path: Where it is, within its app.
+
+    Attributes:
+        handler: The handler of the route.
+    """
+
+    def __init__(self, documented: Documentation, path: str) -> None:
+        self._documented = documented
+        self._path = path
+        self._bodies: dict[str, tuple[bytes, str]] = {}
+
+        async def openapi_document(c: Context[Any, Any]) -> Response:
+            return await self._answer(c)
+
+        self.handler = attach(
+            openapi_document, describes={"hidden": True}, openapi_documentation=documented
+        )
+
+    async def _answer(self, c: Context[Any, Any]) -> Response:
+        prefix = prefix_of(c, self._documented.base_path, self._path)
+        found = self._bodies.get(prefix)
+        if found is None:
+            # In a thread: a large app takes its time, once.
+            found = await to_thread.run_sync(self._made, prefix)
+            # A prefix with parameters is whatever the client asks for.
+            if len(self._bodies) < _MOST_PREFIXES:
+                self._bodies[prefix] = found
+        body, etag = found
+        headers = {"etag": etag, "cache-control": "no-cache"}
+        if matches(c.req.header("if-none-match"), etag):
+            return c.body(None, 304, headers)
+        return c.body(body, 200, {**headers, "content-type": "application/json"})
+
+    def _made(self, prefix: str) -> tuple[bytes, str]:
+        document = self._documented.document()
+        if prefix and "servers" not in document:
+            first = {name: document[name] for name in ("openapi", "info")}
+            document = {**first, "servers": [{"url": prefix}], **document}
+        body = msgspec.json.encode(document)
+        return body, entity_tag(body)
+
+
+def prefix_of(c: Context[Any, Any], base_path: str, path: str) -> str:
+    """Returns what stands before the paths of a document in the URL of a request.
+
+    Args:
+        c: The context of a request for a route of `openapi`.
+        base_path: The prefix that the paths of the document have themselves.
+        path: The path of the route, without that prefix.
+
+    Returns:
+        The prefix, percent-encoded as it came; empty if there is none.
+    """
+    own = f"{base_path.rstrip('/')}{path}"
+    segments = urlsplit(c.req.url).path.rstrip("/").split("/")[1:]
+    count = len([each for each in own.split("/") if each])
+    if unquote("/".join(segments[-1:])) != path.rsplit("/", 1)[-1] or count > len(segments):
+        return c.req.raw.root_path.rstrip("/")  # the app routes by more than the path
+    return "".join(f"/{each}" for each in segments[: len(segments) - count])

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""Finds the syntax tree of a function, and what names in it stand for. Nothing here ever fails."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+from functools import partial
+from types import FunctionType
+from typing import Any, TypeAlias
+
+Tree: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Functions: TypeAlias = dict[tuple[int, str], list[Tree]]
+
+# By the names of files, each with the lines that it was read from.
+_files: dict[str, tuple[list[str], _Functions]] = {}
+
+UNKNOWN = object()
+"""What an expression stands for if that can't be told."""
+
+_EVALUATED = (
+    ast.Name,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Tuple,
+    ast.List,
+    ast.Constant,
+    ast.BinOp,
+    ast.BitOr,
+    ast.UnaryOp,
+    ast.USub,
+    ast.Load,
+    ast.expr_context,
+)
+
+
+def innermost(handler: Any) -> Any:
+    """Returns the function behind wrappers and partial objects.
+
+    Args:
+        handler: A handler, or a bound method.
+    """
+    seen: set[int] = set()
+    while id(handler) not in seen:
+        seen.add(id(handler))
+        if isinstance(handler, partial):
+            handler = handler.func
+        else:
+            handler = getattr(handler, "__wrapped__", getattr(handler, "__func__", handler))
+    return handler
+
+
+def tree_of(function: Any) -> Tree | None:
+    """Returns the syntax tree of a function.
+
+    Args:
+        function: A plain function; of anything else there is none.
+
+    Returns:
+        The tree; None if the source is missing or has changed, or a line has several lambdas.
+    """
+    if not isinstance(function, FunctionType):
+        return None
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    known = _files.get(code.co_filename)
+    if known is None or known[0] is not lines:
+        known = _files[code.co_filename] = (lines, _functions("".join(lines)))
+    found = known[1].get((code.co_firstlineno, code.co_name), ())
+    return found[0] if len(found) == 1 else None
+
+
+def forget() -> None:
+    """Forgets the syntax trees that were read, which are large."""
+    _files.clear()
+
+
+def _functions(source: str) -> _Functions:
+    """The functions of a file, by their first line and name."""
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    found: _Functions = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            key = (_first_line(node), getattr(node, "name", "<lambda>"))
+            found.setdefault(key, []).append(node)
+    return found
+
+
+def _first_line(tree: Tree) -> int:
+    decorators = getattr(tree, "decorator_list", None)
+    return decorators[0].lineno if decorators else tree.lineno
+
+
+def own_nodes(tree: Tree) -> Iterator[ast.AST]:
+    """Yields the nodes of a function's body in order; not those of functions inside of it.
+
+    What stands in a `try` that catches HTTPException, or every exception, is left out: it never
+    leaves the function.
+    """
+    body = tree.body if isinstance(tree.body, list) else [tree.body]
+    for node in body:
+        yield from _walk(node)
+
+
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+        return
+    yield node
+    caught = isinstance(node, ast.Try) and any(map(_catches_all, node.handlers))
+    for name, value in ast.iter_fields(node):
+        if caught and name == "body":
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _walk(child)
+
+
+def _catches_all(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return not _raises_again(handler)
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    names = {getattr(kind, "attr", getattr(kind, "id", "")) for kind in kinds}
+    caught = {"HTTPException", "ProblemError", "Exception", "BaseException"}
+    return bool(names & caught) and not _raises_again(handler)
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
+    return any(isinstance(node, ast.Raise) and node.exc is None for node in ast.walk(handler))
+
+
+def value_of(node: ast.expr | None, function: FunctionType) -> Any:
+    """Returns what an expression stands for: a literal, a global name, a type.
+
+    Args:
+        node: The expression.
+        function: The function that it stands in.
+
+    Returns:
+        Its value; `UNKNOWN` if it calls something or depends on local variables.
+    """
+    if node is None:
+        return UNKNOWN
+    if isinstance(node, ast.Constant):
+        return node.value
+    if not all(isinstance(each, _EVALUATED) for each in ast.walk(node)):
+        return UNKNOWN
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    closure = _closure(function)
+    local = {*function.__code__.co_varnames, *function.__code__.co_cellvars} - set(closure)
+    if names & local:
+        return UNKNOWN
+    try:
+        code = compile(ast.Expression(node), "<annotation>", "eval")
+        # Names, attributes and subscripts alone, as an annotation is evaluated.
+        return eval(code, function.__globals__, closure)  # noqa: S307
+    except Exception:
+        return UNKNOWN
+
+
+def _closure(function: FunctionType) -> dict[str, Any]:
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    return found
+
+
+def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    """Returns an argument of a call, by its position or its name; None if it is not there."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if len(call.args) > position and not any(isinstance(a, ast.Starred) for a in call.args):
+        return call.args[position]
+    return None

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: MIT
+"""The clients that `kit client` writes: their text, and what they send and return."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import importlib.util
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any, Literal
+
+import httpx
+import msgspec
+import pytest
+from msgspec import Meta, Struct
+
+from kit import Context, File, HTTPException, Kit, Response
+from kit.bearer_auth import bearer_auth
+from kit.interface import Next, ProblemError
+from kit.interface.metadata import attach
+from kit.openapi import Problem, build_document, describe
+from kit.openapi._client import generate
+from kit.validator import validator
+
+
+class Circle(Struct, tag="circle"):
+    radius: int
+
+
+class Square(Struct, tag="square"):
+    side: int
+
+
+class Tree(Struct):
+    children: list[Tree] = []
+
+
+class Book(Struct, rename="camel"):
+    """A book."""
+
+    full_title: str
+    price: decimal.Decimal
+    day: datetime.date
+    shape: Circle | Square
+    key: uuid.UUID | None = None
+    kind: Literal["a", "b"] = "a"
+    tags: list[str] = []
+    tree: Tree | None = None
+    class_: Annotated[int, Meta(description="A keyword.")] = 1
+    long: Literal["a long value", "another long value", "and one more"] | None = None
+    at: datetime.datetime | None = None
+
+
+class Query(Struct):
+    tag: list[str] = []
+    page: int = 1
+    is_new: bool = False
+    day: datetime.date | None = None
+
+
+class Headers(Struct):
+    x_trace: str = ""
+
+
+class Cookies(Struct):
+    theme: str = ""
+
+
+class Upload(Struct):
+    cover: File
+    note: str = ""
+
+
+class Login(Struct):
+    user_name: str
+    roles: list[str] = []
+
+
+class Parameters(Struct):
+    id: int
+
+
+def guard(scheme: dict[str, str]) -> Any:
+    async def guarding(c: Context, next: Next) -> None:
+        await next()
+
+    return attach(guarding, security=scheme)
+
+
+def make_app() -> Kit:
+    app = Kit()
+    app.use("/secret", bearer_auth(token="s3cret"))
+    app.use("/basic", guard({"type": "http", "scheme": "basic"}))
+    app.use("/key", guard({"type": "apiKey", "in": "header", "name": "X-Key"}))
+    app.use("/key", guard({"type": "apiKey", "in": "query", "name": "key"}))
+    app.use("/key", guard({"type": "apiKey", "in": "cookie", "name": "session"}))
+
+    @app.get("/books/:id/:class", use=[validator("query", Query), validator("header", Headers)])
+    @describe(responses={200: dict[str, Any]})
+    async def list_books(c: Context) -> Response:
+        """Lists books.
+
+        With "quotes", and a \\ backslash.
+        """
+        return c.json(
+            {"url": c.req.url, "trace": c.req.header("x-trace"), "cookie": c.req.header("cookie")}
+        )
+
+    @app.post("/books", use=[validator("json", Book), validator("cookie", Cookies)])
+    @describe(responses={201: Book})
+    async def add_book(c: Context) -> Response:
+        return c.json(c.req.valid("json"), 201)
+
+    @app.post("/upload", use=validator("form", Upload))
+    @describe(responses={200: list[str | int]})
+    async def upload(c: Context) -> Response:
+        form = c.req.valid("form", Upload)
+        return c.json([form.cover.name, form.cover.size, form.note])
+
+    @app.post("/login", use=validator("form", Login))
+    @describe(responses={200: Login})
+    async def login(c: Context) -> Response:
+        return c.json(c.req.valid("form"))
+
+    @app.get("/fails/:id", use=validator("param", Parameters))
+    async def fails(c: Context) -> Response:
+        number = c.req.valid("param", Parameters).id
+        if number == 1:
+            raise ProblemError(409, "Conflict", "Is there", left=3)
+        if number == 2:
+            raise HTTPException(404, "Not there")
+        return c.body(None, 204)
+
+    @app.get("/shape")
+    @describe(responses={200: Circle | Square})
+    async def shape(c: Context) -> Response:
+        return c.json(Square(2))
+
+    for path in ("/secret", "/basic", "/key"):
+        app.get(path, echo)
+    app.get("/text", text)
+    app.get("/unknown", unknown)
+    app.get("/moved", moved)
+    app.get("/import", text)
+    return app
+
+
+@describe(responses={200: dict[str, str | None]})
+async def echo(c: Context) -> Response:
+    """Tells what was sent."""
+    headers = c.req.header()
+    names = ("authorization", "x-key", "cookie")
+    return c.json({"query": c.req.query("key"), **{name: headers.get(name) for name in names}})
+
+
+async def text(c: Context) -> Response:
+    return c.text("text")
+
+
+async def unknown(c: Context) -> Response:
+    made = c.json({})
+    made.headers.set("x-a", "1")
+    return made
+
+
+async def moved(c: Context) -> Response:
+    return c.redirect("/text", 303)
+
+
+@pytest.fixture(scope="module")
+def source() -> str:
+    return generate(build_document(make_app(), info={"title": "Shelf", "version": "1"}))
+
+
+@pytest.fixture(scope="module")
+def written(source: str, tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    file = tmp_path_factory.mktemp("client") / "shelf_client.py"
+    file.write_text(source)
+    spec = importlib.util.spec_from_file_location("shelf_client", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["shelf_client"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def use(written: ModuleType, run: Callable[..., Any]) -> Callable[..., Any]:
+    """Calls a method of the async client, which asks the app in process."""
+
+    def call(name: str, *args: Any, credentials: Any = None, **kwargs: Any) -> Any:
+        async def ask() -> Any:
+            transport = httpx.ASGITransport(make_app())
+            async with (
+                httpx.AsyncClient(transport=transport) as http,
+                written.AsyncClient("http://api.test/", client=http, **(credentials or {})) as api,
+            ):
+                return await getattr(api, name)(*args, **kwargs)
+
+        return run(ask)
+
+    return call
+
+
+def test_text_is_formatted_and_type_checks(source: str, tmp_path: Path) -> None:
+    file = tmp_path / "client.py"
+    file.write_text(source)
+    for command in (
+        ["ruff", "format", "--isolated", "--check", str(file)],
+        ["ruff", "check", "--isolated", str(file)],
+        ["mypy", "--strict", "--no-incremental", "--config-file=", str(file)],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", *command], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_text_is_the_same_each_time(source: str) -> None:
+    assert generate(build_document(make_app(), info={"title": "Shelf", "version": "1"})) == source
+
+
+def test_names(source: str) -> None:
+    for line in (
+        '"""Client of Shelf 1.',
+        "class AsyncClient:",
+        "class Book(msgspec.Struct, kw_only=True):",
+        'class Circle(msgspec.Struct, kw_only=True, tag_field="type", tag="circle"):',
+        '    full_title: str = msgspec.field(name="fullTitle")',
+        "    shape: Circle | Square",
+        "    key: uuid.UUID | None = None",
+        '    kind: Literal["a", "b"] = "a"',
+        "    tags: list[str] = []",
+        "    long: BookLong | None = None",
+        "    def login(self, form: Login) -> Login:",
+        "    def text_get(self) -> str:",
+        "    def moved(self) -> httpx.Response:",
+        "    def unknown(self) -> httpx.Response:",
+        "    def fails(self, id: int) -> None:",
+    ):
+        assert f"{line}\n" in source
+
+
+def test_parameters(use: Callable[..., Any]) -> None:
+    found = use(
+        "list_books",
+        "a/b",
+        "ü",
+        tag=["x y", "&"],
+        page=2,
+        is_new=True,
+        day=datetime.date(2026, 1, 2),
+        x_trace="t",
+    )
+    assert found == {
+        "url": "http://api.test/books/a%2Fb/%C3%BC?tag=x+y&tag=%26&page=2&is_new=true&day=2026-01-02",
+        "trace": "t",
+        "cookie": None,
+    }
+
+
+def test_a_body_and_its_answer(use: Callable[..., Any], written: ModuleType) -> None:
+    book = written.Book(
+        full_title="Emma",
+        price=decimal.Decimal("9.90"),
+        day=datetime.date(2026, 1, 2),
+        shape=written.Square(side=2),
+        tree=written.Tree(children=[written.Tree()]),
+        at=datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC),
+    )
+    assert use("add_book", book, theme="dark") == book
+
+
+def test_forms(use: Callable[..., Any], written: ModuleType) -> None:
+    assert use("upload", written.Upload(cover=b"123", note="n")) == ["cover", 3, "n"]
+    form = written.Login(user_name="a", roles=["b", "c"])
+    assert use("login", form) == form
+
+
+def test_results(use: Callable[..., Any], written: ModuleType) -> None:
+    assert use("shape") == written.Square(side=2)
+    assert use("text") == "text"
+    assert use("fails", 3) is None
+    assert use("unknown").headers["x-a"] == "1"
+    assert use("moved").status_code == 303
+
+
+def test_errors(use: Callable[..., Any], written: ModuleType) -> None:
+    with pytest.raises(written.ClientError) as caught:
+        use("fails", 1)
+    error = caught.value
+    assert (error.status, error.problem.title, error.problem.detail) == (
+        409,
+        "Conflict",
+        "Is there",
+    )
+    assert error.response.status_code == 409
+    with pytest.raises(written.ClientError) as caught:
+        use("fails", 2)
+    assert str(caught.value) == "404 Not Found: Not there"
+    assert caught.value.problem == "Not there"
+    with pytest.raises(written.ClientError) as caught:
+        use("fails", "x")
+    assert caught.value.problem.errors[0].path == "id"
+
+
+def test_credentials(use: Callable[..., Any], written: ModuleType) -> None:
+    with pytest.raises(written.ClientError):
+        use("echo")
+    credentials = {"token": "s3cret"}
+    assert use("echo", credentials=credentials)["authorization"] == "Bearer s3cret"
+    found = use("echo_get", credentials={"basic_auth": ("me", "pass")})
+    assert found["authorization"] == "Basic bWU6cGFzcw=="
+    found = use("echo_get_key", credentials={"x_key": "a", "key": "b", "session": "c"})
+    assert found == {"query": "b", "authorization": None, "x-key": "a", "cookie": "session=c"}
+
+
+def test_sync_client(written: ModuleType) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json={"type": "circle", "radius": 3})
+
+    with (
+        httpx.Client(transport=httpx.MockTransport(answer)) as http,
+        written.Client("http://api.test", client=http) as api,
+    ):
+        assert api.shape() == written.Circle(radius=3)
+
+
+REF = "#/components/schemas/"
+TWO = {"minItems": 2, "maxItems": 2}
+TEXT = {"type": "string"}
+SCHEMAS: dict[str, Any] = {
+    "a-b": {"type": "string", "enum": ["x"]},
+    "Client": {"type": "object", "properties": {"from": {"type": "integer"}}},
+    "Loop": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": f"{REF}Loop"}}]},
+    "Pair": {"type": "array", "prefixItems": [TEXT, {"type": "integer"}], **TWO},
+    "Both": {"anyOf": [{"$ref": "#/components/schemas/Client"}, {"type": "object"}]},
+    "Dates": {"anyOf": [{"type": "string", "format": "date"}, {"type": "string"}]},
+    "Maybe": {"type": ["integer", "null"]},
+    "All": {"allOf": [{"$ref": "#/components/schemas/Client"}]},
+    "Const": {"const": 3},
+    "Empty": {"type": "object", "properties": {}},
+    "Odd": {"enum": [1.5, {}]},
+}  # fmt: skip
+
+
+def test_schemas_of_all_kinds(tmp_path: Path) -> None:
+    schemas = {
+        "type": "object",
+        "required": [*SCHEMAS],
+        "properties": {name: {"$ref": f"#/components/schemas/{name}"} for name in SCHEMAS},
+    }
+    document = {
+        "info": {"title": 'A "title"', "version": "1"},
+        "paths": {
+            "/": {
+                "get": {
+                    "operationId": "class",
+                    "summary": "Reads.",
+                    "parameters": [
+                        {"name": "self", "in": "query", "schema": {"type": "string"}},
+                        {"name": "a-b", "in": "query", "required": True, "schema": {}},
+                        {"name": "a_b", "in": "header", "schema": {"type": "integer"}},
+                    ],
+                    "requestBody": {"content": {"text/csv": {}}},
+                    "responses": {"200": {"description": "x", "content": {"image/png": {}}}},
+                }
+            }
+        },
+        "components": {"schemas": {**SCHEMAS, "Holder": schemas}},
+    }
+    source = generate(document)
+    for line in (
+        "    def class_(",
+        "    a_b: AB",
+        "    client: Client_2",
+        "    loop: Loop",
+        "    pair: Pair",
+        "    both: Any",
+        "    dates: Any",
+        "    maybe: Maybe",
+        "    all: All",
+        "    odd: Any",
+        "Pair: TypeAlias = tuple[str, int]",
+        "Const: TypeAlias = Literal[3]",
+        "Maybe: TypeAlias = int | None",
+        "    from_: int | msgspec.UnsetType = msgspec.field(",
+    ):
+        assert line in source, line
+    file = tmp_path / "odd_client.py"
+    file.write_text(source)
+    for command in (
+        ["ruff", "format", "--isolated", "--diff"],
+        ["mypy", "--strict", "--config-file="],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", *command, str(file)],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    spec = importlib.util.spec_from_file_location("odd_client", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["odd_client"] = module
+    spec.loader.exec_module(module)
+    decoded = msgspec.json.decode(b'{"from": 1}', type=module.Client_2)
+    assert decoded.from_ == 1
+
+
+def test_problem_type_is_exported() -> None:
+    assert Problem.__module__ == "kit.openapi"

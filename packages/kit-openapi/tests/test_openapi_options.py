@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""Wrong calls, and what they are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kit.openapi
+from kit import Kit
+from kit.openapi import build_document, describe, openapi
+
+
+def test_public_names() -> None:
+    assert kit.openapi.__all__ == (
+        "UI",
+        "Problem",
+        "RoutingApp",
+        "build_document",
+        "describe",
+        "openapi",
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "text"),
+    [
+        (
+            {"info": "Bookshelf"},
+            TypeError,
+            "openapi(info=...) takes a mapping with 'title', 'version', 'summary', 'description', "
+            "'termsOfService', 'contact' or 'license', not 'Bookshelf'",
+        ),
+        (
+            {"info": {"name": "Bookshelf"}},
+            ValueError,
+            "openapi(info=...) has the unknown key 'name': expected 'title', 'version', 'summary', "
+            "'description', 'termsOfService', 'contact' or 'license'",
+        ),
+        (
+            {"info": {"version": 1}},
+            TypeError,
+            "openapi(info['version']=...) takes a str, not 1",
+        ),
+        (
+            {"servers": "https://x.test"},
+            TypeError,
+            "openapi(servers=...) takes a list of mappings such as "
+            "{'url': 'https://api.example.com'}, not 'https://x.test'",
+        ),
+        (
+            {"servers": ["https://x.test"]},
+            TypeError,
+            "openapi(servers=...) takes a list of mappings such as "
+            "{'url': 'https://api.example.com'}, not ['https://x.test']",
+        ),
+        (
+            {"tags": [{"title": "x"}]},
+            TypeError,
+            "openapi(tags=...) takes a list of mappings such as {'name': 'books'}, "
+            "not [{'title': 'x'}]",
+        ),
+        (
+            {"path": "openapi.json"},
+            ValueError,
+            "openapi(path='openapi.json') can't be used: expected a path without parameters such "
+            "as '/openapi.json'",
+        ),
+        (
+            {"path": "/:name"},
+            ValueError,
+            "openapi(path='/:name') can't be used: expected a path without parameters such as "
+            "'/openapi.json'",
+        ),
+        ({"path": None}, TypeError, "openapi(path=...) takes a str, not None"),
+        (
+            {"docs": "/docs/"},
+            ValueError,
+            "openapi(docs='/docs/') can't be used: expected a path without parameters such as "
+            "'/docs'",
+        ),
+        (
+            {"docs": "/openapi.json"},
+            ValueError,
+            "openapi(docs='/openapi.json') can't be used: expected another path than that of the "
+            "document",
+        ),
+        (
+            {"ui": "scalar"},
+            ValueError,
+            "openapi(ui='scalar') can't be used: expected 'swagger', 'redoc' or 'rapidoc'",
+        ),
+        (
+            {"assets": "static/swagger"},
+            ValueError,
+            "openapi(assets='static/swagger') can't be used: expected a URL such as "
+            "'/static/swagger'; write Path(...) for a folder",
+        ),
+        (
+            {"assets": Path("/no/such/folder")},
+            ValueError,
+            "openapi(assets='/no/such/folder') can't be used: expected a folder that exists",
+        ),
+        (
+            {"assets": 3},
+            TypeError,
+            "openapi(assets=...) takes a pathlib.Path of a folder, or a URL as str, not 3",
+        ),
+        (
+            {"errors": "Problem"},
+            TypeError,
+            "openapi(errors=...) takes a type, or a mapping from media types to types, "
+            "not 'Problem'",
+        ),
+        (
+            {"errors": {"json": int}},
+            ValueError,
+            "openapi(errors='json') can't be used: expected media types such as 'application/json'",
+        ),
+        (
+            {"security_schemes": ["x"]},
+            TypeError,
+            "openapi(security_schemes=...) takes a mapping from names to schemes, not ['x']",
+        ),
+    ],
+)
+def test_wrong_calls_of_openapi(options: dict[str, Any], kind: type, text: str) -> None:
+    app = Kit()
+    with pytest.raises(kind) as caught:
+        openapi(app, **options)
+    assert str(caught.value) == text
+    assert app.routes == []
+
+
+def test_not_an_app() -> None:
+    with pytest.raises(TypeError) as caught:
+        openapi("app")  # type: ignore[type-var]
+    assert str(caught.value) == "openapi() takes a Kit app first, not 'app'"
+    with pytest.raises(TypeError) as caught:
+        build_document(Kit)  # type: ignore[arg-type]
+    assert str(caught.value) == f"build_document() takes a Kit app first, not {Kit!r}"
+
+
+def test_folder_without_the_files(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="assets") as caught:
+        openapi(Kit(), assets=tmp_path)
+    assert str(caught.value) == (
+        f"openapi(assets=...) has no file 'swagger-ui-bundle.js': looked in {tmp_path}"
+    )
+
+
+def test_page_without_the_files_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    app = Kit()
+    with pytest.raises(ModuleNotFoundError) as caught:
+        openapi(app)
+    assert str(caught.value) == (
+        "openapi(docs=...) needs openapi-ui-bundles, which is not installed: "
+        "pip install 'kit-openapi[ui]', or pass docs=None for the document alone"
+    )
+    assert app.routes == []
+    openapi(app, docs=None)
+    assert [route.path for route in app.routes] == ["/openapi.json"]
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "text"),
+    [
+        ({"summary": 1}, TypeError, "describe(summary=...) takes a str, not 1"),
+        ({"hidden": "yes"}, TypeError, "describe(hidden=...) takes a bool, not 'yes'"),
+        ({"tags": 1}, TypeError, "describe(tags=...) takes a str or a list of them, not 1"),
+        (
+            {"responses": 404},
+            TypeError,
+            "describe(responses=...) takes a mapping from statuses, not 404",
+        ),
+        (
+            {"responses": {4.04: None}},
+            TypeError,
+            "describe(responses=...) takes statuses such as 404, not 4.04",
+        ),
+        (
+            {"responses": {"404": None}},
+            ValueError,
+            "describe(responses=...) has the status '404': expected an int from 100 to 599, "
+            "'default', or a range such as '4XX'",
+        ),
+        (
+            {"responses": {600: None}},
+            ValueError,
+            "describe(responses=...) has the status 600: expected an int from 100 to 599, "
+            "'default', or a range such as '4XX'",
+        ),
+        (
+            {"security": "bearer"},
+            TypeError,
+            "describe(security=...) takes Security Scheme Objects, or a list of them, not 'bearer'",
+        ),
+        (
+            {"security": ["bearer"]},
+            TypeError,
+            "describe(security=...) takes Security Scheme Objects, or a list of them, "
+            "not ['bearer']",
+        ),
+        (
+            {"sumary": "x"},
+            TypeError,
+            "describe() got an unexpected keyword argument 'sumary'",
+        ),
+    ],
+)
+def test_wrong_calls_of_describe(options: dict[str, Any], kind: type, text: str) -> None:
+    with pytest.raises(kind) as caught:
+        describe(**options)
+    assert str(caught.value).partition(". Did you mean")[0] == text

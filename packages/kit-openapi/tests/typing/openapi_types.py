@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Checked by mypy, pyright and ty against the installed wheels; never run."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Protocol, assert_type
+
+from kit.interface import App, Context, Response
+from kit.openapi import UI, Problem, RoutingApp, build_document, describe, openapi
+
+
+class MyApp(RoutingApp, Protocol):
+    """An app of somebody's own."""
+
+
+def serve(app: MyApp, other: App) -> None:
+    assert_type(openapi(app), MyApp)
+    assert_type(
+        openapi(
+            app,
+            info={"title": "Bookshelf", "version": "1.0.0"},
+            servers=[{"url": "https://api.example.com"}],
+            path="/api.json",
+            docs=None,
+            ui="redoc",
+            assets=Path("static"),
+            errors=Problem,
+        ),
+        MyApp,
+    )
+    assert_type(build_document(other, info={"title": "x", "version": "1"}), dict[str, Any])
+
+
+ui: UI = "rapidoc"
+
+
+@describe(summary="Reads", tags=["books"], responses={200: dict[str, int], 404: Problem})
+async def read(c: Context[Any, Any]) -> Response:
+    return c.json({})
+
+
+handler: Callable[[Context[Any, Any]], Awaitable[Response]] = read

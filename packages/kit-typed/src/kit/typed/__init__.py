@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""Typed endpoints: parameters, bodies and dependencies by annotations."""
+
+from ._markers import Body, Cookie, Depends, Env, File, Form, Header, Path, Query, Var
+from ._typed import Typed, override, typed
+
+__all__ = (
+    "Body",
+    "Cookie",
+    "Depends",
+    "Env",
+    "File",
+    "Form",
+    "Header",
+    "Path",
+    "Query",
+    "Typed",
+    "Var",
+    "override",
+    "typed",
+)
+
+# Public classes show the module that they are imported from.
+for _class in (Body, Cookie, Env, File, Form, Header, Path, Query, Typed, Var):
+    _class.__module__ = __name__

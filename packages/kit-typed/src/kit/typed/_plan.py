@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: MIT
+"""Where each value of an endpoint comes from, once its method and pattern are known."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from kit.interface import ValidationTarget
+from kit.interface.patterns import parse_parameter, split_pattern
+
+from ._markers import Body, Env, Marker, Path, Scope, Var
+from ._parts import Field, JsonBody, Part
+from ._signature import (
+    Mode,
+    Parameter,
+    Provider,
+    Signature,
+    is_marker_as_type,
+    read_signature,
+    unwrapped,
+)
+from ._types import kind_of, takes_many
+
+# SPEC: RFC 9110 sections 9.3.1, 9.3.2 and 9.3.5: content has no defined meaning in these.
+_WITHOUT_BODY = ("GET", "HEAD", "DELETE")
+# Local names that generated code uses itself.
+_TAKEN = frozenset(
+    "c content error every kind req response result value values".split()  # noqa: SIM905
+)
+
+
+class Call(NamedTuple):
+    """A call of a dependency.
+
+    Attributes:
+        local: The local name of what it provides.
+        signature: What is called.
+        mode: What the call returns; see `Signature`.
+        scope: When its exit runs.
+        arguments: Code of its arguments.
+    """
+
+    local: str
+    signature: Signature
+    mode: Mode
+    scope: Scope
+    arguments: str
+
+
+class Value(NamedTuple):
+    """A value of `c.env` or a variable.
+
+    Attributes:
+        local: Its local name.
+        is_env: Whether it is one of `c.env`.
+        name: Its name there.
+        parameter: The parameter that asks for it first.
+        signature: The function of that parameter.
+    """
+
+    local: str
+    is_env: bool
+    name: str
+    parameter: Parameter
+    signature: Signature
+
+
+class Plan:
+    """How an endpoint is called for the requests of one route.
+
+    Args:
+        signature: The endpoint.
+        method: Upper-case method of the route, or `ALL`.
+        pattern: Its whole pattern.
+        overrides: Functions that run in place of dependencies.
+
+    Attributes:
+        parts: What is read from the request as text.
+        body: What is read from a JSON body, or None.
+        values: What is read from the context.
+        calls: The dependencies, in the order in which they are called.
+        arguments: Code of the arguments of the endpoint.
+        functions: The functions given to `Depends`, replaced or not.
+        absent: Parameters with `Path()` that the pattern has no name for: function and name.
+
+    Raises:
+        TypeError: If a parameter can't be provided.
+    """
+
+    def __init__(
+        self,
+        signature: Signature,
+        method: str,
+        pattern: str,
+        overrides: Mapping[Any, Signature],
+    ) -> None:
+        self.signature = signature
+        self.method = method
+        self.pattern = pattern
+        self.parts: list[Part] = []
+        self.body: JsonBody | None = None
+        self.values: list[Value] = []
+        self.calls: list[Call] = []
+        self.absent: list[tuple[Signature, str]] = []
+        self.functions: set[Any] = set()
+        self._overrides = overrides
+        self._in_path = dict(_parameters(pattern))
+        self._locals: set[str] = set()
+        self._provided: dict[Any, Call] = {}
+        self.arguments = self._arguments(signature, "request")
+        if self.body is not None:
+            self._check_bodies(self.body)
+            self.body.finish()
+        for part in self.parts:
+            part.finish()
+
+    def _check_bodies(self, body: JsonBody) -> None:
+        form = next((part for part in self.parts if part.target == "form"), None)
+        if form is not None:
+            body.signature.refuse(
+                f"the parameter {body.fields[0].name!r} is the JSON body, but "
+                f"{form.fields[0].name!r} is read from a form: a request has one body"
+            )
+
+    def _arguments(self, signature: Signature, scope: Scope) -> str:
+        """Returns the code of the arguments of a call."""
+        code = []
+        for parameter in signature.parameters:
+            value = self._argument(signature, parameter, scope)
+            code.append(f"{parameter.name}={value}" if parameter.by_keyword else value)
+        return ", ".join(code)
+
+    def _argument(self, signature: Signature, parameter: Parameter, scope: Scope) -> str:
+        if parameter.dependency is not None:
+            return self._provide(signature, parameter.dependency, parameter.name, scope)
+        if isinstance(parameter.marker, (Env, Var)):
+            return self._value(signature, parameter, parameter.marker)
+        kind = kind_of(parameter.annotation)
+        if kind == "context" and parameter.marker is None:
+            return "c"
+        target = self._target(signature, parameter, kind)
+        if target == "json":
+            return self._add_to_body(signature, parameter)
+        return self._add_to_part(signature, parameter, target, is_model=kind == "object")
+
+    def _provide(self, signature: Signature, provider: Provider, name: str, scope: Scope) -> str:
+        function = provider.signature.function
+        self.functions.add(function)
+        used = self._overrides.get(function, provider.signature)
+        key = (function, provider.scope) if provider.use_cache else object()
+        call = self._provided.get(key)
+        is_managed = used.mode in ("manager", "async manager")
+        if (
+            scope == "request"
+            and provider.scope == "function"
+            and is_managed
+            and (signature is not self.signature)
+        ):
+            signature.refuse(
+                f"the dependency {name!r} has the scope 'function', so it ends before this one, "
+                "which has the scope 'request': give both the same scope"
+            )
+        if call is None:
+            arguments = self._arguments(used, provider.scope)
+            local = self._local(name)
+            call = Call(local, used, used.mode, provider.scope, arguments)
+            self.calls.append(call)
+            self._provided[key] = call
+        return call.local
+
+    def _value(self, signature: Signature, parameter: Parameter, marker: Env | Var) -> str:
+        name = marker.name or parameter.name
+        local = self._local(parameter.name)
+        self.values.append(Value(local, isinstance(marker, Env), name, parameter, signature))
+        return local
+
+    def _target(self, signature: Signature, parameter: Parameter, kind: str) -> ValidationTarget:
+        if isinstance(parameter.marker, Marker):
+            target = parameter.marker.target
+            if target != "json":
+                self._check_text(signature, parameter, kind, target)
+        elif parameter.name in self._in_path:
+            target = "param"
+            self._check_text(signature, parameter, kind, target)
+        elif kind == "file":
+            target = "form"
+        elif kind == "object":
+            target = "json"
+            self._check_implicit_body(signature, parameter)
+        elif kind in ("single", "many"):
+            target = "query"
+        else:
+            self._refuse_unknown(signature, parameter)
+        if target in ("json", "form") and self.method in ("GET", "HEAD"):
+            signature.refuse(
+                f"the parameter {parameter.name!r} is read from the body, which a {self.method} "
+                f"request doesn't have ({self.method} {self.pattern!r})"
+            )
+        return target
+
+    def _check_implicit_body(self, signature: Signature, parameter: Parameter) -> None:
+        if self.method in _WITHOUT_BODY:
+            name, shown = parameter.name, _show(parameter.annotation)
+            body = ", or Annotated[..., Body()] if clients do send a body"
+            signature.refuse(
+                f"the parameter {name!r} has the type {shown} of a JSON body, which a "
+                f"{self.method} request has no use for ({self.method} {self.pattern!r}): write "
+                f"{name}: Annotated[{shown}, Query()] for the fields of the query"
+                f"{body if self.method == 'DELETE' else ''}"
+            )
+
+    def _check_text(
+        self, signature: Signature, parameter: Parameter, kind: str, target: ValidationTarget
+    ) -> None:
+        """Refuses types that can't be made of the texts of a part of the request."""
+        name, shown = parameter.name, _show(parameter.annotation)
+        if kind in ("unknown", "context"):
+            self._refuse_unknown(signature, parameter)
+        if kind == "file" and target != "form":
+            signature.refuse(f"the parameter {name!r} is a file, which only a form has")
+        if target != "param":
+            return
+        if kind == "many" or (kind == "object" and not isinstance(parameter.marker, Path)):
+            signature.refuse(
+                f"the parameter {name!r} has the type {shown}, but the path ({self.pattern!r}) has "
+                "one text for it: write a type such as int, UUID, date, an Enum or a Literal"
+            )
+        key = _key(parameter, "param")
+        if kind == "object":
+            return
+        if key not in self._in_path:
+            self.absent.append((signature, key))
+        elif self._in_path[key] and parameter.is_required:
+            signature.refuse(
+                f"the parameter {name!r} may be absent from the path ({self.pattern!r}): "
+                "give it a default"
+            )
+
+    def _refuse_unknown(self, signature: Signature, parameter: Parameter) -> NoReturn:
+        name, shown = parameter.name, _show(parameter.annotation)
+        if is_marker_as_type(parameter.annotation):
+            kind = parameter.annotation.__name__
+            hint = f"write {name}: Annotated[..., {kind}()]"
+            if kind == "File":
+                hint = f"write {name}: kit.File, or {name}: Annotated[bytes, File()]"
+            signature.refuse(f"the annotation of {name!r} is the marker kit.typed.{kind}: {hint}")
+        signature.refuse(
+            f"the parameter {name!r} has the type {shown}, which can't be read from a request: "
+            f"write {name}: Annotated[{shown}, Depends(function)] for what a function provides, "
+            "or Env() or Var() in its place for a value of c.env or a variable"
+        )
+
+    def _add_to_part(
+        self,
+        signature: Signature,
+        parameter: Parameter,
+        target: ValidationTarget,
+        *,
+        is_model: bool,
+    ) -> str:
+        field = self._field(signature, parameter, target)
+        if is_model:
+            if isinstance(parameter.marker, Marker) and parameter.marker.name is not None:
+                signature.refuse(
+                    f"the parameter {parameter.name!r} takes all fields of "
+                    f"{_show(field.annotation)}, so {parameter.marker!r} can't name it"
+                )
+            field.local = self._local(parameter.name)
+            self.parts.append(Part(target, [field], signature, is_model=True))
+            return field.local
+        for part in self.parts:
+            if part.target == target and not part.is_model:
+                same = next((each for each in part.fields if each.key == field.key), None)
+                if same is None:
+                    field.local = self._local(parameter.name)
+                    part.fields.append(field)
+                    return field.local
+                if same.is_like(field):
+                    return same.local
+        field.local = self._local(parameter.name)
+        self.parts.append(Part(target, [field], signature, is_model=False))
+        return field.local
+
+    def _add_to_body(self, signature: Signature, parameter: Parameter) -> str:
+        marker = parameter.marker
+        embed = isinstance(marker, Body) and marker.embed
+        field = self._field(signature, parameter, "json")
+        body = self.body
+        if body is None:
+            body = self.body = JsonBody(signature, [], embed=embed)
+        else:
+            first = body.fields[0]
+            same = next((each for each in body.fields if each.key == field.key), None)
+            if same is not None and same.is_like(field) and embed == body.embed:
+                return same.local
+            if not (embed and body.embed) or same is not None:
+                signature.refuse(
+                    f"the parameters {first.name!r} and {parameter.name!r} are both the JSON body: "
+                    "write one type that has both, or Annotated[..., Body(embed=True)] for each, "
+                    "to read them from one object by their names"
+                )
+        field.local = self._local(parameter.name)
+        body.fields.append(field)
+        return field.local
+
+    def _field(self, signature: Signature, parameter: Parameter, target: ValidationTarget) -> Field:
+        return Field(
+            name=parameter.name,
+            key=_key(parameter, target),
+            annotation=parameter.annotation,
+            default=parameter.default,
+            takes_list=takes_many(parameter.annotation),
+            signature=signature,
+        )
+
+    def _local(self, name: str) -> str:
+        """Returns a name for a local variable of the generated code."""
+        local = name
+        if name in _TAKEN or name.startswith("_") or keyword.iskeyword(name):
+            local = f"p_{name}"
+        number = 2
+        while local in self._locals:
+            local = f"{name.lstrip('_') or 'p'}_{number}"
+            number += 1
+        self._locals.add(local)
+        return local
+
+
+def _key(parameter: Parameter, target: ValidationTarget) -> str:
+    if isinstance(parameter.marker, Marker) and parameter.marker.name is not None:
+        name = parameter.marker.name
+    else:
+        name = parameter.name.replace("_", "-") if target == "header" else parameter.name
+    return name.lower() if target == "header" else name
+
+
+def _parameters(pattern: str) -> Iterator[tuple[str, bool]]:
+    """Yields the parameters of a pattern, and whether each is optional."""
+    for segment in split_pattern(pattern):
+        optional = segment.startswith(":") and segment.endswith("?")
+        parameter = parse_parameter(segment[:-1] if optional else segment)
+        if parameter is not None:
+            yield parameter.name, optional
+
+
+def _show(annotation: Any) -> str:
+    """Shows a type as code does, nearly."""
+    inner = annotation
+    while hasattr(inner, "__metadata__"):
+        inner = inner.__origin__
+    if isinstance(inner, type) and not hasattr(inner, "__args__"):
+        return inner.__qualname__.rpartition("<locals>.")[2]
+    return f"{inner!r:.100}".replace("typing.", "")
+
+
+def read_overrides(
+    overrides: Mapping[Callable[..., Any], Callable[..., Any]], names: Mapping[str, Any]
+) -> dict[Any, Signature]:
+    """Reads the functions that run in place of dependencies."""
+    return {
+        unwrapped(function): read_signature(unwrapped(other), names)
+        for function, other in overrides.items()
+    }

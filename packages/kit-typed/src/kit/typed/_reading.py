@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: MIT
+"""Reads the parts of a request that an endpoint asks for, and tells all that is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from kit.cookie import get_cookie
+from kit.interface import (
+    Context,
+    FieldError,
+    HTTPException,
+    RequestValidationError,
+    ValidationTarget,
+)
+from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
+
+from ._parts import JsonBody, Part
+from ._signature import REQUIRED
+
+# RFC 8259 section 8.1: a byte order mark may be ignored.
+MARK = b"\xef\xbb\xbf"
+
+# APPSEC: limits the size of a response, since a client decides how many errors there are.
+_MOST_ERRORS = 100
+
+_SUBJECTS = {
+    "json": "The JSON body is",
+    "form": "The form is",
+    "query": "The query is",
+    "param": "The path parameters are",
+    "header": "The headers are",
+    "cookie": "The cookies are",
+}
+
+
+class MissingError(ValueError):
+    """A required value is absent."""
+
+
+def values_of(c: Context[Any, Any], part: Part) -> dict[str, Any]:
+    """Returns the values of a part of the request by their names; not those of forms."""
+    if part.target == "header":
+        return _headers(c, part)
+    if part.target == "cookie":
+        return get_cookie(c)
+    if part.target == "param":
+        return c.req.param()
+    values: dict[str, Any] = c.req.query()
+    lists = _lists(part, values)
+    if lists:
+        every = c.req.queries()
+        for name in lists:
+            values[name] = every[name]
+    return values
+
+
+def _lists(part: Part, values: dict[str, Any]) -> list[str]:
+    """Returns the names in the request that take all their values."""
+    if part.schema.takes_lists:
+        return [*values]
+    return [field.key for field in part.schema.fields if field.takes_list and field.key in values]
+
+
+def _headers(c: Context[Any, Any], part: Part) -> dict[str, Any]:
+    given = c.req.header()
+    get_all = c.req.raw.headers.get_all
+    if not part.is_model:
+        return {
+            field.key: get_all(field.key) if field.takes_list else given[field.key]
+            for field in part.fields
+            if field.key in given
+        }
+    # APPSEC: a header spelled like the field, with `_`, is a different header: a client could send
+    # `x_user` past a proxy that filters `x-user`.
+    own = {name for field in part.schema.fields for name in field[:2]}
+    values: dict[str, Any] = {name: value for name, value in given.items() if name not in own}
+    for key, header, takes_list in part.schema.fields:
+        if header in given:
+            values[key] = get_all(header) if takes_list else given[header]
+    return values
+
+
+async def form_values(c: Context[Any, Any], part: Part) -> dict[str, Any]:
+    """Returns the values of a form by their names."""
+    schema = part.schema
+    lists = {field.key for field in schema.fields if field.takes_list}
+    values = dict(await c.req.parse_body())
+    if lists or schema.takes_lists:
+        every = await c.req.parse_body(all=True)
+        for name in values if schema.takes_lists else lists & values.keys():
+            value = every[name]
+            values[name] = value if isinstance(value, list) else [value]
+    if not part.is_model:
+        for field in part.fields:
+            value = values.get(field.key)
+            if value is not None and (field.is_file or field.is_bytes):
+                await _take_file(values, field.key, value, as_bytes=field.is_bytes)
+    return values
+
+
+async def _take_file(values: dict[str, Any], key: str, value: Any, *, as_bytes: bool) -> None:
+    if isinstance(value, list):
+        files = [each for each in value if not _is_unfilled(each)]
+        values[key] = [await _content(each) for each in files] if as_bytes else files
+    elif _is_unfilled(value):
+        del values[key]
+    elif as_bytes:
+        values[key] = await _content(value)
+
+
+def _is_unfilled(value: Any) -> bool:
+    """Whether a browser sent a file input that nothing was chosen for."""
+    return not isinstance(value, str) and value.size == 0 and not value.name
+
+
+async def _content(value: Any) -> bytes:
+    content: bytes = value.encode() if isinstance(value, str) else await value.bytes()
+    return content
+
+
+async def absent_body(c: Context[Any, Any], default: Any) -> Any:
+    """Returns the default of a body if the request has none.
+
+    Raises:
+        MissingError: If it has a body that is not JSON.
+    """
+    if await c.req.bytes():
+        raise MissingError
+    return default
+
+
+def refusal(c: Context[Any, Any], parts: Sequence[Part], error: Exception) -> Exception:
+    """Returns the error that lists all that is wrong with a request that has no body.
+
+    Args:
+        c: The context.
+        parts: What is read from it.
+        error: The error that was found first.
+    """
+    return _refusal([(part.target, _errors(c, part)) for part in parts], {}, error)
+
+
+async def refusal_with_body(
+    c: Context[Any, Any], parts: Sequence[Part], body: JsonBody | None, error: Exception
+) -> Exception:
+    """Returns the error that lists all that is wrong with a request.
+
+    Args:
+        c: The context.
+        parts: What is read from it as text.
+        body: What is read from its JSON, or None.
+        error: The error that was found first.
+    """
+    found: list[tuple[ValidationTarget, Iterator[FieldError]]] = []
+    details: dict[str, str] = {}
+    for part in parts:
+        if part.target != "form":
+            found.append((part.target, _errors(c, part)))
+            continue
+        values = await form_values(c, part)
+        found.append(("form", _errors_in(part, values)))
+        kinds = (MULTIPART, URLENCODED)
+        if media_type(c.req.header("content-type")) not in kinds:
+            details["form"] = _missing("form", c, " or ".join(kinds))
+    if body is not None:
+        errors, detail = await _errors_of_json(c, body)
+        found.append(("json", iter(errors)))
+        if detail is not None:
+            details["json"] = detail
+    return _refusal(found, details, error)
+
+
+def _errors(c: Context[Any, Any], part: Part) -> Iterator[FieldError]:
+    return _errors_in(part, values_of(c, part))
+
+
+def _errors_in(part: Part, values: dict[str, Any]) -> Iterator[FieldError]:
+    try:
+        part.load(values)
+    except ValueError as error:
+        headers = {}
+        if part.target == "header":
+            headers = {key: header for key, header, _ in part.schema.fields if header is not None}
+        for each in part.schema.errors(values, error):
+            key, bracket, rest = each["path"].partition("[")
+            each["path"] = headers.get(key, key) + bracket + rest
+            yield each
+
+
+async def _errors_of_json(
+    c: Context[Any, Any], body: JsonBody
+) -> tuple[Iterator[FieldError], str | None]:
+    content = await c.req.bytes()
+    has_json = is_json(c.req.header("content-type"))
+    if not content and body.default is not REQUIRED:
+        return iter(()), None
+    if not has_json and not content and not body.embed:
+        missing = FieldError(path="", message="Missing required body", type="missing")
+        return iter([missing]), _missing("json", c, JSON)
+    value: Any = {}
+    if has_json:
+        try:
+            value = await c.req.json()
+        except HTTPException as error:
+            if error.status != 400:
+                raise
+            text = str(error.message).partition(": ")[2]
+            malformed = FieldError(path="", message=text, type="json_invalid")
+            return iter([malformed]), None
+    try:
+        body.schema.load(content.removeprefix(MARK) if has_json else b"{}")
+    except (ValueError, RecursionError) as error:
+        detail = None if has_json else _missing("json", c, JSON)
+        return body.schema.errors(value, error), detail
+    if has_json:
+        return iter(()), None
+    wrong = FieldError(path="", message="Missing required body", type="missing")
+    return iter([wrong]), _missing("json", c, JSON)
+
+
+def _missing(target: ValidationTarget, c: Context[Any, Any], expected: str) -> str:
+    kind = c.req.header("content-type")
+    found = "there is no Content-Type" if kind is None else f"Content-Type is {kind!r:.100}"
+    return f"{_SUBJECTS[target]} missing: {found}, expected {expected}"
+
+
+def _refusal(
+    found: Sequence[tuple[ValidationTarget, Iterator[FieldError]]],
+    details: dict[str, str],
+    error: Exception,
+) -> Exception:
+    every = ((target, each) for target, errors in found for each in errors)
+    errors = []
+    for target, each in islice(every, _MOST_ERRORS + 1):
+        each["target"] = target
+        errors.append(each)
+    if not errors:  # the code that validates doesn't repeat itself
+        return error
+    is_cut = len(errors) > _MOST_ERRORS
+    del errors[_MOST_ERRORS:]
+    targets = list(dict.fromkeys(each["target"] for each in errors))
+    detail = "; ".join(details.get(target) or f"{_SUBJECTS[target]} invalid" for target in targets)
+    if is_cut:
+        detail += f"; these are the first {_MOST_ERRORS} errors"
+    return RequestValidationError(targets[0] if len(targets) == 1 else None, errors, detail)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""What generated code calls while it answers a request, besides reading it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from functools import partial
+from typing import Any, NoReturn
+
+from kit.interface import Context, is_response
+
+# Results of these types are encoded as JSON without a further look.
+_PLAIN = (dict, list, tuple, str, int, float, bool)
+_MOST_TYPES = 1000
+
+
+def enter(c: Context[Any, Any], manager: AbstractContextManager[Any]) -> Any:
+    """Enters a context manager that is left when the request is over."""
+    value = manager.__enter__()
+
+    async def leave(error: BaseException | None) -> object:
+        return manager.__exit__(*_as_arguments(error))
+
+    c.add_exit(leave)
+    return value
+
+
+async def enter_async(c: Context[Any, Any], manager: AbstractAsyncContextManager[Any]) -> Any:
+    """Enters an async context manager that is left when the request is over."""
+    value = await manager.__aenter__()
+    c.add_exit(partial(_leave_async, manager))
+    return value
+
+
+async def _leave_async(
+    manager: AbstractAsyncContextManager[Any], error: BaseException | None
+) -> object:
+    return await manager.__aexit__(*_as_arguments(error))
+
+
+def _as_arguments(error: BaseException | None) -> Any:
+    return (None, None, None) if error is None else (type(error), error, error.__traceback__)
+
+
+class Answers:
+    """Makes responses of what an endpoint returns.
+
+    Args:
+        status: The status of what is sent as JSON; None for that of the context.
+        empty_status: The status for None.
+
+    Attributes:
+        data: Classes whose objects are data; generated code looks into it before it asks.
+    """
+
+    def __init__(self, status: int | None, empty_status: int) -> None:
+        self._status = status
+        self._empty_status = empty_status
+        self.data: set[type] = set(_PLAIN)
+
+    def answer(self, c: Context[Any, Any], result: Any) -> Any:
+        """Returns the response for a result, or an awaitable of it."""
+        if result is None:
+            return c.body(None, self._empty_status)
+        if is_response(result):
+            return result
+        if hasattr(result, "__await__"):
+            return self._later(c, result)
+        if len(self.data) < _MOST_TYPES:
+            self.data.add(type(result))
+        return c.json(result, self._status)
+
+    async def _later(self, c: Context[Any, Any], result: Any) -> Any:
+        response = self.answer(c, await result)
+        return await response if hasattr(response, "__await__") else response
+
+
+def no_env(function: str, name: str) -> NoReturn:
+    """Raises the error of a value that `c.env` lacks."""
+    raise LookupError(
+        f"{function} reads c.env[{name!r}], which isn't there: run the app with the lifespan that "
+        "yields it, or pass env={...} to request()"
+    )
+
+
+def variable(c: Context[Any, Any], function: str, name: str) -> Any:
+    """Returns a variable that must have been set.
+
+    Raises:
+        LookupError: If it is None, or was not set.
+    """
+    value = c.get(name)
+    if value is None:
+        raise LookupError(
+            f"{function} reads the variable {name!r}, which no middleware has set for this "
+            "request: give the parameter a default, or a type with None, if it may be absent"
+        )
+    return value

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""What a function asks for: its parameters, with annotations resolved and markers found."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Callable, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, get_origin, get_type_hints
+
+from kit.interface.signatures import describe
+
+from ._markers import PROVIDERS, Dependency, Env, Marker, Scope, Var
+from ._types import constrained, split
+
+REQUIRED: Any = inspect.Parameter.empty
+
+Mode: TypeAlias = Literal["plain", "async", "manager", "async manager"]
+
+
+class Parameter(NamedTuple):
+    """A parameter of a function.
+
+    Attributes:
+        name: Its name.
+        annotation: Its type, with constraints as msgspec understands them.
+        default: Its default, or `REQUIRED`.
+        marker: Where its value comes from, if the annotation says so.
+        dependency: What provides its value.
+        by_keyword: Whether it is passed by keyword.
+    """
+
+    name: str
+    annotation: Any
+    default: Any
+    marker: Marker | Env | Var | None
+    dependency: Provider | None
+    by_keyword: bool
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is REQUIRED
+
+
+class Signature(NamedTuple):
+    """A function and what it asks for.
+
+    Attributes:
+        function: The function as it was given.
+        call: What is called in its place; for a generator a factory of context managers.
+        mode: What a call returns: the value, an awaitable of it, or a context manager.
+        parameters: Its parameters, in order.
+        returns: The annotation of what it returns; `REQUIRED` if there is none.
+    """
+
+    function: Callable[..., Any]
+    call: Callable[..., Any]
+    mode: Mode
+    parameters: tuple[Parameter, ...]
+    returns: Any
+
+    def refuse(self, problem: str) -> NoReturn:
+        """Raises the TypeError of a mistake in the function."""
+        raise TypeError(f"@typed {describe(self.function)}: {problem}")
+
+
+class Provider(NamedTuple):
+    """A dependency whose function was read.
+
+    Attributes:
+        signature: The function.
+        use_cache: Whether it is called once per request.
+        scope: When its exit runs.
+    """
+
+    signature: Signature
+    use_cache: bool
+    scope: Scope
+
+
+def read_signature(
+    function: Callable[..., Any], names: Mapping[str, Any], within: tuple[Any, ...] = ()
+) -> Signature:
+    """Reads what a function asks for, and in turn what its dependencies ask for.
+
+    Args:
+        function: A function, a class, or another callable.
+        names: What annotations may name besides the globals of the function.
+        within: The functions that depend on this one.
+
+    Raises:
+        TypeError: If something can't be provided; the text names the function and the parameter.
+    """
+    call, mode = _mode_of(function)
+    empty = Signature(function, call, mode, (), REQUIRED)
+    if function in within:
+        empty.refuse("it depends on itself")
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        empty.refuse("it tells no signature: write a function around it")
+    except NameError as error:  # annotations that are evaluated late
+        empty.refuse(f"an annotation names {error.name!r}, which is not defined{_LATER}")
+    scope = _Names(function, names)
+    parameters = tuple(
+        _parameter(empty, each, scope, (*within, function))
+        for each in signature.parameters.values()
+    )
+    returns = signature.return_annotation
+    if returns is not REQUIRED:
+        returns = scope.resolve(empty, "the return annotation", returns)
+    return Signature(function, call, mode, parameters, returns)
+
+
+_LATER = (
+    ": define it above the function, import it at run time rather than under TYPE_CHECKING, and "
+    "define it at the top of the module if the function is nested"
+)
+
+
+class _Names:
+    """What the names in the annotations of a function stand for."""
+
+    def __init__(self, function: Callable[..., Any], names: Mapping[str, Any]) -> None:
+        inner = _innermost(function)
+        if isinstance(inner, type):
+            self.globals: dict[str, Any] = vars(sys.modules[inner.__module__])
+        else:
+            self.globals = getattr(inner, "__globals__", {})
+        self.locals = dict(names)
+        code = getattr(inner, "__code__", None)
+        for name, cell in zip(
+            getattr(code, "co_freevars", ()), getattr(inner, "__closure__", None) or (), strict=True
+        ):
+            try:
+                self.locals[name] = cell.cell_contents
+            except ValueError:  # not defined yet
+                continue
+
+    def resolve(self, signature: Signature, what: str, annotation: Any) -> Any:
+        def holder() -> None: ...
+
+        holder.__annotations__ = {"it": annotation}
+        try:
+            return get_type_hints(holder, self.globals, self.locals, include_extras=True)["it"]
+        except NameError as error:
+            signature.refuse(f"{what} names {error.name!r}, which is not defined{_LATER}")
+        except Exception as error:
+            signature.refuse(f"{what}, {annotation!r:.100}, can't be read: {error}")
+
+
+def _innermost(function: Any) -> Any:
+    """The function whose module has the names of the annotations."""
+    while True:
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif isinstance(function, types.MethodType):
+            function = function.__func__
+        elif isinstance(function, type):
+            init: Any = function.__init__  # type: ignore[misc]  # that of a base as well
+            return init if isinstance(init, types.FunctionType) else function
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif isinstance(function, (types.FunctionType, types.BuiltinFunctionType)):
+            return function
+        else:
+            function = type(function).__call__
+
+
+def _parameter(
+    signature: Signature, given: inspect.Parameter, scope: _Names, within: tuple[Any, ...]
+) -> Parameter:
+    name = given.name
+    if given.kind in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
+        signature.refuse(f"it takes {given}, which nothing can provide: name each parameter")
+    default = given.default
+    by_keyword = given.kind is given.KEYWORD_ONLY
+    annotation = given.annotation
+    if isinstance(default, (Marker, Env, Var)):
+        signature.refuse(
+            f"the default of {name!r} is {default!r}: markers stand in the annotation, "
+            f"{name}: Annotated[..., {default!r}], and a default after it"
+        )
+    if annotation is REQUIRED and not isinstance(default, Dependency):
+        signature.refuse(
+            f"the parameter {name!r} has no annotation: write its type, such as {name}: str, or "
+            f"{name}: Context for the context"
+        )
+    if annotation is REQUIRED:
+        annotation = Any
+    else:
+        annotation = scope.resolve(signature, f"the annotation of {name!r}", annotation)
+    kind, metadata = split(annotation)
+    marker = _marker(signature, name, metadata, default)
+    if type(marker) in PROVIDERS:
+        marker = Dependency(PROVIDERS[type(marker)](marker, kind), True, "request")
+    if isinstance(marker, Dependency):
+        if isinstance(default, Dependency):
+            default = REQUIRED
+        return Parameter(
+            name, kind, default, None, _provider(marker, kind, signature, scope, within), by_keyword
+        )
+    if isinstance(marker, type):
+        signature.refuse(
+            f"the annotation of {name!r} has the class {marker.__name__}: call it, "
+            f"{marker.__name__}()"
+        )
+    meta = marker.meta if isinstance(marker, Marker) else None
+    annotation = constrained(kind, metadata, meta)
+    return Parameter(name, annotation, default, marker, None, by_keyword)
+
+
+def _marker(signature: Signature, name: str, metadata: list[Any], default: Any) -> Any:
+    kinds = (Marker, Env, Var, Dependency, *PROVIDERS)
+    found = [
+        each
+        for each in metadata
+        if isinstance(each, kinds) or (isinstance(each, type) and issubclass(each, kinds))
+    ]
+    if isinstance(default, Dependency):
+        found.append(default)
+    if len(found) > 1:
+        signature.refuse(
+            f"the parameter {name!r} has {found[0]!r:.100} and {found[1]!r:.100}: one source is all"
+        )
+    return found[0] if found else None
+
+
+def _provider(
+    marker: Dependency, kind: Any, signature: Signature, scope: _Names, within: tuple[Any, ...]
+) -> Provider:
+    function = marker.function
+    if function is None:
+        function = get_origin(kind) or kind
+        if not isinstance(function, type) or function in (Any, types.UnionType):
+            signature.refuse(
+                f"Depends() without a function calls the annotation, not {kind!r:.100}"
+            )
+    inner = read_signature(unwrapped(function), scope.locals, within)
+    return Provider(inner, marker.use_cache, marker.scope)
+
+
+def unwrapped(function: Any) -> Any:
+    """Returns the function behind `@typed`."""
+    return getattr(type(function), "__kit_function__", lambda each: each)(function)
+
+
+def _mode_of(function: Any) -> tuple[Callable[..., Any], Mode]:
+    inner = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if isinstance(inner, type):
+        if hasattr(inner, "__aenter__"):
+            return function, "async manager"
+        return function, "manager" if hasattr(inner, "__enter__") else "plain"
+    # What an object does when it is called, such as one of a class with __call__.
+    own = inner if inspect.isroutine(inner) else getattr(inner, "__call__", inner)  # noqa: B004
+    if inspect.isasyncgenfunction(own):
+        return asynccontextmanager(function), "async manager"
+    if inspect.isgeneratorfunction(own):
+        return contextmanager(function), "manager"
+    if inspect.iscoroutinefunction(own):
+        return function, "async"
+    return function, _mode_of_result(own)
+
+
+def _mode_of_result(function: Any) -> Mode:
+    """Whether a plain function returns a context manager, as those of `contextmanager` do."""
+    wrapped = getattr(function, "__wrapped__", None)
+    if inspect.isasyncgenfunction(wrapped):
+        return "async manager"
+    if inspect.isgeneratorfunction(wrapped):
+        return "manager"
+    returns = getattr(function, "__annotations__", {}).get("return")
+    if isinstance(returns, str):
+        name = returns.partition("[")[0].rpartition(".")[2]
+        returns = {
+            "AbstractAsyncContextManager": AbstractAsyncContextManager,
+            "AsyncContextManager": AbstractAsyncContextManager,
+            "AbstractContextManager": AbstractContextManager,
+            "ContextManager": AbstractContextManager,
+        }.get(name)
+    kind = get_origin(returns) or returns
+    if kind is AbstractAsyncContextManager:
+        return "async manager"
+    return "manager" if kind is AbstractContextManager else "plain"
+
+
+def is_marker_as_type(annotation: Any) -> bool:
+    """Whether an annotation is a class of markers, such as `kit.typed.File` for a file."""
+    return isinstance(annotation, type) and issubclass(annotation, (Marker, Env, Var))

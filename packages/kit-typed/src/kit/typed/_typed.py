@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: MIT
+"""The decorator of typed endpoints."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from inspect import iscoroutinefunction, isgeneratorfunction
+from types import UnionType
+from typing import Any, Generic, ParamSpec, TypeVar, Union, cast, get_args, get_origin, overload
+
+from kit.interface import App, Context, Response, RouterRoute, ValidationProblem
+from kit.interface.callers import calling_frame
+from kit.interface.metadata import attach, facts_of
+from kit.interface.options import OptionChecks
+from kit.interface.patterns import covers
+
+from ._parts import merged_type
+from ._plan import Plan, read_overrides
+from ._running import Answers
+from ._signature import REQUIRED, Signature, read_signature, unwrapped
+from ._source import Source
+from ._types import allows_none
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_ALL = "ALL"
+
+
+class Typed(Generic[P, R]):
+    """A function whose parameters are read from the request.
+
+    An app makes the handler of it for each route that it is registered for. Called by its own
+    parameters, e.g. in a unit test, it is the function. Called with the context of a request alone,
+    as functions that wrap a handler do, it answers the request.
+
+    Args:
+        function: The function.
+        signature: What it asks for.
+        status: The status of its result, or None.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_function", "_made", "_signature", "_status")
+
+    def __init__(self, function: Callable[P, R], signature: Signature, status: int | None) -> None:
+        self._function = function
+        self._signature = signature
+        self._status = status
+        self._made: dict[tuple[str, str], Any] = {}
+        functools.update_wrapper(self, function)
+
+    @overload
+    def __call__(self, c: Context[Any, Any], /) -> Awaitable[Response | None]: ...
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function; or answers the request, if a context is the only argument."""
+        if len(args) == 1 and not kwargs and hasattr(type(args[0]), "matched_routes"):
+            return self._answer(args[0])
+        return self._function(*args, **kwargs)
+
+    async def _answer(self, c: Context[Any, Any]) -> Response | None:
+        route = c.matched_routes[c.req.route_index]
+        bound = getattr(route.handler, "__dict__", {}).get("__wrapped__")
+        while bound is not None and getattr(bound, "__dict__", {}).get("__wrapped__") is not self:
+            bound = getattr(bound, "__dict__", {}).get("__wrapped__")
+        if bound is None:  # a wrapper that doesn't tell what it wraps
+            place = (route.method, route.path)
+            bound = self._made.get(place)
+            if bound is None:
+                bound = self._made[place] = self.__kit_bind__(*place)
+        response = bound(c)
+        return cast("Response | None", await response if _is_later(response) else response)
+
+    def __kit_function__(self) -> Callable[P, R]:
+        """Returns the function, for dependencies that are endpoints as well."""
+        return self._function
+
+    def __kit_bind__(self, method: str, pattern: str) -> Callable[[Context[Any, Any]], Any]:
+        """Compiles the handler for a route; see `kit.interface.binding`."""
+        route = _Route(self._signature, self._status, method, pattern)
+        handler = route.handler
+        handler.__dict__.update(
+            __wrapped__=self,
+            __kit_origin__=self._function,
+            __kit_check__=route.check,
+            __kit_route__=route,
+        )
+        for name in ("__qualname__", "__module__", "__doc__"):
+            setattr(handler, name, getattr(self._function, name, getattr(handler, name)))
+        bound: Callable[[Context[Any, Any]], Any] = route.with_facts(handler)
+        return bound
+
+    def __repr__(self) -> str:
+        return f"typed({self._function!r})"
+
+
+class _Route:
+    """An endpoint at one method and pattern.
+
+    Args:
+        signature: The endpoint.
+        status: The status of its result, or None.
+        method: The method.
+        pattern: The whole pattern.
+    """
+
+    def __init__(self, signature: Signature, status: int | None, method: str, pattern: str) -> None:
+        self._signature = signature
+        self._status = status
+        self._method = method
+        self._pattern = pattern
+        self._overrides: list[Mapping[Any, Signature]] = []
+        empty = 204 if status is None else status
+        self._answers = Answers(status, empty)
+        self.plan, self.source = self._compiled()
+        self.handler = self.source.compile()
+        self._code = self.handler.__code__
+
+    def _compiled(self) -> tuple[Plan, Source]:
+        overrides = {key: value for each in self._overrides for key, value in each.items()}
+        plan = Plan(self._signature, self._method, self._pattern, overrides)
+        return plan, Source(plan, self._answers, self._status)
+
+    def override(self, overrides: Mapping[Any, Signature]) -> None:
+        """Runs other functions in place of dependencies from now on."""
+        self._overrides.append(overrides)
+        try:
+            self._replace()
+        except TypeError:
+            self._overrides.remove(overrides)
+            raise
+
+    def restore(self, overrides: Mapping[Any, Signature]) -> None:
+        """Ends an `override`."""
+        self._overrides = [each for each in self._overrides if each is not overrides]
+        self._replace()
+
+    def _replace(self) -> None:
+        # The app has the handler by now, so that gets other code, of its own kind.
+        if not self._overrides:
+            self.handler.__code__ = self._code
+            return
+        _, source = self._compiled()
+        self.handler.__globals__["_overridden"] = source.compile()
+        is_async = iscoroutinefunction(self.handler)
+        self.handler.__code__ = (_await_overridden if is_async else _call_overridden).__code__
+
+    def check(self, before: Sequence[RouterRoute]) -> None:
+        """Refuses parameters that nothing provides; see `kit.interface.binding`."""
+        place = f"{self._method} {self._pattern!r}"
+        for signature, name in self.plan.absent:
+            signature.refuse(
+                f"Path() reads the parameter {name!r} of the path, which {place} doesn't have"
+            )
+        needed = [
+            each
+            for each in self.plan.values
+            if not each.is_env
+            and each.parameter.is_required
+            and not allows_none(each.parameter.annotation)
+        ]
+        provided = self._provided(before) if needed else set()
+        for value in needed:
+            if value.name not in provided:
+                value.signature.refuse(
+                    f"Var() reads the variable {value.name!r} ({place}), which no middleware before"
+                    " the route provides: register the middleware before it; if its factory "
+                    "doesn't tell what it sets, add that by "
+                    f"kit.interface.metadata.attach(middleware, provides={{{value.name!r}: type}})"
+                )
+
+    def _provided(self, before: Sequence[RouterRoute]) -> set[str]:
+        names: set[str] = set()
+        for route in before:
+            provides = facts_of(route.handler).provides if route.takes_next else ()
+            is_around = provides and route.method in (_ALL, self._method)
+            if is_around and covers(route.path, self._pattern):
+                names.update(provides)
+        return names
+
+    def with_facts(self, handler: Any) -> Any:
+        """Attaches what tools show of the endpoint."""
+        plan = self.plan
+        validates: dict[Any, Any] = {}
+        for part in plan.parts:
+            if part.target not in validates:
+                same = [each for each in plan.parts if each.target == part.target]
+                validates[part.target] = merged_type(same)
+        if plan.body is not None:
+            validates["json"] = plan.body.shown_type
+        responses: dict[int, Any] = {}
+        security: list[Any] = []
+        for call in plan.calls:
+            facts = facts_of(call.signature.function)
+            responses.update(facts.responses)
+            security += facts.security
+        if validates:
+            responses[400] = ValidationProblem
+        responses.update(_responses(self._signature.returns, self._status))
+        attach(handler, validates=validates, responses=responses, source=self.source.text)
+        # What these functions raise is for the documentation, too.
+        calls = tuple(call.signature.function for call in plan.calls)
+        if calls:
+            attach(handler, typed_calls=calls)
+        return attach(handler, security=security) if security else handler
+
+
+_overridden: Any = None  # the code below runs with the globals of a handler
+
+
+def _call_overridden(c: Any) -> Any:
+    return _overridden(c)
+
+
+async def _await_overridden(c: Any) -> Any:
+    response = _overridden(c)
+    return await response if hasattr(response, "__await__") else response
+
+
+def _responses(returns: Any, status: int | None) -> dict[int, Any]:
+    """Returns the answers of an endpoint by the annotation of its result."""
+    if returns is REQUIRED or returns is Any:
+        return {}
+    if returns is None or returns is type(None):
+        return {204 if status is None else status: None}
+    is_union = get_origin(returns) in (Union, UnionType)
+    members = get_args(returns) if is_union else (returns,)
+    data = [each for each in members if each is not type(None) and not _is_response(each)]
+    found: dict[int, Any] = {}
+    if data:
+        found[200 if status is None else status] = Union[tuple(data)]  # noqa: UP007
+    if type(None) in members and status is None:
+        found[204] = None
+    return found
+
+
+def _is_response(kind: Any) -> bool:
+    return all(hasattr(kind, name) for name in ("status", "headers", "body_used"))
+
+
+def _is_later(value: Any) -> bool:
+    return hasattr(value, "__await__")
+
+
+@overload
+def typed(function: Callable[P, R], /) -> Typed[P, R]: ...
+@overload
+def typed(*, status: int | None = None) -> Callable[[Callable[P, R]], Typed[P, R]]: ...
+def typed(function: Any = None, /, *, status: int | None = None) -> Any:
+    """Makes a handler of a function whose parameters are read from the request.
+
+        @app.get("/books/:id")
+        @typed
+        async def read_book(id: int, db: Annotated[Pool, Env("db")]) -> Book: ...
+
+    A parameter named as one of the path is read from that; a dataclass, msgspec Struct, TypedDict,
+    attrs class or pydantic model is the JSON body; a parameter of a simple type, or a list of them,
+    is read from the query. `Annotated` says otherwise: `Query`, `Header`, `Cookie`, `Form`, `File`,
+    `Body`, `Path`, `Env`, `Var` and `Depends`. `c: Context` is the context.
+
+    All that is wrong with a request is one problem document with the status 400. A Response that
+    the function returns is sent as it is, None is 204, anything else is sent as JSON.
+
+    The signature is read here, and compiled into code for each route at registration: nothing is
+    inspected for a request.
+
+    Args:
+        function: The function, plain or async. Left out, a decorator is returned.
+        status: The status of the result. Default: 200, or what `c.status` set; 204 for None.
+
+    Returns:
+        The handler, which in a unit test is called as the function.
+
+    Raises:
+        TypeError: If nothing can provide a parameter, or if `function` can't be an endpoint. What
+            depends on the route is refused when the handler is registered.
+        ValueError: If the status can't be one of a response.
+    """
+    check = OptionChecks("typed")
+    if status is not None:
+        check.number("status", status, least=200, most=599)
+    # What the annotations name may be local to the function that defines the endpoint.
+    names = calling_frame()[0].f_locals
+    if function is not None:
+        return _typed(function, status, names)
+    return lambda each: _typed(each, status, names)
+
+
+def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed[Any, Any]:
+    if not callable(function) or isinstance(function, type):
+        raise TypeError(f"typed() takes a function, not {function!r:.100}")
+    function = unwrapped(function)
+    signature = read_signature(function, names)
+    if signature.mode in ("manager", "async manager"):
+        what = "yields" if isgeneratorfunction(function) else "is no endpoint, as it yields"
+        signature.refuse(
+            f"it {what} or returns a context manager: return c.body(stream()) for a stream, and "
+            "use such a function in Depends()"
+        )
+    return Typed(function, signature, status)
+
+
+@contextmanager
+def override(
+    app: App, dependencies: Mapping[Callable[..., Any], Callable[..., Any]], /
+) -> Iterator[None]:
+    """Runs other functions in place of dependencies, in tests.
+
+        with override(app, {get_pool: lambda: fake_pool}):
+            response = await app.request("/books/1")
+
+    It holds for all routes of the app that are registered by now, until the block ends.
+
+    Args:
+        app: The app.
+        dependencies: For a function that is given to `Depends` the function to call in its place,
+            whose own parameters are read as those of any dependency.
+
+    Raises:
+        TypeError: If a function can't be a dependency of a route that it is put into.
+        LookupError: If no route of the app uses a dependency.
+    """
+    signatures = read_overrides(dependencies, calling_frame()[0].f_locals)
+    routes = [route for each in app.routes for route in _routes_of(each.handler)]
+    used = {call for route in routes for call in route.plan.functions}
+    for function in signatures:
+        if function not in used:
+            raise LookupError(f"override() was given {function!r:.100}, which no route uses")
+    changed = []
+    try:
+        for route in routes:
+            route.override(signatures)
+            changed.append(route)
+        yield
+    finally:
+        for route in changed:
+            route.restore(signatures)
+
+
+def _routes_of(handler: Any) -> Iterator[_Route]:
+    while handler is not None:
+        attributes = getattr(handler, "__dict__", {})
+        if "__kit_route__" in attributes:
+            yield attributes["__kit_route__"]
+            return
+        handler = attributes.get("__wrapped__")

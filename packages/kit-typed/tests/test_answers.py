@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: MIT
+"""What endpoints return, what they tell of themselves, and the problem documents of requests."""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from collections.abc import Awaitable
+from typing import Annotated, Any
+
+import msgspec
+import pydantic
+import pytest
+
+from kit import Context, File, Kit, Response
+from kit.interface import RequestValidationError, ValidationProblem
+from kit.interface.metadata import attach, facts_of
+from kit.interface.signatures import describe
+from kit.typed import Body, Form, Header, Query, typed
+from kit.validator import validator
+
+
+class Book(msgspec.Struct):
+    title: str
+    pages: int = 1
+
+
+class Model(pydantic.BaseModel):
+    title: str
+
+
+def give(value: Any, **options: Any) -> Kit:
+    """Makes an app whose endpoint returns a value."""
+
+    def endpoint(c: Context) -> Any:
+        return value(c) if callable(value) else value
+
+    return Kit().get("/", typed(**options)(endpoint))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"a": 1}, '{"a":1}'),
+        ([1, 2], "[1,2]"),
+        ("text", '"text"'),
+        (3, "3"),
+        (False, "false"),
+        (Book("a"), '{"title":"a","pages":1}'),
+        (Model(title="a"), '{"title":"a"}'),
+        ([Model(title="a")], '[{"title":"a"}]'),
+    ],
+)
+async def test_data_is_json(value: Any, text: str) -> None:
+    app = give(value)
+    for _ in range(2):
+        response = await app.request("/")
+        assert (response.status, await response.text()) == (200, text)
+        assert response.headers.get("content-type") == "application/json"
+    response = await give(value, status=201).request("/")
+    assert (response.status, await response.text()) == (201, text)
+
+
+async def test_none_is_empty() -> None:
+    response = await give(None).request("/")
+    assert (response.status, await response.text()) == (204, "")
+    assert (await give(None, status=202).request("/")).status == 202
+
+
+async def test_responses_are_sent_as_they_are() -> None:
+    response = await give(lambda c: c.text("x", 418), status=201).request("/")
+    assert (response.status, await response.text()) == (418, "x")
+
+
+async def test_what_was_set_on_the_context() -> None:
+    def answer(c: Context) -> Any:
+        c.header("x-a", "1")
+        c.status(202)
+        return {}
+
+    response = await give(answer).request("/")
+    assert (response.status, response.headers.get("x-a")) == (202, "1")
+
+
+async def test_awaitables_are_awaited() -> None:
+    async def data() -> Any:
+        return {"a": 1}
+
+    assert (await give(lambda c: c.not_found()).request("/")).status == 404
+    assert await (await give(lambda c: data()).request("/")).json() == {"a": 1}
+
+    async def nested() -> Any:
+        return data()
+
+    assert await (await give(lambda c: nested()).request("/")).json() == {"a": 1}
+
+
+async def test_what_can_not_be_encoded(caplog: pytest.LogCaptureFixture) -> None:
+    assert (await give(lambda c: object()).request("/")).status == 500
+    assert "Can't encode object as JSON" in caplog.text
+
+
+@typed
+async def everything(
+    c: Context,
+    id: int,
+    limit: Annotated[int, Query(le=10)],
+    x_token: Annotated[int, Header()],
+    book: Book,
+) -> Book:
+    return book
+
+
+async def test_everything_wrong_is_one_document() -> None:
+    app = Kit().post("/:id", everything)
+    response = await app.request(
+        "/a?limit=11", method="POST", json={"pages": "x"}, headers={"x-token": "y"}
+    )
+    assert response.status == 400
+    assert response.headers.get("content-type") == "application/problem+json"
+    document: ValidationProblem = await response.json()
+    assert document == {
+        "title": "Bad Request",
+        "status": 400,
+        "detail": "The path parameters are invalid; The query is invalid; The headers are invalid; "
+        "The JSON body is invalid",
+        "errors": [
+            {"path": "id", "message": "Expected `int`", "type": "int_type", "target": "param"},
+            {
+                "path": "limit",
+                "message": "Expected `int` <= 10",
+                "type": "less_than_equal",
+                "target": "query",
+            },
+            {
+                "path": "x-token",
+                "message": "Expected `int`",
+                "type": "int_type",
+                "target": "header",
+            },
+            {
+                "path": "title",
+                "message": "Missing required field",
+                "type": "missing",
+                "target": "json",
+            },
+            {
+                "path": "pages",
+                "message": "Expected `int`, got `str`",
+                "type": "int_type",
+                "target": "json",
+            },
+        ],
+    }
+
+
+async def test_on_error_gets_the_errors() -> None:
+    seen: list[RequestValidationError] = []
+    app = Kit().post("/:id", everything)
+
+    @app.on_error(RequestValidationError)
+    def on_error(error: RequestValidationError, c: Context) -> Response:
+        seen.append(error)
+        return c.text(error.message or "", 422)
+
+    response = await app.request("/1?limit=x", method="POST", json=Book("a"))
+    assert response.status == 422
+    assert seen[0].target is None
+    assert await response.text() == (
+        "The query is invalid; The headers are invalid: query limit: Expected `int`; "
+        "header x-token: Missing required field"
+    )
+    response = await app.request(
+        "/1?limit=x", method="POST", json=Book("a"), headers={"x-token": "1"}
+    )
+    assert seen[1].target == "query"
+
+
+async def test_errors_are_bounded() -> None:
+    def endpoint(ids: list[int]) -> None: ...
+
+    app = Kit().get("/", typed(endpoint))
+    response = await app.request("/?" + "&".join(["ids=x"] * 500))
+    document = await response.json()
+    assert len(document["errors"]) == 100
+    assert document["detail"] == "The query is invalid; these are the first 100 errors"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b'{"title": "a",}', "JSON is malformed: trailing comma in object (byte 14)"),
+        (b"", "Input data was truncated (byte 0)"),
+        (b'{"title": "\xff"}', "JSON is malformed: invalid UTF-8 (byte 11)"),
+        (b"[" * 100_000, "it is nested too deeply"),
+    ],
+)
+async def test_malformed_json_has_its_position(body: bytes, message: str) -> None:
+    def endpoint(book: Book, limit: int = 1) -> None: ...
+
+    app = Kit().post("/", typed(endpoint))
+    json = {"content-type": "application/json"}
+    response = await app.request("/?limit=x", method="POST", body=body, headers=json)
+    assert response.status == 400
+    assert (await response.json())["errors"] == [
+        {"path": "limit", "message": "Expected `int`", "type": "int_type", "target": "query"},
+        {"path": "", "message": message, "type": "json_invalid", "target": "json"},
+    ]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
+async def test_cve_2021_32677_json_is_not_parsed_from_other_types(kind: str | None) -> None:
+    app = Kit().post("/", typed(lambda: None))
+
+    @app.post("/book")
+    @typed
+    def endpoint(book: Book) -> None:
+        raise AssertionError
+
+    @app.post("/number")
+    @typed
+    def number(value: Annotated[int, Body()]) -> None:
+        raise AssertionError
+
+    headers = {} if kind is None else {"content-type": kind}
+    shown = "there is no Content-Type" if kind is None else f"Content-Type is {kind!r}"
+    for path, body, where in (("/book", b'{"title":"a"}', "title"), ("/number", b"1", "")):
+        response = await app.request(path, method="POST", body=body, headers=headers)
+        assert response.status == 400
+        document = await response.json()
+        assert document["detail"] == f"The JSON body is missing: {shown}, expected application/json"
+        assert [each["path"] for each in document["errors"]] == [where]
+
+
+async def test_a_body_whose_fields_are_all_optional_has_to_be_sent() -> None:
+    class Options(msgspec.Struct):
+        limit: int = 1
+
+    def endpoint(options: Options) -> None: ...
+
+    app = Kit().post("/", typed(endpoint))
+    for body in (b"{}", b""):
+        plain = {"content-type": "text/plain"}
+        response = await app.request("/", method="POST", body=body, headers=plain)
+        assert (await response.json())["errors"] == [
+            {"path": "", "message": "Missing required body", "type": "missing", "target": "json"}
+        ]
+
+
+async def test_limits_are_answered_as_ever() -> None:
+    from kit import Limits
+
+    def endpoint(book: Book) -> None: ...
+
+    app = Kit(limits=Limits(max_body_size_bytes=5)).post("/", typed(endpoint))
+    assert (await app.request("/", method="POST", json={"title": "long"})).status == 413
+
+
+async def test_beside_a_validator() -> None:
+    app = Kit()
+
+    @app.post("/", use=validator("json", Book))
+    @typed
+    def endpoint(c: Context, book: Book) -> bool:
+        return c.req.valid("json", Book) == book
+
+    assert await (await app.request("/", method="POST", json={"title": "a"})).json() is True
+
+
+def test_facts() -> None:
+    class Filters(msgspec.Struct):
+        term: str
+
+    @typed(status=201)
+    async def endpoint(
+        id: int,
+        upload: File,
+        title: Annotated[str, Form(description="Its title", max_length=5)] = "none",
+        user_agent: Annotated[str | None, Header(deprecated=True)] = None,
+        page: Annotated[int, Query("p", ge=1, examples=[2])] = 1,
+        filters: Annotated[Filters | None, Query()] = None,
+    ) -> Book | None: ...
+
+    attach(endpoint, describes={"summary": "Creates"})
+    app = Kit().post("/books/:id", endpoint)
+    facts = facts_of(app.routes[0].handler)
+    schemas = {
+        target: msgspec.json.schema(kind)["$defs"][kind.__name__]
+        for target, kind in facts.validates.items()
+        if target != "form"
+    }
+    assert schemas["param"]["properties"] == {"id": {"type": "integer"}}
+    assert schemas["param"]["required"] == ["id"]
+    assert schemas["query"]["properties"]["p"] == {
+        "type": "integer",
+        "minimum": 1,
+        "examples": [2],
+        "default": 1,
+    }
+    assert schemas["header"]["properties"]["user-agent"]["deprecated"] is True
+    form = facts.validates["form"]
+    assert form.__struct_encode_fields__ == ("upload", "title")
+    assert form.__annotations__["upload"] is File
+    assert facts.responses == {400: ValidationProblem, 201: Book}
+    assert facts.describes == {"summary": "Creates"}
+    assert facts.source.startswith("# POST /books/:id: test_facts.<locals>.endpoint (")
+
+
+def test_facts_of_bodies_and_results() -> None:
+    def optional(book: Book | None = None) -> Response: ...  # type: ignore[empty-body]
+    def default(book: Book = Book("a")) -> None: ...  # noqa: B008
+    def union(c: Context) -> Book | Response | None: ...
+    def unknown(c: Context): ...  # type: ignore[no-untyped-def]
+
+    app = Kit().post("/a", typed(optional)).post("/b", typed(default))
+    app.post("/c", typed(union)).post("/d", typed(unknown))
+    first, second, third, fourth = [facts_of(route.handler) for route in app.routes]
+    assert first.validates == {"json": Book | None}
+    assert first.responses == {400: ValidationProblem}
+    assert second.validates == {"json": Book | None}
+    assert second.responses == {400: ValidationProblem, 204: None}
+    assert third.responses == {200: Book, 204: None}
+    assert (fourth.responses, fourth.validates) == ({}, {})
+
+
+def test_facts_of_a_model_are_the_model() -> None:
+    class Filters(msgspec.Struct):
+        term: str
+        limit_to: int = 3
+
+    def alone(filters: Annotated[Filters, Query()]) -> None: ...
+    def beside(filters: Annotated[Filters, Header()], page: Annotated[int, Header()]) -> None: ...
+    def pydantic_beside(model: Annotated[Model, Query()], page: int = 1) -> None: ...
+
+    app = Kit().get("/a", typed(alone)).get("/b", typed(beside)).get("/c", typed(pydantic_beside))
+    alone_, beside_, pydantic_ = [facts_of(route.handler).validates for route in app.routes]
+    assert alone_ == {"query": Filters}
+    assert beside_["header"].__struct_encode_fields__ == ("term", "limit-to", "page")
+    assert pydantic_["query"].__struct_encode_fields__ == ("title", "page")
+
+
+def failing(number: int) -> int:
+    return 1 // number
+
+
+async def test_tracebacks_show_the_generated_lines() -> None:
+    app = Kit().get("/:number", typed(failing))
+    handler = app.routes[0].handler
+    assert describe(handler) == describe(failing)
+    assert (handler.__name__, handler.__qualname__, handler.__module__) == (
+        "failing",
+        "failing",
+        __name__,
+    )
+    caught: list[Exception] = []
+    app.on_error(lambda error, c: caught.append(error) or c.text(""))  # type: ignore[func-returns-value]
+    await app.request("/0")
+    text = "".join(traceback.format_exception(caught[0]))
+    assert "result = _endpoint(number)" in text
+    assert linecache.getlines(handler.__code__.co_filename)[1] == "def failing(c):\n"
+
+
+async def test_the_function_stays_callable() -> None:
+    @typed
+    async def endpoint(id: int, q: str = "q") -> list[Any]:
+        """Answers."""
+        return [id, q]
+
+    @typed
+    def plain(c: Context | None = None) -> str:
+        return "plain"
+
+    assert await endpoint(id=1) == await endpoint(1) == [1, "q"]
+    waiting: Awaitable[Any] = endpoint(2, q="z")
+    assert await waiting == [2, "z"]
+    assert plain() == plain(c=None) == "plain"
+    assert endpoint.__doc__ == "Answers."
+    assert endpoint.__name__ == "endpoint"
+    assert repr(endpoint).startswith("typed(<function test_the_function_stays_callable.")

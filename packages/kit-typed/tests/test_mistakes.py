@@ -1,0 +1,426 @@
+# SPDX-License-Identifier: MIT
+"""Mistakes in a signature are errors at decoration or registration, with their whole texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+import pydantic
+import pytest
+
+import kit.typed
+from kit import Kit
+from kit.typed import Body, Cookie, Depends, Env, File, Form, Header, Path, Query, Var, typed
+
+if TYPE_CHECKING:
+    from somewhere import Elsewhere  # type: ignore[import-not-found]
+
+
+class Book(msgspec.Struct):
+    title: str
+
+
+class Strange:
+    pass
+
+
+class HoldsStrange(msgspec.Struct):
+    it: Strange
+
+
+class Embedded(pydantic.BaseModel):
+    title: str
+
+
+def path_list(id: list[int]) -> None: ...
+def path_object(id: Book) -> None: ...
+def path_optional(x: int) -> None: ...
+def get_body(book: Book) -> None: ...
+def explicit_body(book: Annotated[Book, Body()]) -> None: ...
+def get_form(title: Annotated[str, Form()]) -> None: ...
+def two_bodies(book: Book, other: Book) -> None: ...
+def half_embedded(book: Annotated[Book, Body(embed=True)], other: Book) -> None: ...
+def body_and_form(book: Book, title: Annotated[str, Form()]) -> None: ...
+def unknown(thing: Strange) -> None: ...
+def unknown_query(thing: Annotated[Strange, Query()]) -> None: ...
+def anything(thing: Any) -> None: ...
+def undecodable(thing: HoldsStrange) -> None: ...
+def constraint(thing: Annotated[str, msgspec.Meta(ge=1)]) -> None: ...
+def marker_as_type(upload: File) -> None: ...
+def other_marker_as_type(q: Query) -> None: ...
+def file_in_query(upload: Annotated[kit.File, Query()]) -> None: ...
+def named_model(book: Annotated[Book, Query("book")]) -> None: ...
+def pydantic_embedded(
+    book: Annotated[Embedded, Body(embed=True)], other: Annotated[Book, Body(embed=True)]
+) -> None: ...
+
+
+def depending(book: Annotated[Any, Depends(get_body)]) -> None: ...
+
+
+def managed() -> Iterator[int]:
+    yield 1
+
+
+def outer(x: Annotated[int, Depends(managed, scope="function")]) -> Iterator[int]:
+    yield x
+
+
+def scopes(x: Annotated[int, Depends(outer)]) -> None: ...
+
+
+AT_REGISTRATION = [
+    (
+        "GET",
+        "/:id",
+        path_list,
+        "the parameter 'id' has the type list[int], but the path ('/:id') has one text for it: "
+        "write a type such as int, UUID, date, an Enum or a Literal",
+    ),
+    (
+        "GET",
+        "/:id",
+        path_object,
+        "the parameter 'id' has the type Book, but the path ('/:id') has one text for it: "
+        "write a type such as int, UUID, date, an Enum or a Literal",
+    ),
+    (
+        "GET",
+        "/:x?",
+        path_optional,
+        "the parameter 'x' may be absent from the path ('/:x?'): give it a default",
+    ),
+    (
+        "GET",
+        "/",
+        get_body,
+        "the parameter 'book' has the type Book of a JSON body, which a GET request has no use for "
+        "(GET '/'): write book: Annotated[Book, Query()] for the fields of the query",
+    ),
+    (
+        "DELETE",
+        "/",
+        get_body,
+        "the parameter 'book' has the type Book of a JSON body, which a DELETE request has no use "
+        "for (DELETE '/'): write book: Annotated[Book, Query()] for the fields of the query, or "
+        "Annotated[..., Body()] if clients do send a body",
+    ),
+    (
+        "GET",
+        "/",
+        explicit_body,
+        "the parameter 'book' is read from the body, which a GET request doesn't have (GET '/')",
+    ),
+    (
+        "GET",
+        "/",
+        get_form,
+        "the parameter 'title' is read from the body, which a GET request doesn't have (GET '/')",
+    ),
+    (
+        "POST",
+        "/",
+        two_bodies,
+        "the parameters 'book' and 'other' are both the JSON body: write one type that has both, "
+        "or Annotated[..., Body(embed=True)] for each, to read them from one object by their names",
+    ),
+    (
+        "POST",
+        "/",
+        half_embedded,
+        "the parameters 'book' and 'other' are both the JSON body: write one type that has both, "
+        "or Annotated[..., Body(embed=True)] for each, to read them from one object by their names",
+    ),
+    (
+        "POST",
+        "/",
+        body_and_form,
+        "the parameter 'book' is the JSON body, but 'title' is read from a form: a request has one "
+        "body",
+    ),
+    (
+        "GET",
+        "/",
+        unknown,
+        "the parameter 'thing' has the type Strange, which can't be read from a request: write "
+        "thing: Annotated[Strange, Depends(function)] for what a function provides, or Env() or "
+        "Var() in its place for a value of c.env or a variable",
+    ),
+    (
+        "GET",
+        "/",
+        unknown_query,
+        "the parameter 'thing' has the type Strange, which can't be read from a request: write "
+        "thing: Annotated[Strange, Depends(function)] for what a function provides, or Env() or "
+        "Var() in its place for a value of c.env or a variable",
+    ),
+    (
+        "GET",
+        "/",
+        anything,
+        "the parameter 'thing' has the type Any, which can't be read from a request: write "
+        "thing: Annotated[Any, Depends(function)] for what a function provides, or Env() or "
+        "Var() in its place for a value of c.env or a variable",
+    ),
+    (
+        "POST",
+        "/",
+        undecodable,
+        "the parameter 'thing' can't be read: nothing knows how to decode Strange",
+    ),
+    (
+        "GET",
+        "/",
+        constraint,
+        "the parameter 'thing' can't be read: Can only set `ge` on a numeric type - type "
+        "`typing.Annotated[str, msgspec.Meta(ge=1)]` is invalid",
+    ),
+    (
+        "POST",
+        "/",
+        marker_as_type,
+        "the annotation of 'upload' is the marker kit.typed.File: write upload: kit.File, or "
+        "upload: Annotated[bytes, File()]",
+    ),
+    (
+        "GET",
+        "/",
+        other_marker_as_type,
+        "the annotation of 'q' is the marker kit.typed.Query: write q: Annotated[..., Query()]",
+    ),
+    (
+        "POST",
+        "/",
+        file_in_query,
+        "the parameter 'upload' is a file, which only a form has",
+    ),
+    (
+        "GET",
+        "/",
+        named_model,
+        "the parameter 'book' takes all fields of Book, so Query('book') can't name it",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "pattern", "function", "problem"),
+    AT_REGISTRATION,
+    ids=[f"{function.__name__} {method}" for method, _, function, _ in AT_REGISTRATION],
+)
+def test_at_registration(
+    method: str, pattern: str, function: Callable[..., Any], problem: str
+) -> None:
+    app = Kit()
+    with pytest.raises(TypeError) as caught:
+        app.on(method, pattern, typed(function))
+    line = function.__code__.co_firstlineno
+    assert str(caught.value) == f"@typed {function.__name__} ({__file__}:{line}): {problem}"
+    assert app.routes == []
+
+
+def test_errors_name_the_dependency() -> None:
+    with pytest.raises(TypeError, match=rf"^@typed get_body \({re.escape(__file__)}:\d+\): the "):
+        Kit().get("/", typed(depending))
+    with pytest.raises(TypeError) as caught:
+        Kit().get("/", typed(scopes))
+    assert str(caught.value).startswith("@typed outer (")
+    assert str(caught.value).endswith(
+        "): the dependency 'x' has the scope 'function', so it ends before this one, which has "
+        "the scope 'request': give both the same scope"
+    )
+
+
+def test_models_of_pydantic_are_not_embedded() -> None:
+    with pytest.raises(TypeError, match="can't be read"):
+        Kit().post("/", typed(pydantic_embedded))
+
+
+def test_body_of_a_get_that_is_registered_for_all_methods() -> None:
+    app = Kit().all("/", typed(get_body))
+    app.on("DELETE", "/", typed(explicit_body))
+    assert len(app.routes) == 2
+
+
+def later(x: NotDefined) -> None: ...  # type: ignore[name-defined]  # noqa: F821
+def for_checkers(x: Elsewhere) -> None: ...
+def returns_later() -> NotDefined: ...  # type: ignore[name-defined]  # noqa: F821
+def broken(x: int) -> None: ...
+def no_annotation(x) -> None: ...  # type: ignore[no-untyped-def]
+def arguments(*args: int) -> None: ...
+def keywords(**more: int) -> None: ...
+def default_marker(x: int = Query()) -> None: ...  # type: ignore[assignment]
+def two_markers(x: Annotated[int, Query(), Header()]) -> None: ...
+def marker_class(x: Annotated[int, Query]) -> None: ...
+def empty_depends(x: Annotated[int | None, Depends()]) -> None: ...
+def recursive(x: Annotated[int, Depends(lambda: None)]) -> None: ...
+def generator() -> Iterator[int]:
+    yield 1
+
+
+broken.__annotations__["x"] = "1 + None"
+recursive.__annotations__["x"] = Annotated[int, Depends(recursive)]
+LATER = (
+    ", which is not defined: define it above the function, import it at run time rather than under "
+    "TYPE_CHECKING, and define it at the top of the module if the function is nested"
+)
+AT_DECORATION = [
+    (later, f"the annotation of 'x' names 'NotDefined'{LATER}"),
+    (for_checkers, f"the annotation of 'x' names 'Elsewhere'{LATER}"),
+    (returns_later, f"the return annotation names 'NotDefined'{LATER}"),
+    (
+        no_annotation,
+        "the parameter 'x' has no annotation: write its type, such as x: str, or x: Context for "
+        "the context",
+    ),
+    (arguments, "it takes *args: 'int', which nothing can provide: name each parameter"),
+    (keywords, "it takes **more: 'int', which nothing can provide: name each parameter"),
+    (
+        default_marker,
+        "the default of 'x' is Query(): markers stand in the annotation, x: Annotated[..., "
+        "Query()], and a default after it",
+    ),
+    (two_markers, "the parameter 'x' has Query() and Header(): one source is all"),
+    (marker_class, "the annotation of 'x' has the class Query: call it, Query()"),
+    (empty_depends, "Depends() without a function calls the annotation, not int | None"),
+    (recursive, "it depends on itself"),
+    (
+        generator,
+        "it yields or returns a context manager: return c.body(stream()) for a stream, and use "
+        "such a function in Depends()",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "problem"), AT_DECORATION, ids=[each.__name__ for each, _ in AT_DECORATION]
+)
+def test_at_decoration(function: Callable[..., Any], problem: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        typed(function)
+    line = function.__code__.co_firstlineno
+    assert str(caught.value) == f"@typed {function.__name__} ({__file__}:{line}): {problem}"
+
+
+def test_annotation_that_is_no_type() -> None:
+    with pytest.raises(TypeError, match=r"the annotation of 'x', .*, can't be read: "):
+        typed(broken)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda: typed(5), TypeError, "typed() takes a function, not 5"),
+        (lambda: typed(Book), TypeError, f"typed() takes a function, not {Book!r}"),
+        (
+            lambda: typed(status="201"),
+            TypeError,
+            "typed(status=...) takes an int, not '201'",
+        ),
+        (
+            lambda: typed(status=99),
+            ValueError,
+            "typed(status=99) can't be used: expected at least 200",
+        ),
+        (
+            lambda: Depends(5),
+            TypeError,
+            "Depends(dependency=...) takes a function whose parameters are read as those of "
+            "endpoints, not 5",
+        ),
+        (
+            lambda: Depends(managed, scope="app"),
+            ValueError,
+            "Depends(scope='app') can't be used: expected 'request' or 'function'",
+        ),
+        (
+            lambda: Depends(managed, use_cache=1),
+            TypeError,
+            "Depends(use_cache=...) takes a bool, not 1",
+        ),
+        (
+            lambda: Query(5),
+            TypeError,
+            "Query() takes a name, not 5: a default is written after the annotation, "
+            "x: Annotated[..., Query()] = 5",
+        ),
+        (
+            lambda: Header("a", alias="b"),
+            ValueError,
+            "Header() has the name 'a' and the alias 'b'",
+        ),
+        (
+            lambda: Env(""),
+            TypeError,
+            "Env() takes a name, not '': a default is written after the annotation, "
+            "x: Annotated[..., Env()] = ''",
+        ),
+        (
+            lambda: Body("name"),
+            ValueError,
+            "Body('name') names a value in the body: write embed=True, or leave it out",
+        ),
+        (
+            lambda: Body(embed="yes"),
+            TypeError,
+            "Body(embed=...) takes a bool, not 'yes'",
+        ),
+    ],
+)
+def test_wrong_calls(call: Callable[[], Any], kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind) as caught:
+        call()
+    assert str(caught.value) == text
+
+
+def test_markers_show_themselves() -> None:
+    assert repr([Query(), Header("a"), Path(), Cookie(), Form(), File("f"), Env("db"), Var()]) == (
+        "[Query(), Header('a'), Path(), Cookie(), Form(), File('f'), Env('db'), Var()]"
+    )
+
+
+def test_public_names() -> None:
+    assert kit.typed.__all__ == (
+        "Body",
+        "Cookie",
+        "Depends",
+        "Env",
+        "File",
+        "Form",
+        "Header",
+        "Path",
+        "Query",
+        "Typed",
+        "Var",
+        "override",
+        "typed",
+    )
+    for name in kit.typed.__all__:
+        each = getattr(kit.typed, name)
+        assert each.__doc__
+        if isinstance(each, type):
+            assert each.__module__ == "kit.typed"
+
+
+def test_local_types_are_found() -> None:
+    class Local(msgspec.Struct):
+        x: int
+
+    def provide() -> Local:
+        return Local(1)
+
+    def consume(local: Annotated[Local, Depends(provide)], more: Local) -> Local:
+        return local
+
+    app = Kit().post("/", typed(consume))
+    assert len(app.routes) == 1
+
+
+def test_fastapi_styled_handlers_without_typed_name_it() -> None:
+    async def read(id: int) -> None: ...
+
+    with pytest.raises(TypeError, match=r"put @typed of kit\.typed above it"):
+        Kit().get("/:id", read)  # type: ignore[arg-type]

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Checked by mypy, pyright and ty against the installed wheels; never run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, assert_type
+
+from kit.interface import App, Context, Handler, Response
+from kit.typed import Depends, Query, Typed, override, typed
+
+
+class Pool: ...
+
+
+async def get_pool() -> AsyncIterator[Pool]:
+    yield Pool()
+
+
+@asynccontextmanager
+async def open_pool() -> AsyncGenerator[Pool, None]:
+    yield Pool()
+
+
+def get_number() -> Iterator[int]:
+    yield 1
+
+
+async def get_name() -> str:
+    return ""
+
+
+def get_flag(name: Annotated[str, Depends(get_name)]) -> bool:
+    return bool(name)
+
+
+assert_type(Depends(get_pool), Pool)
+assert_type(Depends(open_pool), Pool)
+assert_type(Depends(get_number), int)
+assert_type(Depends(get_name), str)
+assert_type(Depends(get_flag, use_cache=False), bool)
+assert_type(Depends(Pool, scope="function"), Pool)
+
+
+@typed
+async def read_book(
+    id: int, pool: Annotated[Pool, Depends(get_pool)], q: Annotated[str, Query()] = ""
+) -> dict[str, int]:
+    return {"id": id}
+
+
+@typed(status=201)
+def create(number: int = Depends(get_number)) -> int:
+    return number
+
+
+handler: Handler = read_book
+plain_handler: Handler = create
+
+
+async def unit_test(c: Context[Any, Any], app: App) -> None:
+    waiting: Coroutine[Any, Any, dict[str, int]] = read_book(id=1, pool=Pool())
+    await waiting
+    assert_type(await read_book(1, Pool(), "q"), dict[str, int])
+    assert_type(create(number=3), int)
+    assert_type(await read_book(c), Response | None)
+    await read_book(id="1", pool=Pool())  # type: ignore
+    with override(app, {get_pool: get_number}):
+        pass
+
+
+def show(endpoint: Typed[..., Any]) -> str:
+    return repr(endpoint)

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: MIT
+"""Documents, docs pages and clients beside served apps, as their users have them."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import anyio
+import pytest
+from browser import Browser
+from commands import run
+from openapi_spec_validator import validate
+
+from kit.openapi import build_document
+
+SUPPORT = Path(__file__).parent / "support"
+BOOKSHELF = Path(__file__).parent.parent / "examples" / "bookshelf"
+# The most that schemathesis makes up for each operation in each of its phases.
+EXAMPLES = 25
+
+# Numbers such as 3.0 are integers to JSON Schema, and none to msgspec.
+HOOKS = r"""
+import schemathesis
+
+
+def possible(value):
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [possible(each) for each in value]
+    if isinstance(value, dict):
+        return {name: possible(each) for name, each in value.items()}
+    return value
+
+
+@schemathesis.hook
+def map_body(ctx, body):
+    return possible(body)
+"""
+# A NUL can't be in the name of a field of a form, which no schema says.
+CONFIGURATION = """
+hooks = "hooks"
+
+[generation]
+allow-x00 = false
+"""
+
+PAGES = '''
+from kit import Context, Kit, Response
+from kit.openapi import openapi
+
+app = Kit()
+STRICT = (
+    "default-src 'none'; script-src 'nonce-n0nce'; style-src 'self' 'nonce-n0nce'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'"
+)
+
+
+@app.use("/strict/*")
+async def secure(c, next):
+    c.set("secure_headers_nonce", "n0nce")
+    await next()
+    c.res.headers.set("content-security-policy", STRICT)
+
+
+async def hello(c: Context) -> Response:
+    """Greets somebody."""
+    return c.json({"hello": c.req.param("name"), "lang": c.req.query("lang")})
+
+
+def documented(app, ui):
+    app.get("/hello/:name", hello)
+    return openapi(app, ui=ui, info={"title": f"Shown by {ui}", "version": "1"})
+
+
+documented(app, "swagger")
+for ui in ("swagger", "redoc", "rapidoc"):
+    app.route(f"/{ui}", documented(Kit(), ui))
+app.route("/strict/deep", documented(Kit(), "swagger"))
+'''
+
+
+# --- Documents --------------------------------------------------------------------------------
+
+
+def test_document_of_the_bookshelf_is_valid(example: ModuleType) -> None:
+    document = build_document(example.app, info={"title": "Bookshelf", "version": "1"})
+    validate(document)
+    paths = document["paths"]
+    create = paths["/api/books"]["post"]
+    assert create["security"] == [{"bearer": []}]
+    # Its handlers say nothing of all this but by what they do.
+    assert [*create["responses"]] == ["201", "400", "401", "415"]
+    assert create["requestBody"]["content"] == {
+        "application/json": {"schema": {"$ref": "#/components/schemas/NewBook"}}
+    }
+    assert "404" in paths["/api/books/{id}"]["get"]["responses"]
+    assert [each["name"] for each in paths["/api/books"]["get"]["parameters"]] == [
+        "page",
+        "size",
+        "q",
+    ]
+
+
+def test_document_of_every_feature_is_valid() -> None:
+    import everything
+    import openapi_app
+
+    for app in (everything.app, openapi_app.app):
+        validate(build_document(app))
+
+
+# --- Schemathesis -----------------------------------------------------------------------------
+
+
+def schemathesis(folder: Path, url: str, *options: str) -> str:
+    """Runs all its checks with valid and invalid data; returns what it said."""
+    (folder / "hooks.py").write_text(HOOKS)
+    (folder / "schemathesis.toml").write_text(CONFIGURATION)
+    command = [
+        Path(sys.executable).parent / "st",
+        "run",
+        f"{url}/openapi.json",
+        "--checks=all",
+        "--mode=all",
+        f"--max-examples={EXAMPLES}",
+        "--seed=1",
+        "--continue-on-failure",
+        "--no-color",
+        *options,
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, timeout=600, env={"PYTHONPATH": "."}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_schemathesis_on_every_feature(serve: Callable[..., Any], tmp_path: Path) -> None:
+    served = serve(SUPPORT, "openapi_app:app")
+    said = schemathesis(tmp_path, served.url, "--header=Authorization: Bearer s3cret")
+    assert "Coverage" in said
+    assert "Fuzzing" in said
+
+
+@pytest.mark.slow
+def test_schemathesis_on_the_bookshelf(
+    serve: Callable[..., Any], tmp_path: Path, database: Path
+) -> None:
+    served = serve(SUPPORT, "shelf_app:app", BOOKSHELF_DB=str(database), BOOKSHELF_TOKEN="s3cret")
+    said = schemathesis(
+        tmp_path,
+        served.url,
+        "--header=Authorization: Bearer s3cret",
+        # A book is made without a cover, so that of a new book is not found.
+        "--exclude-checks=ensure_resource_availability",
+    )
+    assert "Stateful" in said
+
+
+# --- The page ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def offline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser that finds no host but this one."""
+    import browser
+
+    reason = browser.missing()
+    if reason is not None:
+        pytest.skip(reason)
+    rules = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
+    with Browser(tmp_path_factory.mktemp("offline"), [rules, "--window-size=1280,1000"]) as started:
+        yield started
+
+
+@pytest.fixture
+def pages(serve: Callable[..., Any], tmp_path: Path) -> str:
+    (tmp_path / "pages_app.py").write_text(PAGES)
+    return str(serve(tmp_path, "pages_app:app").url)
+
+
+def wait_for(browser: Browser, script: str) -> Any:
+    """Waits until a script in the page returns something; a page renders when it likes."""
+    return browser.run(
+        f"""
+        const look = () => {{ {script} }};
+        for (let turn = 0; turn < 600; turn++) {{
+          const found = look();
+          if (found) return found;
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }}
+        throw new Error("it did not come: " + document.body.innerText.slice(0, 500));
+        """
+    )
+
+
+def try_it_out(browser: Browser, url: str) -> None:
+    """Sends a request from Swagger UI, and reads the answer off the page."""
+    browser.open(url)
+    wait_for(browser, "return document.querySelector('.opblock-summary-control') !== null")
+    browser.run("document.querySelector('.opblock-summary-control').click()")
+    wait_for(browser, "return document.querySelector('.opblock input') !== null")
+    # As typing does: React listens to the events of an input.
+    browser.run(
+        """
+        const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+        for (const [index, text] of ["Ada", "en"].entries()) {
+          const input = document.querySelectorAll(".opblock .parameters input")[index];
+          set.call(input, text);
+          input.dispatchEvent(new Event("input", {bubbles: true}));
+          input.dispatchEvent(new Event("change", {bubbles: true}));
+        }
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        document.querySelector(".opblock button.execute").click();
+        """
+    )
+    shown = wait_for(
+        browser,
+        "const found = document.querySelector('.live-responses-table .response');"
+        "return found && found.innerText.includes('hello') ? found.innerText : null",
+    )
+    assert "200" in shown
+    assert '"hello": "Ada"' in shown
+    assert '"lang": "en"' in shown
+    assert browser.console() == []
+
+
+@pytest.mark.parametrize("folder", ["", "/swagger", "/strict/deep"])
+def test_swagger_sends_a_request_and_shows_the_answer(
+    offline: Browser, pages: str, folder: str
+) -> None:
+    offline.forget()
+    try_it_out(offline, f"{pages}{folder}/docs")
+    assert offline.title == "Shown by swagger"
+
+
+def test_redoc_renders(offline: Browser, pages: str) -> None:
+    offline.forget()
+    offline.open(f"{pages}/redoc/docs")
+    text = wait_for(
+        offline,
+        "const text = document.body.innerText;"
+        "return text.includes('/hello/{name}') && text.includes('Greets somebody') && text",
+    )
+    assert "Shown by redoc" in text
+    assert offline.console() == []
+
+
+def test_rapidoc_renders(offline: Browser, pages: str) -> None:
+    offline.forget()
+    offline.open(f"{pages}/rapidoc/docs")
+    text = wait_for(
+        offline,
+        "const root = document.querySelector('rapi-doc')?.shadowRoot;"
+        "const text = root ? root.textContent : '';"
+        "return text.includes('/hello/{name}') && text.includes('Greets somebody') && text",
+    )
+    assert "Shown by rapidoc" in text
+    assert offline.console() == []
+
+
+def test_page_below_a_prefix_that_a_proxy_takes_away(
+    offline: Browser, pages: str, serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "stripping_app.py").write_text(
+        PAGES
+        + '''
+inner = app
+
+
+async def app(scope, receive, send):
+    """Takes a prefix away, and tells nobody."""
+    if scope["type"] == "http":
+        path = scope["path"].removeprefix("/behind")
+        scope = {**scope, "path": path, "raw_path": path.encode()}
+    await inner(scope, receive, send)
+'''
+    )
+    offline.forget()
+    served = serve(tmp_path, "stripping_app:app")
+    try_it_out(offline, f"{served.url}/behind/swagger/docs")
+    assert f"{served.url}/behind/swagger" in offline.text(".servers")
+
+
+def test_page_tells_that_the_document_can_not_be_read(
+    offline: Browser, serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "broken_app.py").write_text(
+        "from kit import Kit\nfrom kit.openapi import openapi\n"
+        "app = Kit()\napp.get('/openapi.json', lambda c: c.text('no', 403))\nopenapi(app)\n"
+    )
+    served = serve(tmp_path, "broken_app:app")
+    offline.forget()
+    offline.open(f"{served.url}/docs")
+    text = wait_for(offline, "return document.querySelector('[role=alert]')?.innerText")
+    assert text == f"The document at {served.url}/openapi.json can't be read: status 403."
+
+
+# --- Clients ----------------------------------------------------------------------------------
+
+
+def write_client(app: str, folder: Path) -> ModuleType:
+    """Has `kit client` write a client, checks its types, and imports it."""
+    name = f"{app}_client"
+    file = folder / f"{name}.py"
+    run("kit", "client", SUPPORT / f"{app}.py", "--lang", "python", "--output", file)
+    run(sys.executable, "-m", "mypy", "--strict", "--config-file=", file, cwd=folder)
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_client_of_every_feature(serve: Callable[..., Any], tmp_path: Path) -> None:
+    module = write_client("openapi_app", tmp_path)
+    served = serve(SUPPORT, "openapi_app:app")
+    with module.Client(served.url, token="s3cret") as api:
+        assert api.list_things(page=3, tag=["a", "b"]) == module.PageThing(items=[], total=3)
+        assert api.read_thing(7).id == 7
+        assert api.read_shape(2) == module.Square(side=2)
+        assert api.secret("x") == "secret"
+        api.set_cover(7, module.Upload(cover=b"123"))
+        with pytest.raises(module.ClientError) as caught:
+            api.read_thing(2000)
+        assert caught.value.status == 404
+        assert caught.value.problem == module.Problem(
+            title="Not found", status=404, detail="There is no 2000"
+        )
+
+
+def test_client_of_the_bookshelf(serve: Callable[..., Any], tmp_path: Path, database: Path) -> None:
+    module = write_client("shelf_app", tmp_path)
+    served = serve(SUPPORT, "shelf_app:app", BOOKSHELF_DB=str(database), BOOKSHELF_TOKEN="s3cret")
+
+    async def use() -> None:
+        async with module.AsyncClient(served.url, token="s3cret") as api:
+            book = await api.create_book(module.NewBook(title="Emma", year=1815))
+            assert await api.read_book(book.id) == book
+            page = await api.list_books(q="emm")
+            assert (page.total, page.items) == (1, [book])
+            changed = await api.update_book(book.id, module.NewBook(title="Persuasion"))
+            assert (changed.title, changed.year) == ("Persuasion", None)
+            assert "Persuasion" in await api.export_books()
+            await api.delete_book(book.id)
+            with pytest.raises(module.ClientError) as caught:
+                await api.read_book(book.id)
+            assert caught.value.problem.error.message == f"There is no book '{book.id}'"
+        async with module.AsyncClient(served.url) as api:
+            with pytest.raises(module.ClientError) as caught:
+                await api.create_book(module.NewBook(title="Emma"))
+            assert caught.value.status == 401
+
+    anyio.run(use)
