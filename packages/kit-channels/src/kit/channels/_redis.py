@@ -87,10 +87,11 @@ class RedisBackend:
         if self._tasks:
             raise RuntimeError("A backend serves one Channels at a time: make another one")
         connector = self._connector
-        publisher = Publisher(connector, self._prefix)
         subscriber = Subscriber(
             connector, self._prefix, receiver, self._ping_interval, self._max_backoff
         )
+        # What was published meanwhile would be lost to a subscriber that waits any longer.
+        publisher = Publisher(connector, self._prefix, subscriber.hurry)
         await publisher.connect()
         try:
             await subscriber.connect()

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import random
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -105,10 +105,14 @@ class Publisher:
     Args:
         connector: Makes the connection.
         prefix: What stands before the names of channels.
+        on_connect: Called when the server is there.
     """
 
-    def __init__(self, connector: Connector, prefix: bytes) -> None:
+    def __init__(
+        self, connector: Connector, prefix: bytes, on_connect: Callable[[], object]
+    ) -> None:
         self._connector = connector
+        self._on_connect = on_connect
         self._prefix = prefix
         self._connection: Any = None
         self._waiting: deque[_Waiting] = deque()
@@ -122,6 +126,7 @@ class Publisher:
         """
         if self._connection is None:
             self._connection = await self._connector.connect()
+            self._on_connect()
 
     async def disconnect(self) -> None:
         """Closes the connection."""
@@ -264,6 +269,7 @@ class Subscriber:
         # What is to be sent, in this order.
         self._commands: deque[tuple[bytes, str]] = deque()
         self._arrival = asyncio.Event()
+        self._is_back = asyncio.Event()
 
     async def connect(self) -> None:
         """Connects for the first time.
@@ -324,7 +330,10 @@ class Subscriber:
                     if attempts == 0:
                         _logger.warning("Channels: %s. Connecting again", error)
                     await self.disconnect()
-                    await asyncio.sleep(self._backoff(attempts))
+                    self._is_back.clear()
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(self._backoff(attempts)):
+                            await self._is_back.wait()
                     attempts += 1
         finally:
             await self.disconnect()
@@ -332,6 +341,10 @@ class Subscriber:
                 for future in [future for group in groups for future in group]:
                     if not future.done():
                         future.set_exception(ChannelsUnavailableError("The channels have ended"))
+
+    def hurry(self) -> None:
+        """Ends the delay before the next attempt to connect: the server is there again."""
+        self._is_back.set()
 
     def _backoff(self, attempts: int) -> float:
         longest = min(self._max_backoff_s, _FIRST_BACKOFF_S * 2 ** min(attempts, 16))
