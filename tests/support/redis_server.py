@@ -8,12 +8,14 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 STARTUP_S = 20.0
 NOBODY = 65534
+_STAND_IN = Path(__file__).with_name("redis_stand_in.py")
 
 
 def missing() -> str | None:
@@ -28,10 +30,12 @@ class RedisServer:
 
     Args:
         folder: Where it runs.
+        is_stand_in: Whether it is a program of this folder, which any machine can run.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_stand_in: bool = False) -> None:
         self._folder = folder
+        self._is_stand_in = is_stand_in
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = int(free.getsockname()[1])
@@ -41,13 +45,18 @@ class RedisServer:
 
     def start(self) -> None:
         """Starts it, and waits until it answers."""
-        # It needs no rights of anybody.
-        user: dict[str, Any] = {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
-        if user:
-            os.chown(self._folder, NOBODY, NOBODY)
-        options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
+        user: dict[str, Any] = {}
+        if self._is_stand_in:
+            command = [sys.executable, str(_STAND_IN), str(self.port)]
+        else:
+            command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1"]
+            command += ["--save", "", "--dir", str(self._folder)]
+            # It needs no rights of anybody.
+            if os.geteuid() == 0:
+                user = {"user": NOBODY, "group": NOBODY}
+                os.chown(self._folder, NOBODY, NOBODY)
         self._process = subprocess.Popen(
-            ["redis-server", *options, "--dir", str(self._folder)],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -59,7 +68,7 @@ class RedisServer:
                 contextlib.suppress(OSError),
                 socket.create_connection(("127.0.0.1", self.port), 1) as connection,
             ):
-                connection.sendall(b"PING\r\n")
+                connection.sendall(b"*1\r\n$4\r\nPING\r\n")
                 if connection.recv(16).startswith(b"+PONG"):
                     return
             time.sleep(0.02)
