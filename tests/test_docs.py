@@ -29,6 +29,7 @@ PAGES = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")
 READMES = (
     "README.md",
     "examples/bookshelf/README.md",
+    "examples/chat/README.md",
     *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("packages/*/README.md")),
 )
 # Pages with code that other tests follow.
@@ -67,7 +68,8 @@ def test_page_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_readme_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     without = shutil.ignore_patterns("*.db*", "__pycache__")
-    shutil.copytree(ROOT / "examples/bookshelf", tmp_path / "examples/bookshelf", ignore=without)
+    for example in ("examples/bookshelf", "examples/chat"):
+        shutil.copytree(ROOT / example, tmp_path / example, ignore=without)
     Reader(documents.read(page), tmp_path).follow()
 
 

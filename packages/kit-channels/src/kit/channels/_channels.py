@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: MIT
+"""`Channels`: who of this process listens to what."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Any, Self
+
+from anyio import CancelScope
+
+from kit.interface.options import OptionChecks
+
+from ._backend import Backend
+from ._json import encode
+from ._memory import MemoryBackend
+from ._subscription import Message, OnOverflow, Subscription
+
+__all__ = ("Channels",)
+
+_MOST_CHARACTERS = 200
+_POLICIES = ("drop_oldest", "drop_newest", "close")
+# Control characters, surrogates, and separators of lines and paragraphs.
+_UNFIT_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
+
+
+class _Listeners:
+    """The subscriptions of this process to one channel."""
+
+    __slots__ = ("is_ready", "subscriptions")
+
+    def __init__(self) -> None:
+        self.subscriptions: dict[Subscription, None] = {}
+        # Whether the backend has confirmed.
+        self.is_ready = False
+
+
+class Channels:
+    """Publishes messages to channels, and subscribes to them.
+
+        channels = Channels()
+        app = Kit(lifespan=channels.lifespan)
+
+    Delivery: each message arrives at most once at each subscription, and the messages of a task
+    arrive in the order in which it published them. Messages are not stored: a subscription gets
+    what is published from when it is entered until it is left. What a slow subscriber or an outage
+    of the backend has cost is told, see `Subscription.events`.
+
+    Args:
+        backend: What carries the messages. Default: `MemoryBackend`, for one process.
+
+    Attributes:
+        backend: The backend.
+        dropped: How many messages slow subscribers have lost, in all.
+        interruptions: How many times the backend has lost a channel's messages.
+
+    Raises:
+        TypeError: If `backend` is no backend.
+    """
+
+    def __init__(self, backend: Backend | None = None) -> None:
+        if backend is None:
+            backend = MemoryBackend()
+        elif isinstance(backend, type) or not isinstance(backend, Backend):
+            hint = ", e.g. RedisBackend(url)" if isinstance(backend, str) else ""
+            OptionChecks("Channels").wrong_type("backend", backend, f"a backend{hint}")
+        self.backend = backend
+        self.interruptions = 0
+        self._listeners: dict[str, _Listeners] = {}
+        self._subscriptions: dict[Subscription, None] = {}
+        self._dropped_before = 0
+        self._is_running = False
+        self._is_starting = False
+
+    def __repr__(self) -> str:
+        state = "running" if self._is_running else "not running"
+        name = type(self.backend).__name__
+        return f"<Channels on {name}: {state}, {len(self._subscriptions)} subscriptions>"
+
+    @property
+    def dropped(self) -> int:
+        """How many messages slow subscribers have lost, in all."""
+        return self._dropped_before + sum(each.dropped for each in self._subscriptions)
+
+    @property
+    def subscriptions(self) -> int:
+        """How many subscriptions this process has."""
+        return len(self._subscriptions)
+
+    async def __aenter__(self) -> Self:
+        if self._is_running or self._is_starting:
+            raise RuntimeError(
+                "The channels are running already: give them to the lifespan of one app, the "
+                "outermost"
+            )
+        self._is_starting = True
+        try:
+            await self.backend.start(_Receiver(self))
+            self._is_running = True
+        finally:
+            self._is_starting = False
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._is_running = False
+        for subscription in self._subscriptions:
+            subscription._end()
+        self._listeners.clear()
+        with CancelScope(shield=True):
+            await self.backend.stop()
+
+    @asynccontextmanager
+    async def lifespan(self, app: object = None) -> AsyncIterator[dict[str, Any]]:
+        """The lifespan of an app: `Kit(lifespan=channels.lifespan)`.
+
+        Args:
+            app: The app, which is not used.
+
+        Yields:
+            `{"channels": channels}`, so that handlers also find them in `c.env`.
+        """
+        async with self:
+            yield {"channels": self}
+
+    async def publish(self, channel: str, message: str | bytes) -> None:
+        """Publishes a message to all subscribers of a channel, in all processes.
+
+        Args:
+            channel: The channel, 1 to 200 characters without control characters.
+            message: A str or bytes, and so it arrives.
+
+        Raises:
+            ChannelsUnavailableError: If the backend can't be reached. The message may have been
+                delivered or not; it is never sent twice.
+            TypeError: If the message is neither str nor bytes, or the channel no str.
+            ValueError: If the name of the channel can't be used.
+            RuntimeError: If the channels are not running.
+        """
+        _check_name(channel)
+        if message.__class__ is not str and message.__class__ is not bytes:
+            message = _checked(message)
+        if not self._is_running:
+            raise self._not_running()
+        await self.backend.publish(channel, message)
+
+    async def publish_json(self, channel: str, value: Any) -> None:
+        """Publishes a value as JSON, in a str.
+
+        Args:
+            channel: The channel.
+            value: Plain values, dataclasses, msgspec Structs, datetimes, pydantic models, ...
+
+        Raises:
+            TypeError: If something in it can't be encoded.
+            ChannelsUnavailableError: As `publish`.
+            ValueError: As `publish`.
+            RuntimeError: As `publish`.
+        """
+        await self.publish(channel, encode(value))
+
+    def subscribe(
+        self,
+        *channels: str,
+        max_queue: int = 256,
+        max_queue_bytes: int = 1024 * 1024,
+        on_overflow: OnOverflow = "drop_oldest",
+    ) -> Subscription:
+        """Subscribes to channels, while what it returns is entered.
+
+            async with channels.subscribe("room:1") as subscription:
+                async for message in subscription:
+                    ...
+
+        What is published once it is entered arrives. Messages wait in a queue until they are
+        received; if that is full, since the subscriber reads too slowly, they are dropped or the
+        subscription is closed, and publishers never wait.
+
+        Args:
+            *channels: The channels, at least one.
+            max_queue: How many messages may wait.
+            max_queue_bytes: How large they may be together; of a str, characters count. One
+                message may always wait.
+            on_overflow: What happens to a message that finds the queue full. `"drop_oldest"`: the
+                oldest ones are dropped in its favour, for what is outdated by the next, such as
+                positions. `"drop_newest"`: it is dropped itself. `"close"`: the subscription ends
+                with SlowSubscriberError once the queue is read, for those that must see all.
+
+        Returns:
+            The subscription. Entering it raises ChannelsUnavailableError if the backend can't be
+            reached, and RuntimeError if the channels are not running.
+
+        Raises:
+            TypeError: If an argument has the wrong type, or there is no channel.
+            ValueError: If an argument can't be used.
+        """
+        if not channels:
+            raise TypeError("subscribe() takes at least one channel")
+        for channel in channels:
+            _check_name(channel)
+        check = OptionChecks("subscribe")
+        check.number("max_queue", max_queue, least=1, unit="message")
+        check.number("max_queue_bytes", max_queue_bytes, least=1, unit="byte")
+        check.choice("on_overflow", on_overflow, _POLICIES)
+        names = tuple(dict.fromkeys(channels))
+        return Subscription(
+            names, self._enter, self._leave, max_queue, max_queue_bytes, on_overflow
+        )
+
+    async def _enter(self, subscription: Subscription) -> None:
+        if not self._is_running:
+            raise self._not_running()
+        self._subscriptions[subscription] = None
+        unready = []
+        for channel in subscription.channels:
+            listeners = self._listeners.get(channel)
+            if listeners is None:
+                listeners = self._listeners[channel] = _Listeners()
+            listeners.subscriptions[subscription] = None
+            if not listeners.is_ready:
+                unready.append((channel, listeners))
+        if unready:
+            await self.backend.subscribe([channel for channel, _ in unready])
+            for _, listeners in unready:
+                listeners.is_ready = True
+
+    def _leave(self, subscription: Subscription) -> None:
+        if self._subscriptions.pop(subscription, self) is None:
+            self._dropped_before += subscription.dropped
+        for channel in subscription.channels:
+            listeners = self._listeners.get(channel)
+            if listeners is None or subscription not in listeners.subscriptions:
+                continue
+            del listeners.subscriptions[subscription]
+            if not listeners.subscriptions:
+                del self._listeners[channel]
+                self.backend.unsubscribe(channel)
+
+    def _deliver(self, channel: str, message: str | bytes) -> None:
+        listeners = self._listeners.get(channel)
+        if listeners is not None:
+            made = Message(channel, message)
+            for subscription in listeners.subscriptions:
+                subscription._put(made)
+
+    def _interrupted(self, channel: str) -> None:
+        listeners = self._listeners.get(channel)
+        if listeners is not None:
+            self.interruptions += 1
+            for subscription in listeners.subscriptions:
+                subscription._interrupt()
+
+    def _not_running(self) -> RuntimeError:
+        return RuntimeError(
+            "The channels are not running: write Kit(lifespan=channels.lifespan), or "
+            "`async with channels`. In tests, `async with app.running()` or the test client "
+            "starts the lifespan"
+        )
+
+
+class _Receiver:
+    """What the backend of some channels hands messages to."""
+
+    __slots__ = ("deliver", "interrupted")
+
+    def __init__(self, channels: Channels) -> None:
+        self.deliver = channels._deliver
+        self.interrupted = channels._interrupted
+
+
+def _check_name(channel: str) -> None:
+    if not isinstance(channel, str):
+        raise TypeError(f"A channel is named by a str, not {channel!r:.100}")
+    if not channel or len(channel) > _MOST_CHARACTERS:
+        raise ValueError(
+            f"The channel {channel!r:.100} can't be used: its name has {len(channel)} characters, "
+            f"expected 1 to {_MOST_CHARACTERS}"
+        )
+    # The first is faster, and refuses some that are fine: those of a later version of Unicode.
+    if not channel.isprintable() and any(
+        unicodedata.category(each) in _UNFIT_CATEGORIES for each in channel
+    ):
+        raise ValueError(
+            f"The channel {channel!r:.100} can't be used: expected no control characters, line "
+            "separators and surrogates in its name"
+        )
+
+
+def _checked(message: Any) -> str | bytes:
+    if isinstance(message, str):
+        return str(message)
+    if isinstance(message, (bytes, bytearray, memoryview)):
+        return bytes(message)
+    hint = ": use publish_json()" if isinstance(message, (dict, list)) else ""
+    raise TypeError(f"publish() takes str or bytes, not {type(message).__name__}{hint}")

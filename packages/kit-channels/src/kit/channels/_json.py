@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""JSON of messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from kit.interface.models import model_of, summary
+
+from ._errors import InvalidMessageError
+
+
+def _encode_other(value: Any) -> Any:
+    """Encodes pydantic models, which describe themselves."""
+    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
+    if dump is None:
+        raise TypeError(f"{type(value).__name__} can't be published as JSON")
+    return dump(mode="json")
+
+
+_encode = msgspec.json.Encoder(enc_hook=_encode_other).encode
+
+
+def encode(value: Any) -> str:
+    """Encodes a value as compact JSON.
+
+    Raises:
+        TypeError: If something in it can't be encoded.
+    """
+    return _encode(value).decode()
+
+
+def decode(message: str | bytes, type: Any) -> Any:
+    """Decodes a message into a value of a type; None for plain values.
+
+    Raises:
+        InvalidMessageError: If it is no JSON, or doesn't fit the type.
+    """
+    model = None if type is None else model_of(type)
+    try:
+        data = message.encode() if isinstance(message, str) else message
+        if model is not None:
+            return model.validate_json(data)
+        return msgspec.json.decode(data, type=Any if type is None else type)
+    except RecursionError as error:
+        raise InvalidMessageError("Malformed JSON in the message: nested too deeply") from error
+    except ValueError as error:
+        is_typed = model is not None or isinstance(error, msgspec.ValidationError)
+        what = "Unexpected" if is_typed else "Malformed"
+        problem = summary(error) if model is not None else error
+        raise InvalidMessageError(f"{what} JSON in the message: {problem}") from error
