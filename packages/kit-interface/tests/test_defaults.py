@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
 import msgspec
@@ -102,6 +102,11 @@ class Stored:
 @dataclass
 class Described:
     x: int = Stored()  # type: ignore[assignment]
+
+
+@dataclass
+class Initial:
+    x: InitVar[int] = 1
 
 
 @dataclass
@@ -284,6 +289,8 @@ def test_errors_pass() -> None:
         decoded(Book, {})
     with pytest.raises(TypeError):
         with_defaults(len, 1)
+    with pytest.raises(TypeError, match="`InitVar` fields are not supported"):
+        with_defaults(len, Initial)
 
 
 def test_deep_values() -> None:
