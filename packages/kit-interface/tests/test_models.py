@@ -81,6 +81,7 @@ def test_public_names() -> None:
         "model_of",
         "summary",
         "validation_errors",
+        "with_defaults",
     )
 
 

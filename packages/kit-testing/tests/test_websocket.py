@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -390,3 +391,23 @@ def test_what_is_sent(run: Any) -> None:
             assert str(raised.value) == "ws.send() takes str or bytes, not int"
 
     run(main)
+
+
+@dataclass
+class Place:
+    x: int
+    name: str | None = None
+
+
+def test_a_dataclass_is_sent_back_whole(backend: Any) -> None:
+    async def echo(c: Context, ws: WebSocket) -> None:
+        async for message in ws:
+            await ws.send(message)
+
+    app = Kit().get("/echo", upgrade_websocket(echo))
+    client = sync_test_client(app, backend=backend)
+    with client, client.echo.ws() as ws:
+        ws.send('{"x":1}')
+        place = ws.receive_json(type=Place)
+        ws.send_json(place)
+        assert ws.receive() == '{"x":1,"name":null}'

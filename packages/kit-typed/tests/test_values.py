@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Annotated, Any
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit import Kit
-from kit.typed import Cookie, Form, Header, Query, typed
+from kit.typed import Body, Cookie, Form, Header, Query, typed
 
 seen: dict[str, Any] = {}
 
@@ -171,3 +172,51 @@ async def test_any_json_is_answered(value: Any) -> None:
     response = await app.request("/body", method="POST", body=content, headers=headers)
     assert response.status == 400
     assert {each["target"] for each in (await response.json())["errors"]} == {"json"}
+
+
+@dataclass
+class Draft:
+    title: str
+    year: int | None = None
+    state: str = "new"
+
+
+async def test_dataclasses_are_complete() -> None:
+    app = Kit()
+
+    @app.post("/one")
+    @typed
+    async def one(draft: Draft) -> Draft:
+        return draft
+
+    @app.post("/several")
+    @typed
+    async def several(
+        first: Annotated[Draft, Body(embed=True)], second: Annotated[Draft, Body(embed=True)]
+    ) -> list[Draft]:
+        return [first, second]
+
+    @app.get("/query")
+    @typed
+    async def query(draft: Annotated[Draft, Query()]) -> Draft:
+        return draft
+
+    @app.post("/form")
+    @typed
+    async def form(draft: Annotated[Draft, Form()]) -> Draft:
+        return draft
+
+    complete = {"title": "x", "year": None, "state": "new"}
+
+    async def answer(path: str, body: str | None = None, kind: str = "application/json") -> Any:
+        method = "GET" if body is None else "POST"
+        init = {"method": method, "body": body, "headers": {"content-type": kind}}
+        response = await app.request(path, init)  # type: ignore[arg-type]
+        assert response.status == 200, await response.text()
+        return await response.json()
+
+    assert await answer("/one", '{"title":"x"}') == complete
+    both = '{"first":{"title":"x"},"second":{"title":"x"}}'
+    assert await answer("/several", both) == [complete, complete]
+    assert await answer("/query?title=x") == complete
+    assert await answer("/form", "title=x", "application/x-www-form-urlencoded") == complete

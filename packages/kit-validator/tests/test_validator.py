@@ -513,3 +513,38 @@ async def test_cookies_are_those_of_get_cookie() -> None:
 def test_its_name() -> None:
     for kind in (Page, as_given):
         assert validator("query", kind).__name__ == "validator"
+
+
+@dataclass
+class Defaults:
+    title: str
+    year: int | None = None
+    state: str = "new"
+
+
+class Holder(NamedTuple):
+    title: str
+    within: Defaults | None = None
+
+
+@pytest.mark.parametrize(
+    ("target", "init"),
+    [
+        ("json", {"headers": JSON, "body": '{"title":"x"}'}),
+        ("form", {"headers": FORM, "body": "title=x"}),
+        ("query", {"path": "/?title=x"}),
+        ("header", {"headers": {"title": "x"}}),
+        ("cookie", {"headers": {"cookie": "title=x"}}),
+    ],
+)
+async def test_dataclass_is_complete(target: Any, init: dict[str, Any]) -> None:
+    value = await valid(target, Defaults, **init)
+    assert vars(value) == {"title": "x", "year": None, "state": "new"}
+    assert await Response.json(value).json() == vars(value)
+
+
+async def test_dataclasses_within_are_complete() -> None:
+    kind = dict[str, list[Defaults]]
+    value = await valid("json", kind, headers=JSON, body='{"a":[{"title":"x"}]}')
+    assert vars(value["a"][0]) == {"title": "x", "year": None, "state": "new"}
+    assert await valid("query", Holder, "/?title=x") == Holder("x")

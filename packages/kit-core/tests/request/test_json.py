@@ -606,3 +606,23 @@ async def test_round_trip_of_pydantic(data: st.DataObject) -> None:
 
     value = data.draw(models(2))
     assert await read(await encode([value]), list[Described]) == [value]
+
+
+@dataclass
+class Defaulted:
+    title: str
+    year: int | None = None
+    state: str = "new"
+
+
+async def test_dataclass_is_complete() -> None:
+    async def read(content: bytes, type: Any) -> Any:
+        return await KitRequest(Request("http://x/", method="POST", body=content)).json(type)
+
+    one = await read(b'{"title":"x"}', Defaulted)
+    assert one == Defaulted("x")
+    assert await Response.json(one).text() == '{"title":"x","year":null,"state":"new"}'
+    meta = msgspec.Meta(extra={"any": []})  # can't be hashed
+    for kind in (list[Defaulted], Annotated[list[Defaulted], meta]):
+        (one,) = await read(b'[{"title":"x","year":1}]', kind)
+        assert vars(one) == {"title": "x", "year": 1, "state": "new"}

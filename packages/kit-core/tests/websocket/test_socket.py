@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -104,6 +105,25 @@ def test_receive_json(run: Any, peer: Any) -> None:
         return one
 
     assert run(main).closing == (1000, "")
+
+
+def test_receive_json_sets_all_defaults_of_dataclasses(run: Any, peer: Any) -> None:
+    @dataclass
+    class Point:
+        x: int
+        y: int | None = None
+
+    async def handler(c: Context, ws: WebSocket) -> None:
+        await ws.send_json(await ws.receive_json(type=Point))
+
+    async def main() -> Any:
+        async with peer().open(serving(handler)) as one:
+            one.say('{"x": 1}')
+            await one.hear(1)
+            one.leave(1000)
+        return one
+
+    assert run(main).messages == ['{"x":1,"y":null}']
 
 
 def test_receive_json_by_pydantic(run: Any, peer: Any) -> None:

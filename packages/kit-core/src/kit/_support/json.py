@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -176,7 +176,7 @@ def decode_as(data: bytes, type: Any) -> Any:
 
         model = model_of(type)
     try:
-        return msgspec.json.decode(data, type=type) if model is None else model.validate_json(data)
+        return _decoder(type)(data) if model is None else model.validate_json(data)
     except msgspec.ValidationError:
         raise
     except ValueError as error:
@@ -184,3 +184,17 @@ def decode_as(data: bytes, type: Any) -> Any:
         from kit.interface.models import summary
 
         raise msgspec.ValidationError(summary(error)) from error
+
+
+def _decoder(type: Any) -> Callable[[bytes], Any]:
+    try:
+        return _new_decoder(type)
+    except TypeError:  # what stands in Annotated need not be hashable
+        return _new_decoder.__wrapped__(type)
+
+
+@lru_cache(maxsize=256)
+def _new_decoder(type: Any) -> Callable[[bytes], Any]:
+    from kit.interface.models import with_defaults
+
+    return with_defaults(msgspec.json.Decoder(type).decode, type)

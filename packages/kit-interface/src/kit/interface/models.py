@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What validates types that are pydantic's, and the kinds of errors of pydantic and msgspec.
 
+`with_defaults` completes the dataclasses that msgspec decodes.
+
 Neither library is imported here: without pydantic in the process, no type is pydantic's.
 """
 
@@ -14,9 +16,17 @@ from functools import lru_cache
 from itertools import islice
 from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
 
+from ._defaults import with_defaults
 from ._problems import FieldError
 
-__all__ = ("Model", "error_type", "model_of", "summary", "validation_errors")
+__all__ = (
+    "Model",
+    "error_type",
+    "model_of",
+    "summary",
+    "validation_errors",
+    "with_defaults",
+)
 
 # What dataclasses, Structs, TypedDicts, named tuples and attrs classes have.
 _MARKS_OF_FIELDS = (

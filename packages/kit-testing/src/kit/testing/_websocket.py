@@ -144,9 +144,11 @@ class TestWebSocket:
         """
         import msgspec
 
+        from kit.interface.models import with_defaults
+
         message = await self.receive(timeout_s=timeout_s)
         try:
-            return msgspec.json.decode(message, type=type)
+            return with_defaults(msgspec.json.Decoder(type).decode, type)(message)
         except ValueError as error:
             raise InvalidMessageError(f"Unexpected JSON in the message: {error}") from error
 

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import inspect
 
 from kit.interface import FieldError
-from kit.interface.models import Model, model_of, validation_errors
+from kit.interface.models import Model, model_of, validation_errors, with_defaults
 
 from ._problems import OBJECTS, bare, errors_of_json, errors_of_names, is_object, is_union
 
@@ -80,7 +80,7 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
     if is_json:
         decode = msgspec.json.Decoder(kind).decode
         return Schema(
-            decode,
+            with_defaults(decode, kind),
             partial(errors_of_json, node, lambda value: decode(msgspec.json.encode(value))),
         )
     load: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False)
@@ -90,7 +90,7 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
     if not any(isinstance(each, _NAMED) for each in choices):
         raise TypeError("it has no fields with names")
     return Schema(
-        load,
+        with_defaults(load, kind),
         partial(errors_of_names, node, load),
         tuple(field for each in choices for field in _fields(each)),
         any(isinstance(each, inspect.DictType) and _is_many(each.value_type) for each in choices),
