@@ -16,7 +16,7 @@ from kit.interface.options import OptionChecks
 from ._backend import Backend
 from ._json import encode
 from ._memory import MemoryBackend
-from ._subscription import Message, OnOverflow, Subscription
+from ._subscription import Message, OnOverflow, Subscription, end, interrupt, put
 
 __all__ = ("Channels",)
 
@@ -111,7 +111,7 @@ class Channels:
     ) -> None:
         self._is_running = False
         for subscription in self._subscriptions:
-            subscription._end()
+            end(subscription)
         self._listeners.clear()
         with CancelScope(shield=True):
             await self.backend.stop()
@@ -247,14 +247,14 @@ class Channels:
         if listeners is not None:
             made = Message(channel, message)
             for subscription in listeners.subscriptions:
-                subscription._put(made)
+                put(subscription, made)
 
     def _interrupted(self, channel: str) -> None:
         listeners = self._listeners.get(channel)
         if listeners is not None:
             self.interruptions += 1
             for subscription in listeners.subscriptions:
-                subscription._interrupt()
+                interrupt(subscription)
 
     def _not_running(self) -> RuntimeError:
         return RuntimeError(

@@ -283,3 +283,9 @@ def _joined(one: Gap | None, other: Gap) -> Gap:
     if one is None:
         return other
     return Gap(one.dropped + other.dropped, one.interrupted or other.interrupted)
+
+
+# For `Channels`, which fills and ends subscriptions. They are no part of what users call.
+put = Subscription._put
+interrupt = Subscription._interrupt
+end = Subscription._end
