@@ -683,7 +683,8 @@ def test_wrong_functions() -> None:
     assert str(raised.value) == (
         "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
         "the signature of what it was given is test_wrong_functions.<locals>.three"
-        "(c: 'Any', ws: 'Any', more: 'Any') -> 'None'"
+        "(c: 'Any', ws: 'Any', more: 'Any') -> 'None'; for parameters by their types put @typed of "
+        "kit-typed between @upgrade_websocket and the function"
     )
 
 
