@@ -7,6 +7,7 @@ import functools
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Annotated, Any
 
+import anyio
 import msgspec
 import pytest
 import starlette.websockets
@@ -213,6 +214,52 @@ def test_exits_see_the_exception_of_the_handler(run: Any) -> None:
         "pool: HTTPException",
         "close pool",
     ]
+
+
+def test_a_failing_exit_closes_the_connection_as_a_fault(
+    run: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def get_failing() -> AsyncIterator[str]:
+        yield "value"
+        raise ValueError("commit failed")
+
+    app = Kit()
+
+    @app.get("/")
+    @upgrade_websocket
+    @typed
+    async def chat(
+        ws: WebSocket, value: Annotated[str, Depends(get_failing, scope="function")]
+    ) -> None:
+        await ws.send(value)
+
+    async def main() -> None:
+        async with test_client(app) as client, client.ws() as ws:
+            assert [each async for each in ws] == ["value"]
+        assert ws.close_code == 1011
+
+    run(main)
+    assert "commit failed" in str(caplog.records[0].exc_info)
+
+
+def test_a_client_that_leaves_cancels_the_handler(run: Any) -> None:
+    app = Kit()
+
+    @app.get("/")
+    @upgrade_websocket(cancel_on_disconnect=True)
+    @typed
+    async def chat(ws: WebSocket, pool: Annotated[str, Depends(get_pool)]) -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            trace.append("cancelled")
+
+    async def main() -> None:
+        async with test_client(app) as client, client.ws():
+            pass
+
+    run(main)
+    assert trace == ["open pool", "cancelled", "close pool"]
 
 
 def test_exits_if_middleware_refuses_afterwards(run: Any) -> None:
@@ -475,6 +522,11 @@ def test_starlettes_connection_alone() -> None:
 
 async def two(ws: WebSocket, other: kit.interface.websocket.WebSocket) -> None: ...
 def plain(ws: WebSocket) -> None: ...
+async def perhaps(ws: WebSocket | None = None) -> None: ...
+async def several(ws: list[WebSocket]) -> None: ...
+
+
+ONE = "but a handshake opens one connection, which is never absent: write ws: WebSocket"
 
 
 AT_DECORATION = [
@@ -484,6 +536,12 @@ AT_DECORATION = [
         "the parameters 'ws' and 'other' are both a WebSocket, but a handshake opens one "
         "connection: keep one",
     ),
+    (
+        {},
+        perhaps,
+        "the parameter 'ws' has the type typing.Optional[kit.websocket.WebSocket], " + ONE,
+    ),
+    ({}, several, "the parameter 'ws' has the type list[kit.websocket.WebSocket], " + ONE),
     ({}, plain, "it takes a WebSocket, 'ws', so it has to be async: write async def"),
     (
         {"status": 201},

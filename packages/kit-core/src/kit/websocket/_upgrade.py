@@ -15,10 +15,10 @@ from kit.context import Context, scope_of, switching_protocols
 from kit.interface import HTTPException
 from kit.interface.binding import BindableWebSocket, is_bindable
 from kit.interface.fields import is_token
-from kit.interface.metadata import attach
+from kit.interface.metadata import attach, facts_of
 from kit.interface.options import OptionChecks
 from kit.interface.origins import check_origins, is_own_origin
-from kit.interface.signatures import accepts, describe_signature
+from kit.interface.signatures import accepts, describe, describe_signature
 from kit.interface.websocket import WSEvents
 from kit.web import Response
 
@@ -177,6 +177,11 @@ class _Terms(NamedTuple):
 
 
 def _handler_of(function: Any, terms: _Terms) -> Any:
+    if facts_of(function).others.get("kit_websocket"):
+        raise TypeError(
+            f"upgrade_websocket() was given {describe(function)}, which it has made a handler "
+            "before: call it once"
+        )
     if is_bindable(function, websocket=True):
         return BoundUpgrade(function, lambda bound: _upgrade_by(bound, bound, terms))
     return _upgrade_by(_beginning_of(function), function, terms)

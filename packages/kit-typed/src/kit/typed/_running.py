@@ -39,12 +39,13 @@ async def _leave_async(
     return await manager.__aexit__(*_as_arguments(error))
 
 
-async def enter_until_returned(c: Context[Any, Any], exits: AsyncExitStack, manager: Any) -> Any:
+async def enter_until_returned(
+    c: Context[Any, Any], exits: AsyncExitStack, manager: Any, is_async: bool
+) -> Any:
     """Enters a context manager that is left when the handler of a WebSocket has returned.
 
     It is left at the end of the request if the connection is refused after all.
     """
-    is_async = hasattr(manager, "__aenter__")
     value = await manager.__aenter__() if is_async else manager.__enter__()
     has_left = False
 

@@ -296,8 +296,9 @@ class Source:
             self._line(f"{call.local} = await {code}")
         elif call.scope == "function" and self._plan.connection:
             self._is_async = True
+            is_async = call.mode == "async manager"
             entering = self._constant("enter_until_returned", enter_until_returned)
-            self._line(f"{call.local} = await {entering}(c, exits, {code})")
+            self._line(f"{call.local} = await {entering}(c, exits, {code}, {is_async})")
         elif call.scope == "function":
             is_async = call.mode == "async manager"
             self._is_async = self._is_async or is_async

@@ -20,7 +20,7 @@ from kit.interface.signatures import describe
 from ._parts import merged_type
 from ._plan import Plan, read_overrides
 from ._running import Answers
-from ._signature import REQUIRED, Signature, read_signature, unwrapped
+from ._signature import REQUIRED, Signature, is_connection, read_signature, unwrapped
 from ._source import Source
 from ._types import allows_none
 
@@ -354,6 +354,13 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
 
 
 def _check_connections(signature: Signature, status: int | None) -> None:
+    for parameter in signature.parameters:
+        name, kind = parameter.name, parameter.annotation
+        if is_connection(parameter) and get_origin(kind) is not None:
+            signature.refuse(
+                f"the parameter {name!r} has the type {kind!r:.100}, but a handshake opens one "
+                f"connection, which is never absent: write {name}: WebSocket"
+            )
     first, *others = signature.connections
     if others:
         signature.refuse(
