@@ -375,7 +375,7 @@ def test_wrong_events(
 def test_on_error_and_not_found(run: Any, peer: Any) -> None:
     app, inner = Kit(), Kit()
     inner.on_error(lambda error, c: c.text(f"inner {error}", 409))
-    inner.get("/ws", upgrade_websocket(hello, origins="https://a.example"))
+    inner.get("/ws", upgrade_websocket(lambda c: WSEvents(), origins="https://a.example"))
     app.route("/in", inner)
     app.not_found(lambda c: c.text("nothing", 404, {"x-own": "1"}))
     done = run(answer, peer, app, "/in/ws", {"origin": "https://b.example"})
@@ -679,11 +679,25 @@ def test_wrong_functions() -> None:
     def three(c: Any, ws: Any, more: Any) -> None: ...
 
     with pytest.raises(TypeError) as raised:
-        upgrade_websocket(three)  # type: ignore[call-overload]
+        upgrade_websocket(three)  # type: ignore[arg-type]
     assert str(raised.value) == (
         "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
         "the signature of what it was given is test_wrong_functions.<locals>.three"
-        "(c: 'Any', ws: 'Any', more: 'Any') -> 'None'"
+        "(c: 'Any', ws: 'Any', more: 'Any') -> 'None'; for parameters by their types put @typed of "
+        "kit-typed between @upgrade_websocket and the function"
+    )
+
+
+async def upgraded_twice(c: Any, ws: Any) -> None: ...
+
+
+def test_a_handler_that_was_upgraded_before() -> None:
+    with pytest.raises(TypeError) as raised:
+        upgrade_websocket(upgrade_websocket(upgraded_twice))  # type: ignore[arg-type]
+    code = upgraded_twice.__code__
+    assert str(raised.value) == (
+        f"upgrade_websocket() was given upgraded_twice ({code.co_filename}:{code.co_firstlineno}), "
+        "which it has made a handler before: call it once"
     )
 
 
@@ -704,7 +718,7 @@ def test_functions_that_take_the_connection_first(function: Any) -> None:
 def test_plain_function_as_handler(run: Any, peer: Any, caplog: pytest.LogCaptureFixture) -> None:
     def plain(c: Any, ws: Any) -> None: ...
 
-    app = Kit().get("/", upgrade_websocket(plain))  # type: ignore[call-overload]
+    app = Kit().get("/", upgrade_websocket(plain))  # type: ignore[arg-type]
     assert run(answer, peer, app).closing == (1011, "Internal Server Error")
     assert "returned NoneType: write `async def` for a handler (c, ws)" in str(
         caplog.records[0].exc_info

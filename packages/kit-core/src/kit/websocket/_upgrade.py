@@ -8,19 +8,21 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from types import CoroutineType
-from typing import Any, NamedTuple, Protocol, TypeAlias, overload
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 
 from kit._support.typevars import B, V
 from kit.context import Context, scope_of, switching_protocols
 from kit.interface import HTTPException
+from kit.interface.binding import BindableWebSocket, is_bindable
 from kit.interface.fields import is_token
-from kit.interface.metadata import attach
+from kit.interface.metadata import attach, facts_of
 from kit.interface.options import OptionChecks
 from kit.interface.origins import check_origins, is_own_origin
-from kit.interface.signatures import accepts, describe_signature
+from kit.interface.signatures import accepts, describe, describe_signature
 from kit.interface.websocket import WSEvents
 from kit.web import Response
 
+from ._bound import BoundUpgrade
 from ._conversation import converse
 from ._events import check_events, run_events
 from ._handshake import KEY, Handshake, Receive, Send
@@ -34,6 +36,10 @@ _MOST_BYTES = 16 * 1024 * 1024
 
 # First parameters of functions that were written for another framework.
 _OF_CONNECTIONS = (("ws",), ("websocket",))
+_FOR_TYPED = (
+    "; for parameters by their types put @typed of kit-typed between @upgrade_websocket and the "
+    "function"
+)
 
 Handler: TypeAlias = Callable[[Context[B, V], WebSocket], Awaitable[None]]
 CreateEvents: TypeAlias = Callable[[Context[B, V]], WSEvents | Awaitable[WSEvents]]
@@ -41,17 +47,31 @@ Upgrade: TypeAlias = Callable[[Context[B, V]], Awaitable[Response]]
 IsAllowedOrigin: TypeAlias = Callable[[str, Context[Any, Any]], bool | Awaitable[bool]]
 """Returns whether an origin may connect: `def allowed(origin, c)`, plain or async."""
 _Work: TypeAlias = Callable[[WebSocket], Any]
+_Begin: TypeAlias = Callable[[Context[Any, Any]], _Work | Awaitable[_Work]]
+H = TypeVar("H", bound=BindableWebSocket)
 
 
 class Upgrades(Protocol):
     """What `upgrade_websocket(...)` without a function returns: a decorator."""
 
     @overload
+    def __call__(self, handler: H, /) -> H: ...
+    @overload
     def __call__(self, handler: Handler[B, V], /) -> Upgrade[B, V]: ...
     @overload
     def __call__(self, create_events: CreateEvents[B, V], /) -> Upgrade[B, V]: ...
 
 
+@overload
+def upgrade_websocket(
+    handler: H,
+    /,
+    *,
+    origins: str | Iterable[str] | IsAllowedOrigin | None = None,
+    protocols: str | Iterable[str] = (),
+    max_message_size_bytes: int | None = _MOST_BYTES,
+    cancel_on_disconnect: bool = False,
+) -> H: ...
 @overload
 def upgrade_websocket(
     handler: Handler[B, V],
@@ -96,8 +116,8 @@ def upgrade_websocket(
 
     Args:
         function: `async def handler(c, ws)`; the connection stays open as long as it runs. Or, as
-            in Hono, `def create_events(c)`, which returns `WSEvents`. Without it a decorator is
-            returned.
+            in Hono, `def create_events(c)`, which returns `WSEvents`. Or a function made by
+            `@typed` that takes a `WebSocket`. Without it a decorator is returned.
         origins: The origins whose pages may connect: one or several, such as
             `https://example.com`; `"*"` for all of them; or a function `(origin, c)`, plain or
             async, that returns whether one may. Default: the origin of the app, by the Host header;
@@ -156,8 +176,25 @@ class _Terms(NamedTuple):
     cancel_on_disconnect: bool
 
 
-def _handler_of(function: Any, terms: _Terms) -> Upgrade[Any, Any]:
-    begin = _beginning_of(function)
+def _handler_of(function: Any, terms: _Terms) -> Any:
+    if facts_of(function).others.get("kit_websocket"):
+        raise TypeError(
+            f"upgrade_websocket() was given {describe(function)}, which it has made a handler "
+            "before: call it once"
+        )
+    if is_bindable(function, websocket=True):
+        return BoundUpgrade(function, lambda bound: _upgrade_by(bound, bound, terms))
+    return _upgrade_by(_beginning_of(function), function, terms)
+
+
+def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any]:
+    """Makes the handler.
+
+    Args:
+        begin: Makes, of the context of a handshake, what runs the connection.
+        function: What the handler is made of, for its name, its facts and errors.
+        terms: The options.
+    """
     may_connect, protocols, most, cancels = terms
 
     async def upgrade(c: Context[Any, Any]) -> Response:
@@ -188,6 +225,9 @@ def _handler_of(function: Any, terms: _Terms) -> Upgrade[Any, Any]:
     upgrade.__module__ = getattr(function, "__module__", upgrade.__module__)
     upgrade.__doc__ = getattr(function, "__doc__", None)
     upgrade.__wrapped__ = function  # type: ignore[attr-defined]
+    # Errors name the file and line of the function.
+    origin = getattr(function, "__dict__", {}).get("__kit_origin__", function)
+    upgrade.__kit_origin__ = origin  # type: ignore[attr-defined]
     responses = {101: "Switching Protocols", 426: "Upgrade Required"}
     return attach(upgrade, responses=responses, kit_websocket=True)
 
@@ -206,7 +246,7 @@ def _by_origin(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] |
     return lambda origin, c: origin in known
 
 
-def _beginning_of(function: Any) -> Callable[[Context[Any, Any]], _Work | Awaitable[_Work]]:
+def _beginning_of(function: Any) -> _Begin:
     """Returns a function that makes of a handshake what runs the connection.
 
     Raises:
@@ -226,9 +266,11 @@ def _beginning_of(function: Any) -> Callable[[Context[Any, Any]], _Work | Awaita
             return partial(run_events, check_events(events, function))
 
         return begin_by_events
+    annotated = {*getattr(function, "__annotations__", ())} - {"return"}
+    hint = _FOR_TYPED if annotated else ""
     raise TypeError(
         "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
-        f"the signature of what it was given is {describe_signature(function)}"
+        f"the signature of what it was given is {describe_signature(function)}{hint}"
     )
 
 

@@ -9,6 +9,12 @@ it, since the pattern tells which of them are in the path.
 What the hook returns may carry `__kit_check__(before)`. An app calls that at startup, and at the
 first request, with the routes registered before the handler's own; an exception that it raises
 prevents the start. Its `__kit_origin__` is the function that errors name.
+
+A handler of WebSockets carries `__kit_bind_websocket__(method, pattern)`, which the function that
+accepts connections, such as `upgrade_websocket`, calls in its own `__kit_bind__`. What that hook
+returns is called with the context of the handshake and returns, or is awaited for, a function of
+the connection, which is called once the connection is accepted. A handler that is called with a
+connection only raises in `__kit_bind__`, since nothing above it accepts one.
 """
 
 from __future__ import annotations
@@ -20,9 +26,10 @@ from typing import Any, Protocol
 
 from ._router import RouterRoute
 
-__all__ = ("Bindable", "bind", "check", "is_bindable")
+__all__ = ("Bindable", "BindableWebSocket", "bind", "check", "is_bindable")
 
 _HOOK = "__kit_bind__"
+_WEBSOCKET_HOOK = "__kit_bind_websocket__"
 _CHECK = "__kit_check__"
 
 
@@ -42,12 +49,33 @@ class Bindable(Protocol):
         """
 
 
-def is_bindable(handler: Any) -> bool:
-    """Tells whether a handler, or a function that it wraps, has to be bound."""
-    return any(_HOOK in dir(type(each)) for each in _layers(handler))
+class BindableWebSocket(Protocol):
+    """A handler of WebSockets that is made for the place it is registered at."""
+
+    def __kit_bind_websocket__(self, method: str, pattern: str, /) -> Callable[..., Any]:
+        """Returns what makes, of the context of a handshake, a function of the connection.
+
+        Args:
+            method: Upper-case method, or `ALL`.
+            pattern: The whole pattern; see `Bindable`.
+
+        Raises:
+            TypeError: If it can't be registered there.
+        """
 
 
-def bind(handler: Any, method: str, pattern: str) -> Any:
+def is_bindable(handler: Any, *, websocket: bool = False) -> bool:
+    """Tells whether a handler, or a function that it wraps, has to be bound.
+
+    Args:
+        handler: Any handler.
+        websocket: Whether it has to be bound as a handler of WebSockets.
+    """
+    hook = _WEBSOCKET_HOOK if websocket else _HOOK
+    return any(hook in dir(type(each)) for each in _layers(handler))
+
+
+def bind(handler: Any, method: str, pattern: str, *, websocket: bool = False) -> Any:
     """Returns what runs in place of a handler that is registered somewhere.
 
     A function that wraps a bindable handler, as `functools.wraps` makes one, is copied, so that
@@ -57,6 +85,7 @@ def bind(handler: Any, method: str, pattern: str) -> Any:
         handler: Any handler.
         method: Upper-case method, or `ALL`.
         pattern: The whole pattern.
+        websocket: Whether it is bound as a handler of WebSockets.
 
     Returns:
         What the hook returned; the handler itself if nothing in it has to be bound.
@@ -64,10 +93,11 @@ def bind(handler: Any, method: str, pattern: str) -> Any:
     Raises:
         TypeError: If it can't be registered there.
     """
+    hook = _WEBSOCKET_HOOK if websocket else _HOOK
     layers = []
     for each in _layers(handler):
-        if _HOOK in dir(type(each)):
-            bound = each.__kit_bind__(method, pattern)
+        if hook in dir(type(each)):
+            bound = getattr(each, hook)(method, pattern)
             break
         layers.append(each)
     else:

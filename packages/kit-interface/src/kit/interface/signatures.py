@@ -113,8 +113,8 @@ def describe(handler: object) -> str:
     while isinstance(handler, partial):
         handler = handler.func
     # What was made of a function, see kit.interface.binding, goes by its name.
-    if hasattr(type(handler), "__kit_bind__"):
-        handler = getattr(handler, "__wrapped__", handler)
+    while hasattr(type(handler), "__kit_bind__") and hasattr(handler, "__wrapped__"):
+        handler = handler.__wrapped__
     handler = getattr(handler, "__dict__", {}).get("__kit_origin__", handler)
     name = getattr(handler, "__qualname__", None) or type(handler).__qualname__
     code = getattr(handler, "__code__", None)

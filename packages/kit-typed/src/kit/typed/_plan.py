@@ -18,6 +18,7 @@ from ._signature import (
     Provider,
     Signature,
     identity,
+    is_connection,
     is_marker_as_type,
     read_signature,
     unwrapped,
@@ -28,7 +29,7 @@ from ._types import kind_of, takes_many
 _WITHOUT_BODY = ("GET", "HEAD", "DELETE")
 # Names that generated code uses itself.
 TAKEN = frozenset(
-    "KeyError RuntimeError c content error every hasattr kind req response result value "  # noqa: SIM905
+    "KeyError RuntimeError c content error every exits hasattr kind req response result value "  # noqa: SIM905
     "values".split()
 )
 
@@ -42,6 +43,7 @@ _INSTEAD = {
     "KitRequest": "c: Context, and read c.req",
     "Request": "c: Context, and read c.req",
     "Response": "c: Context, and call c.header() or c.status()",
+    "WebSocket": "ws: WebSocket, imported from kit.websocket",
     "UploadFile": "kit.File as its type",
 }
 
@@ -99,6 +101,7 @@ class Plan:
         values: What is read from the context.
         calls: The dependencies, in the order in which they are called.
         arguments: Code of the arguments of the endpoint.
+        connection: The local name of the WebSocket; empty if the endpoint takes none.
         functions: The functions given to `Depends`, replaced or not; see `identity`.
         absent: Parameters with `Path()` that the pattern has no name for: function and name.
 
@@ -121,6 +124,7 @@ class Plan:
         self.values: list[Value] = []
         self.calls: list[Call] = []
         self.absent: list[tuple[Signature, str]] = []
+        self.connection = ""
         self.functions: set[Any] = set()
         self._overrides = overrides
         self._in_path = dict(_parameters(pattern))
@@ -140,6 +144,8 @@ class Plan:
 
     def _check_blocks(self) -> None:
         blocks = [each for each in self.calls if each.ends_early and each.mode in _MANAGED]
+        if self.connection:  # these are in a stack
+            return
         if len(blocks) > _MOST_BLOCKS:
             self.signature.refuse(
                 f"it has {len(blocks)} dependencies with the scope 'function', but at most "
@@ -171,6 +177,8 @@ class Plan:
     def _argument(self, signature: Signature, parameter: Parameter) -> str:
         if isinstance(parameter.marker, (Env, Var)):
             return self._value(signature, parameter, parameter.marker)
+        if is_connection(parameter):
+            return self._connection(signature, parameter)
         kind = kind_of(parameter.annotation)
         if kind == "context" and parameter.marker is None:
             return "c"
@@ -178,6 +186,16 @@ class Plan:
         if target == "json":
             return self._add_to_body(signature, parameter)
         return self._add_to_part(signature, parameter, target, is_model=kind == "object")
+
+    def _connection(self, signature: Signature, parameter: Parameter) -> str:
+        if signature is not self.signature:
+            signature.refuse(
+                f"the parameter {parameter.name!r} is the WebSocket, but dependencies run during "
+                "the handshake, before the connection is accepted: write c: Context for the "
+                "handshake, and use the WebSocket in the endpoint"
+            )
+        self.connection = self._local(parameter.name)
+        return self.connection
 
     def _provide(self, signature: Signature, provider: Provider, name: str, scope: Scope) -> Call:
         function = identity(provider.signature.function)
@@ -249,6 +267,11 @@ class Plan:
     ) -> None:
         """Refuses types that can't be made of the texts of a part of the request."""
         name, shown = parameter.name, _show(parameter.annotation)
+        if kind == "websocket":
+            signature.refuse(
+                f"the parameter {name!r} is the WebSocket, which {parameter.marker!r} can't read: "
+                f"write {name}: {shown}"
+            )
         if kind in ("unknown", "context"):
             self._refuse_unknown(signature, parameter)
         if kind == "file" and target != "form":

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
 from functools import partial
 from typing import Any, NoReturn
 
@@ -36,6 +37,44 @@ async def _leave_async(
     manager: AbstractAsyncContextManager[Any], error: BaseException | None
 ) -> object:
     return await manager.__aexit__(*_as_arguments(error))
+
+
+async def enter_until_returned(
+    c: Context[Any, Any], exits: AsyncExitStack, manager: Any, is_async: bool
+) -> Any:
+    """Enters a context manager that is left when the handler of a WebSocket has returned.
+
+    It is left at the end of the request if the connection is refused after all.
+    """
+    value = await manager.__aenter__() if is_async else manager.__enter__()
+    has_left = False
+
+    async def leave(kind: Any, error: BaseException | None, traceback: Any) -> Any:
+        nonlocal has_left
+        if has_left:
+            return None
+        has_left = True
+        if is_async:
+            return await manager.__aexit__(kind, error, traceback)
+        return manager.__exit__(kind, error, traceback)
+
+    exits.push_async_exit(leave)
+
+    async def leave_at_end(error: BaseException | None) -> object:
+        return await leave(*_as_arguments(error))
+
+    c.add_exit(leave_at_end)
+    return value
+
+
+def leaving(exits: AsyncExitStack, handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Returns a handler of a WebSocket after which context managers are left."""
+
+    async def handle(ws: Any) -> Any:
+        async with exits:
+            return await handler(ws)
+
+    return handle
 
 
 def _as_arguments(error: BaseException | None) -> Any:

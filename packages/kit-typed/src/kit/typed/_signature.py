@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, get_origin, ge
 from kit.interface.signatures import describe
 
 from ._markers import PROVIDERS, Dependency, Depends, Env, Marker, Scope, Var
-from ._types import RuleError, constrained, split
+from ._types import RuleError, constrained, kind_of, split
 
 REQUIRED: Any = inspect.Parameter.empty
 
@@ -79,6 +79,11 @@ class Signature(NamedTuple):
     mode: Mode
     parameters: tuple[Parameter, ...]
     returns: Any
+
+    @property
+    def connections(self) -> tuple[str, ...]:
+        """The names of the parameters that take a WebSocket."""
+        return tuple(each.name for each in self.parameters if is_connection(each))
 
     def refuse(self, problem: str) -> NoReturn:
         """Raises the TypeError of a mistake in the function."""
@@ -326,6 +331,12 @@ def _provider(
             )
     inner = read_signature(unwrapped(function), scope.locals, within)
     return Provider(inner, marker.use_cache, marker.scope)
+
+
+def is_connection(parameter: Parameter) -> bool:
+    """Whether a parameter takes the WebSocket."""
+    is_free = parameter.marker is None and parameter.dependency is None
+    return is_free and kind_of(parameter.annotation) == "websocket"
 
 
 def unwrapped(function: Any) -> Any:

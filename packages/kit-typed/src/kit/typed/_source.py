@@ -7,6 +7,7 @@ import copy
 import keyword
 import linecache
 import weakref
+from contextlib import AsyncExitStack
 from itertools import count
 from typing import Any
 
@@ -27,7 +28,15 @@ from ._reading import (
     refusal_with_body,
     values_of,
 )
-from ._running import Answers, enter, enter_async, no_env, variable
+from ._running import (
+    Answers,
+    enter,
+    enter_async,
+    enter_until_returned,
+    leaving,
+    no_env,
+    variable,
+)
 from ._signature import REQUIRED, Made
 from ._types import allows_none
 
@@ -78,6 +87,8 @@ class Source:
         self._read()
         for value in plan.values:
             self._get(value)
+        if plan.connection and any(_is_left_early(call) for call in plan.calls):
+            self._line(f"exits = {self._constant('exits', AsyncExitStack)}()")
         blocks = [self._call(call) for call in plan.calls]
         self._finish(any(blocks))
         name = getattr(plan.signature.function, "__name__", "")
@@ -283,6 +294,11 @@ class Source:
         elif call.mode == "async":
             self._is_async = True
             self._line(f"{call.local} = await {code}")
+        elif call.scope == "function" and self._plan.connection:
+            self._is_async = True
+            is_async = call.mode == "async manager"
+            entering = self._constant("enter_until_returned", enter_until_returned)
+            self._line(f"{call.local} = await {entering}(c, exits, {code}, {is_async})")
         elif call.scope == "function":
             is_async = call.mode == "async manager"
             self._is_async = self._is_async or is_async
@@ -297,9 +313,19 @@ class Source:
             self._line(f"{call.local} = await {entering}(c, {code})")
         return False
 
+    def _handler_of_connection(self, code: str) -> str:
+        """Returns code that makes what is called with the connection, once it is accepted."""
+        handler = f"lambda {self._plan.connection}: {code}"
+        if any(_is_left_early(call) for call in self._plan.calls):
+            return f"{self._constant('leaving', leaving)}(exits, {handler})"
+        return handler
+
     def _finish(self, has_blocks: bool) -> None:
         plan = self._plan
         code = f"_endpoint({plan.arguments})"
+        if plan.connection:
+            self._line(f"return {self._handler_of_connection(code)}")
+            return
         if plan.signature.mode == "async":
             self._is_async = True
             code = f"await {code}"
@@ -321,3 +347,7 @@ class Source:
         fault = f"a dependency of {describe(plan.signature.function)} suppressed an exception, so "
         fault += "there is no response: raise it again after the yield"
         self._line(f"raise RuntimeError({fault!r})")
+
+
+def _is_left_early(call: Call) -> bool:
+    return call.scope == "function" and call.mode in ("manager", "async manager")

@@ -15,11 +15,12 @@ from kit.interface.callers import calling_frame
 from kit.interface.metadata import attach, facts_of, security_of_all
 from kit.interface.options import OptionChecks
 from kit.interface.patterns import covers
+from kit.interface.signatures import describe
 
 from ._parts import merged_type
 from ._plan import Plan, read_overrides
 from ._running import Answers
-from ._signature import REQUIRED, Signature, read_signature, unwrapped
+from ._signature import REQUIRED, Signature, is_connection, read_signature, unwrapped
 from ._source import Source
 from ._types import allows_none
 
@@ -89,6 +90,33 @@ class Typed(Generic[P, R]):
 
     def __kit_bind__(self, method: str, pattern: str) -> Callable[[Context[Any, Any]], Any]:
         """Compiles the handler for a route; see `kit.interface.binding`."""
+        signature = self._signature
+        if signature.connections:
+            signature.refuse(
+                f"the parameter {signature.connections[0]!r} is a WebSocket, which no decorator "
+                f"above accepts ({method} {pattern!r}): write @upgrade_websocket, imported from "
+                "kit.websocket, between the route and @typed"
+            )
+        return self._bound_to(method, pattern)
+
+    def __kit_bind_websocket__(
+        self, method: str, pattern: str
+    ) -> Callable[[Context[Any, Any]], Any]:
+        """Compiles the handler of connections for a route; see `kit.interface.binding`."""
+        signature = self._signature
+        if not signature.connections:
+            signature.refuse(
+                f"@upgrade_websocket is above it, but it takes no WebSocket ({method} {pattern!r}):"
+                " add the parameter ws: WebSocket, with the type imported from kit.websocket"
+            )
+        if method not in ("GET", _ALL):
+            signature.refuse(
+                f"it is registered for {method} ({pattern!r}), but the handshake of a WebSocket is "
+                "a GET request: write @app.get()"
+            )
+        return self._bound_to("GET", pattern)
+
+    def _bound_to(self, method: str, pattern: str) -> Callable[[Context[Any, Any]], Any]:
         route = _Route(self._signature, self._status, method, pattern)
         handler = route.handler
         handler.__dict__.update(
@@ -205,7 +233,8 @@ class _Route:
             responses.update(facts_of(call.signature.function).responses)
         if validates:
             responses[400] = ValidationProblem
-        responses.update(_responses(self._signature.returns, self._status))
+        if not plan.connection:
+            responses.update(_responses(self._signature.returns, self._status))
         attach(handler, validates=validates, responses=responses, source=self.source.text)
         # What these functions raise is for the documentation, too.
         calls = tuple(call.signature.function for call in plan.calls)
@@ -269,6 +298,9 @@ def typed(function: Any = None, /, *, status: int | None = None) -> Any:
     is read from the query. `Annotated` says otherwise: `Query`, `Header`, `Cookie`, `Form`, `File`,
     `Body`, `Path`, `Env`, `Var` and `Depends`. `c: Context` is the context.
 
+    `ws: WebSocket` is the connection; that needs `@upgrade_websocket` above `@typed`. All other
+    parameters are read during the handshake, which is refused if they are invalid.
+
     All errors of a request are in one problem document with the status 400. A Response that the
     function returns is sent as it is, None is 204, anything else is sent as JSON.
 
@@ -301,17 +333,46 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"typed() takes a function, not {function!r:.100}")
     function = unwrapped(function)
+    if facts_of(function).others.get("kit_websocket"):
+        raise TypeError(
+            f"typed() was given {describe(function)}, which @upgrade_websocket has made a handler "
+            "before: put @upgrade_websocket above @typed"
+        )
     signature = read_signature(function, names)
     if signature.mode in ("manager", "async manager"):
         signature.refuse(
             "it yields or returns a context manager, so it can't be an endpoint: return "
             "c.body(stream()) for a stream, and use such a function in Depends()"
         )
+    if signature.connections:
+        _check_connections(signature, status)
     if status in _WITHOUT_CONTENT and 200 in _responses(signature.returns, None):
         signature.refuse(
             f"a response with the status {status} has no body: return None, or leave the status out"
         )
     return Typed(function, signature, status)
+
+
+def _check_connections(signature: Signature, status: int | None) -> None:
+    for parameter in signature.parameters:
+        name, kind = parameter.name, parameter.annotation
+        if is_connection(parameter) and get_origin(kind) is not None:
+            signature.refuse(
+                f"the parameter {name!r} has the type {kind!r:.100}, but a handshake opens one "
+                f"connection, which is never absent: write {name}: WebSocket"
+            )
+    first, *others = signature.connections
+    if others:
+        signature.refuse(
+            f"the parameters {first!r} and {others[0]!r} are both a WebSocket, but a handshake "
+            "opens one connection: keep one"
+        )
+    if status is not None:
+        signature.refuse(
+            f"it takes a WebSocket, {first!r}, so the status {status} is never sent: leave it out"
+        )
+    if signature.mode == "plain" and signature.returns in (None, type(None)):
+        signature.refuse(f"it takes a WebSocket, {first!r}, so it has to be async: write async def")
 
 
 @contextmanager

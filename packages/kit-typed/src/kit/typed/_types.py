@@ -47,13 +47,14 @@ _OBJECTS = (
 )
 _FILE = {"array_buffer", "last_modified", "name", "size"}
 _CONTEXT = {"add_exit", "execution_ctx", "matched_routes", "req"}
+_WEBSOCKET = {"__aiter__", "close", "ready_state", "receive_json", "send_json"}
 _CONSTRAINTS = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length", "pattern", "tz")
 # The libraries whose metadata are rules; what others leave in Annotated is theirs.
 _RULES = ("annotated_types", "pydantic")
 _WITHOUT_RULE = ("DocInfo", "SkipJsonSchema", "Unit", "WithJsonSchema")
 _TOLD = ("title", "description", "examples", "extra_json_schema", "extra")
 
-Kind = Literal["single", "many", "object", "file", "context", "unknown"]
+Kind = Literal["single", "many", "object", "file", "context", "websocket", "unknown"]
 
 
 def split(annotation: Any) -> tuple[Any, list[Any]]:
@@ -87,13 +88,15 @@ def kind_of(annotation: Any) -> Kind:
 
 
 def _kind_of_union(kinds: set[Kind]) -> Kind:
-    for kind in ("unknown", "context", "file", "object", "many"):
+    for kind in ("unknown", "context", "websocket", "file", "object", "many"):
         if kind in kinds:
             return kind
     return "single"
 
 
 def _kind_of_class(kind: type, arguments: tuple[Any, ...]) -> Kind:
+    if _has(kind, _WEBSOCKET):
+        return "websocket"
     if is_typeddict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS):
         return "context" if _has(kind, _CONTEXT) else "object"
     if kind in _MAPPINGS or kind is msgspec.Raw:
