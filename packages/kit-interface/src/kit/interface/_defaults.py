@@ -9,7 +9,6 @@ own encoder, drops it. Structs, attrs classes, named tuples and dataclasses with
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import getattr_static
 from operator import getitem
 from typing import Any, NamedTuple, TypeAlias, TypeVar, get_origin
 
@@ -182,6 +181,8 @@ def _drop_unused(shapes: _Shapes, used: set[int]) -> None:
 
 def _left_out(kind: type, node: Any) -> dict[str, Any]:
     """Returns the defaults of a dataclass that msgspec leaves to the class."""
+    from inspect import getattr_static  # here, since most programs have no such dataclass
+
     from msgspec import NODEFAULT
 
     if not hasattr(kind, "__dataclass_fields__"):
