@@ -129,7 +129,7 @@ def test_two_workers_and_a_restart(serve: Any, redis: RedisServer) -> None:
 
 
 WAIT = """
-const end = Date.now() + 15000;
+const end = Date.now() + 60000;
 while (Date.now() < end) {
   const found = [...document.querySelectorAll(args[0])];
   if (found.some((each) => each.textContent.includes(args[1]))) return true;
@@ -137,13 +137,18 @@ while (Date.now() < end) {
 }
 throw new Error(`no ${args[1]} in: ${document.body.innerText}`);
 """
+# Without its script, the page would be loaded anew by the form.
 TYPE_AND_CLICK = """
+const form = document.getElementById(args[0]).form;
+while (!form.onsubmit) await new Promise((done) => setTimeout(done, 20));
 document.getElementById(args[0]).value = args[1];
-document.getElementById(args[0]).form.querySelector("button").click();
+form.querySelector("button").click();
 """
 FITS = "return document.documentElement.scrollWidth <= innerWidth;"
 
 
+@pytest.mark.slow
+@pytest.mark.once
 def test_two_browsers(serve: Any, tmp_path: Path) -> None:
     reason = chromium.missing()
     if reason is not None:
