@@ -9,7 +9,6 @@ from typing import Annotated, Any, assert_type
 
 from kit.interface import App, Context, Handler, Response
 from kit.typed import Depends, Query, Typed, override, typed
-from kit.websocket import WebSocket, upgrade_websocket
 
 
 class Pool: ...
@@ -69,26 +68,6 @@ async def unit_test(c: Context[Any, Any], app: App) -> None:
     await read_book(id="1", pool=Pool())  # type: ignore
     with override(app, {get_pool: get_number}):
         pass
-
-
-@upgrade_websocket(origins=["https://example.com"])
-@typed
-async def chat(ws: WebSocket, room: str, limit: int = 10) -> None: ...
-
-
-@upgrade_websocket
-@typed
-async def echo(ws: WebSocket) -> None: ...
-
-
-chat_handler: Handler = chat
-echo_handler: Handler = echo
-
-
-async def test_of_chat(ws: WebSocket) -> None:
-    assert_type(await chat(ws, "general"), None)
-    await chat(ws=ws, room="general", limit=1)
-    await chat(ws, room=1)  # type: ignore
 
 
 def show(endpoint: Typed[..., Any]) -> str:
