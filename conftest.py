@@ -37,7 +37,7 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Gives slow tests more time."""
+    """Allows slow tests more time."""
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(SLOW_S))
@@ -74,5 +74,5 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 def pytest_sessionfinish() -> None:
-    """Lets plugins that look for who refers to something find it again."""
+    """Lets plugins that search for references find them again."""
     gc.unfreeze()

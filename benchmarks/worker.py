@@ -217,7 +217,7 @@ class Worker:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def stop(self) -> None:
-        """Tells the apps that the server stops."""
+        """Sends the apps the shutdown message of the lifespan."""
         for lifespan in self._lifespans:
             self._loop.run_until_complete(lifespan.stop())
         self._loop.close()

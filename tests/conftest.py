@@ -122,7 +122,7 @@ def serve(serve_command: Callable[..., Served]) -> Callable[..., Served]:
 
 @pytest.fixture
 def client() -> Iterator[Callable[[Served], httpx.Client]]:
-    """Gives a client of a server; closed with the test."""
+    """Makes a client of a server; closed with the test."""
     opened: list[httpx.Client] = []
 
     def open_client(served: Served) -> httpx.Client:

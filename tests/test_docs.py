@@ -39,7 +39,7 @@ FOLLOWED_BY = {
     "examples/plugin-middleware/README.md": "tests/test_plugin_middleware.py",
     "examples/plugin-router/README.md": "tests/test_plugin_router.py",
 }
-# Those for who changes Kit itself: their commands take a clone, the network, or half an hour.
+# Those for developers of Kit itself: their commands take a clone, the network, or half an hour.
 FOR_DEVELOPERS = {"CONTRIBUTING.md", "benchmarks/README.md"}
 REFERENCE = "docs/reference/"
 PACKAGES = workspace.packages()

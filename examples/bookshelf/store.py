@@ -114,7 +114,7 @@ class Store:
         return Cover(*row) if row else None
 
     async def rows(self) -> AsyncGenerator[list[tuple[Any, ...]], None]:
-        """Gives the whole shelf, some rows at a time, as it is when the reading begins."""
+        """Yields the whole shelf, a few rows at a time, as it is when reading begins."""
         # A connection of its own: another statement's end must not end this one's snapshot. Closing
         # it is a matter of its own thread, which goes on also if the request was cancelled.
         async with connect(self._file) as connection:

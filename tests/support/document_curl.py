@@ -34,7 +34,7 @@ _parser.add_argument("-N", "--no-buffer", action="store_true")
 
 
 def curl(arguments: list[str], app: Any, folder: Path) -> tuple[int, str]:
-    """Gives the status of the answer and what curl prints of it."""
+    """Returns the status of the answer and what curl prints of it."""
     options = _parser.parse_args(arguments)
     assert options.url.startswith(ORIGINS), f"{options.url} is not where the app is served"
     method, request = _request(options, folder)

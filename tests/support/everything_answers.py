@@ -41,7 +41,7 @@ class Params:
 
 
 def shown(c: Context) -> Response:
-    """Tells all that there is to know about the head of a request."""
+    """Answers with all there is to know about the head of a request."""
     req = c.req
     return c.json(
         {
@@ -120,7 +120,7 @@ def with_status(c: Context) -> Response:
 
 
 async def checked(c: Context) -> Response:
-    """Tells what the validators made of the head."""
+    """Answers with what the validators returned for the head."""
     query: Query = c.req.valid("query")
     params: Params = c.req.valid("param")
     return c.json([query, params, c.req.valid("header"), c.req.valid("cookie")])

@@ -110,7 +110,7 @@ async def read_json(c: Context) -> Response:
 
 
 async def checked(c: Context) -> Response:
-    """Tells what a validator made of the body."""
+    """Answers with what a validator returned for the body."""
     return c.json([c.req.valid("json"), entry(c.req.valid("form"))])
 
 

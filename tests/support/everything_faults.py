@@ -40,7 +40,7 @@ def held(what: str) -> Iterator[None]:
 
 
 def left_open(but_for: str = "nothing") -> dict[str, int]:
-    """Gives what is open now, apart from what has a name with `but_for` in it."""
+    """Returns what is open now, apart from what has a name with `but_for` in it."""
     return {what: count for what, count in HELD.items() if count and but_for not in what}
 
 

@@ -289,7 +289,7 @@ def test_who_is_refused_is_not_told_of_credentials(
 def test_credentials_of_a_mounted_app_are_not_those_of_another_origin(
     run: Callable[..., Any], options: Any, credentials: str | None
 ) -> None:
-    # As other frameworks do: credentials for whoever asks, an origin for who is allowed.
+    # As other frameworks do: credentials for every origin, the origin for allowed ones.
     headers = {"Access-Control-Allow-Credentials": "true"}
     app: Kit[Any, Any] = Kit()
     app.use(cors(**options))

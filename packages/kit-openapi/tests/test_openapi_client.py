@@ -148,7 +148,7 @@ def make_app() -> Kit:
 
 @describe(responses={200: dict[str, str | None]})
 async def echo(c: Context) -> Response:
-    """Tells what was sent."""
+    """Answers with what was sent."""
     headers = c.req.header()
     names = ("authorization", "x-key", "cookie")
     return c.json({"query": c.req.query("key"), **{name: headers.get(name) for name in names}})

@@ -470,7 +470,7 @@ class KitRequest:
 
 
 async def clone_raw_request(req: KitRequest, /) -> Request:
-    """Gives a new request with the method, URL, headers and body of a request, read or not.
+    """Returns a new request with the method, URL, headers and body of a request, read or not.
 
     A body that nobody has read is read by both, see `Request.clone`. One that was read with a
     reader of `req` is given from what that kept: as it came, or, if it was multipart and read as a

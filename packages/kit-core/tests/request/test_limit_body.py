@@ -18,7 +18,7 @@ class TooMuchError(Exception):
 
 
 class Server:
-    """Gives a body in chunks, and then waits.
+    """Sends a body in chunks, and then waits.
 
     Attributes:
         received: How many chunks the app took.

@@ -262,7 +262,7 @@ class Subscriber:
         self._wanted: dict[str, None] = {}
         # Those of them that the server has confirmed, on this connection or the one before.
         self._confirmed: set[str] = set()
-        # For each SUBSCRIBE that is sent and not yet answered, who waits for it.
+        # The waiting task of each SUBSCRIBE that was sent and not yet answered.
         self._unanswered: dict[str, deque[list[asyncio.Future[None]]]] = {}
         # Channels for which a gap is to be told when they are subscribed to again.
         self._interrupted: set[str] = set()

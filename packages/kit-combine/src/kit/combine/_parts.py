@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
 
 def parts_of(combinator: str, functions: Iterable[Any]) -> tuple[Part, ...]:
-    """Tells middleware and conditions apart.
+    """Separates middleware from conditions.
 
     Args:
         combinator: The function that combines them, e.g. `some()`, for errors.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells whether the result of a registering call is used as a decorator by mistake."""
+"""Finds out whether the result of a registering call is used as a decorator by mistake."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Call:
         return f"{start}{'' if start.endswith('(') else ', '}use=[...])"
 
     def decorates(self) -> bool:
-        """Tells whether the running call into Kit is made with the result of this one.
+        """Returns whether the running call into Kit is made with the result of this one.
 
         It is if this call is a part of its expression, as that of a decorator is; or, in the same
         function or module, if it registered middleware without the handler that it is for.

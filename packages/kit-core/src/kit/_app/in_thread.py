@@ -74,7 +74,7 @@ class _Threads:
         self._variable: Any = None
 
     def limiter(self) -> Any:
-        """Gives the limiter of the running event loop."""
+        """Returns the limiter of the running event loop."""
         from anyio import CapacityLimiter
         from anyio.lowlevel import RunVar
 

@@ -159,7 +159,7 @@ class AppState:
         return sorted(members, key=AppState._outwards)
 
     def _outwards(self) -> tuple[int, int]:
-        """A sort key: the longest prefix first, then who is further in."""
+        """A sort key: the longest prefix first, then the innermost app."""
         depth = 0 if self._prefix is None else self._prefix.depth
         return -depth, -len(self.error_handlers)
 

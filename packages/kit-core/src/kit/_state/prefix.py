@@ -11,7 +11,7 @@ from .patterns import for_router, forms
 
 
 class Prefix:
-    """Tells which paths lie below a prefix.
+    """Matches the paths that lie below a prefix.
 
     Args:
         pattern: The prefix, e.g. `/api/:tenant`.
@@ -33,5 +33,5 @@ class Prefix:
                 self._router.add("ALL", for_router(merge_path(each, "*")), True)
 
     def covers(self, path: str) -> bool:
-        """Tells whether a routing path is the prefix or lies below it."""
+        """Returns whether a routing path is the prefix or lies below it."""
         return bool(self._router.match("ALL", path)[0])

@@ -117,7 +117,7 @@ class Handshake(Struct, eq=False):
         return False
 
     def close(self) -> None:
-        """Tells the handler that accepted, if one did, that no conversation will run."""
+        """Notifies the handler that accepted, if one did, that no conversation will run."""
         refuse, self._on_refusal = self._on_refusal, None
         self._conversation = None
         if refuse is not None:

@@ -92,7 +92,7 @@ async def test_a_parser_that_keeps_content_back_is_given_all_of_it(
     read_form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Keeping(multipart.PushMultipartParser):
-        """Gives content later than it comes, as another version of the package might."""
+        """Hands content on later than it comes, as another version of the package might."""
 
         def parse(self, chunk: bytes) -> Any:
             self._late = getattr(self, "_late", b"") + chunk

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells which names of a module come from other modules."""
+"""Finds out which names of a module come from other modules."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells what answers a URL, by asking the router; no handler is run for it."""
+"""Finds out what answers a URL, by asking the router; no handler is run for it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Explanation:
 
 
 def explain(app: App, method: str, url: str) -> Explanation:
-    """Tells what answers a request. It makes a match: routes can't be added any more then.
+    """Finds what answers a request. It makes a match: routes can't be added any more then.
 
     Args:
         app: The app.

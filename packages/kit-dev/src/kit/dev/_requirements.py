@@ -11,7 +11,7 @@ _PIP = {"granian": "granian"}
 
 
 def missing(*modules: str) -> str | None:
-    """Tells what of what is needed is not installed.
+    """Lists the requirements that are not installed.
 
     Args:
         *modules: Names of modules that are not in a package.

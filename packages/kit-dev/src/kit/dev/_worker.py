@@ -21,7 +21,7 @@ from ._loading import load_app
 
 @dataclass(frozen=True)
 class Started:
-    """Tells that a worker answers requests.
+    """Reports that a worker answers requests.
 
     Attributes:
         routes: The lines that list its routes; None if they are not to be shown.
@@ -32,7 +32,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Failed:
-    """Tells that the app of a worker can't be loaded.
+    """Reports that the app of a worker can't be loaded.
 
     Attributes:
         reason: Why.

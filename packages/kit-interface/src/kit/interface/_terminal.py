@@ -8,7 +8,7 @@ from typing import Any
 
 
 def supports_color(stream: Any) -> bool:
-    """Tells whether ANSI colours may be written to `stream`.
+    """Returns whether ANSI colours may be written to `stream`.
 
     In this order: `NO_COLOR` set to anything but an empty string means no (no-color.org),
     `FORCE_COLOR` likewise means yes, `TERM=dumb` means no; then a terminal means yes.

@@ -299,7 +299,7 @@ class Response(Protocol):
 
 
 def is_response(value: object, /) -> TypeGuard[Response]:
-    """Tells whether a value is a response, e.g. what a handler returned.
+    """Returns whether a value is a response, e.g. what a handler returned.
 
     Only its class is looked at, so that no stream is touched.
 

@@ -65,7 +65,7 @@ class BindableWebSocket(Protocol):
 
 
 def is_bindable(handler: Any, *, websocket: bool = False) -> bool:
-    """Tells whether a handler, or a function that it wraps, has to be bound.
+    """Returns whether a handler, or a function that it wraps, has to be bound.
 
     Args:
         handler: Any handler.

@@ -19,7 +19,7 @@ _FOR_TYPED = "; to read parameters by their annotations, put @typed of kit.typed
 
 
 def takes_next(handler: Any, route: str) -> bool:
-    """Tells whether a handler is middleware: whether it is called with `(c, next)` or `(c)`.
+    """Returns whether a handler is middleware: whether it is called with `(c, next)` or `(c)`.
 
     A second parameter that may be left out is `next` if it has that name. A wrapper that hands
     `*args` on is judged by the function it wraps.
@@ -60,7 +60,7 @@ def takes_next(handler: Any, route: str) -> bool:
 
 
 def accepts(function: Any, count: int) -> bool:
-    """Tells whether a function can be called with a number of positional arguments.
+    """Returns whether a function can be called with a number of positional arguments.
 
     Args:
         function: The function or another callable. One of C code that tells no signature is taken

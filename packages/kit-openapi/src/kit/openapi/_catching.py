@@ -46,7 +46,7 @@ def nodes_in_try(tree: Tree, function: FunctionType) -> Iterator[tuple[ast.AST, 
 
 
 def is_caught(kind: type, catchers: Catchers) -> bool:
-    """Tells whether exceptions of a class are caught, and not raised again.
+    """Returns whether exceptions of a class are caught, and not raised again.
 
     Args:
         kind: The class.

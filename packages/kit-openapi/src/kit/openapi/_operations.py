@@ -156,7 +156,7 @@ def _clash(operation: Operation, earlier: RouterRoute) -> str:
 
 
 def _name_operations(operations: list[Operation]) -> None:
-    """Gives operations their ids. A later one without a name never changes that of another."""
+    """Assigns operations their ids. A later one without a name never changes that of another."""
     taken: set[str] = set()
     # What `describe` named comes first, and gets its name.
     for operation in sorted(operations, key=lambda each: "operation_id" not in each.described):

@@ -94,7 +94,7 @@ def templates(pattern: str) -> Iterator[Template]:
 
 
 def _numbered(segments: list[str | PathParameter]) -> Iterator[str | PathParameter]:
-    """Gives parameters of one name a number: a template has each name once."""
+    """Numbers parameters of the same name: a template has each name once."""
     seen: dict[str, int] = {}
     for each in segments:
         if isinstance(each, str):

@@ -37,7 +37,7 @@ _MODES: dict[Mode, Any] = {"request": "validation", "response": "serialization"}
 
 
 def is_file(kind: Any) -> bool:
-    """Tells whether a type is that of uploaded files."""
+    """Returns whether a type is that of uploaded files."""
     return kind is File or (
         isinstance(kind, type) and all(hasattr(kind, name) for name in _OF_FILES)
     )
@@ -297,7 +297,7 @@ def _complete(value: Any) -> None:
 
 
 def is_json(value: Any) -> bool:
-    """Tells whether JSON has a form for a value: not for infinity, nor for what is no number."""
+    """Returns whether JSON has a form for a value: not for infinity, nor for what is no number."""
     if isinstance(value, dict):
         value = [*value.values()]
     if isinstance(value, (list, tuple)):

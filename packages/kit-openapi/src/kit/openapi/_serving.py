@@ -26,7 +26,7 @@ def entity_tag(body: bytes) -> str:
 
 
 def matches(if_none_match: str | None, etag: str) -> bool:
-    """Tells whether a client has what an entity tag stands for (RFC 9110 section 13.1.2)."""
+    """Returns whether a client has what an entity tag stands for (RFC 9110 section 13.1.2)."""
     if if_none_match is None:
         return False
     tags = [each.strip().removeprefix("W/") for each in if_none_match.split(",")]

@@ -73,7 +73,7 @@ def wrappers(handler: Any) -> Iterator[FunctionType]:
 
 
 def is_of_kit(function: FunctionType) -> bool:
-    """Tells whether a function is defined in a package of Kit."""
+    """Returns whether a function is defined in a package of Kit."""
     # functools.wraps gives a wrapper the module of what it wraps.
     module = str(function.__globals__.get("__name__", ""))
     return module == "kit" or module.startswith("kit.")

@@ -66,7 +66,7 @@ def split(annotation: Any) -> tuple[Any, list[Any]]:
 
 
 def kind_of(annotation: Any) -> Kind:
-    """Tells what kind of value an annotation stands for.
+    """Returns what kind of value an annotation stands for.
 
     `single` is made from one string, `many` from several; `object` has named fields, or holds such
     objects.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells whether one route pattern takes every path that another one takes.
+"""Finds out whether one route pattern takes every path that another one takes.
 
 The routers themselves can't be asked: a match would close them.
 """
@@ -25,7 +25,7 @@ _ITEMS = re.compile(
 
 
 def covers(general: str, special: str) -> bool:
-    """Tells whether every path that the pattern `special` takes is one that `general` takes too.
+    """Returns whether every path that the pattern `special` takes is one that `general` takes too.
 
     True is certain. Where it can't be told, above all between two different expressions, the
     answer is False.

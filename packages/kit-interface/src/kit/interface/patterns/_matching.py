@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells whether a path is one that some route patterns take, without a router."""
+"""Finds out whether a path is one that some route patterns take, without a router."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ class Types:
         return _annotated(name, kind, Group(" = msgspec.field(", arguments, ")").flat)
 
     def _shortened(self, kind: str, name: str) -> str:
-        """Gives a long list of values a name of its own."""
+        """Names a long list of values."""
         parts = _parts(kind)
         for index, part in enumerate(parts):
             if part.startswith("Literal[") and len(part) > _LONG:
