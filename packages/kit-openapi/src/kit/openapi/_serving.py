@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from kit.interface import App
+from kit.interface.fields import list_members
 
 
 class RoutingApp(App, Protocol):
@@ -29,5 +30,5 @@ def matches(if_none_match: str | None, etag: str) -> bool:
     """Returns whether a client has what an entity tag stands for (RFC 9110 section 13.1.2)."""
     if if_none_match is None:
         return False
-    tags = [each.strip().removeprefix("W/") for each in if_none_match.split(",")]
+    tags = [each.removeprefix("W/") for each in list_members(if_none_match)]
     return etag in tags or tags == ["*"]
