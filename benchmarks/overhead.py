@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from .asking import ask, seconds_each
 from .middleware import Asked, rows
 from .tables import Table
 
@@ -77,8 +78,8 @@ def measure(rounds: int, slot_s: float) -> Figures:
 
 
 async def _verified(app: Any, asked: Asked) -> float:
-    """Checks the answer, and tells about how many seconds a request takes."""
-    status, body = await _ask(app, asked)
+    """Checks the answer, and returns about how many seconds a request takes."""
+    status, body = await ask(app, asked.scope, asked.sent)
     if asked.status not in (None, status) or asked.body not in (None, body):
         raise AssertionError(f"answered {status} {body[:60]!r}")
     await _timed(app, asked, WARM_UP_REQUESTS)
@@ -86,23 +87,7 @@ async def _verified(app: Any, asked: Asked) -> float:
 
 
 async def _timed(app: Any, asked: Asked, count: int) -> float:
-    began = time.perf_counter()
-    for _ in range(count):
-        await _ask(app, asked)
-    return (time.perf_counter() - began) / count
-
-
-async def _ask(app: Any, asked: Asked) -> tuple[int, bytes]:
-    sent: list[Any] = []
-
-    async def receive() -> Any:
-        return {"type": "http.request", "body": asked.sent, "more_body": False}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    await app(dict(asked.scope), receive, send)
-    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
+    return await seconds_each(app, asked.scope, asked.sent, count, time.perf_counter)
 
 
 def tables(figures: Figures) -> list[Table]:

@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from .asking import ask, seconds_each
 from .in_process import median_ratio
 from .peers import KIT
 from .tables import Table
@@ -104,31 +105,16 @@ async def _started(figures: Figures) -> tuple[dict[str, Any], list[Lifespan]]:
 
 
 async def _verified(app: Any, row: Row) -> float:
-    """Checks the answer, and tells about how many seconds a request takes."""
-    sent: list[Any] = []
-    await _ask(app, row, sent)
-    body = b"".join(message.get("body", b"") for message in sent[1:])
-    if sent[0]["status"] != 200 or json.loads(body) != row.answer:
-        raise AssertionError(f"answered {sent[0]['status']} {body[:100]!r}")
+    """Checks the answer, and returns about how many seconds a request takes."""
+    status, body = await ask(app, row.scope, row.sent)
+    if status != 200 or json.loads(body) != row.answer:
+        raise AssertionError(f"answered {status} {body[:100]!r}")
     await _timed(app, row, WARM_UP_REQUESTS)
     return await _timed(app, row, WARM_UP_REQUESTS)
 
 
 async def _timed(app: Any, row: Row, count: int) -> float:
-    began = time.process_time()
-    for _ in range(count):
-        await _ask(app, row, [])
-    return max((time.process_time() - began) / count, 1e-9)
-
-
-async def _ask(app: Any, row: Row, sent: list[Any]) -> None:
-    async def receive() -> Any:
-        return {"type": "http.request", "body": row.sent, "more_body": False}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    await app(row.scope.copy(), receive, send)
+    return await seconds_each(app, row.scope, row.sent, count, time.process_time)
 
 
 def tables(figures: Figures) -> list[Table]:
