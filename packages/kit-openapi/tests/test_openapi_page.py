@@ -57,7 +57,7 @@ def test_document_is_served_and_made_once(run: Run) -> None:
     assert b'"/later"' in body
     etag = response.headers.get("etag") or ""
     assert get(run, app, "/openapi.json", if_none_match=f'"x", W/{etag}')[0].status == 304
-    # A comma within a tag separates nothing (RFC 9110 section 5.6.1), so this is one of another name.
+    # A comma within a tag separates nothing (RFC 9110 section 5.6.1): this is another one.
     assert get(run, app, "/openapi.json", if_none_match=f'"x, {etag}, y"')[0].status == 200
     assert get(run, app, "/openapi.json", if_none_match='"x"')[0].status == 200
     assert "servers" not in document(run, app, "/openapi.json")
