@@ -24,9 +24,10 @@ from ._errors import (
     SlowSubscriberError,
     SubscriptionClosedError,
 )
+from ._inbox import Gap, Message, OnOverflow
 from ._memory import MemoryBackend
 from ._redis import RedisBackend
-from ._subscription import Gap, Message, OnOverflow, Subscription
+from ._subscription import Subscription
 
 __all__ = (
     "Backend",

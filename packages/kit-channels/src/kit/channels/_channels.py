@@ -14,9 +14,10 @@ from anyio import CancelScope
 from kit.interface.options import OptionChecks
 
 from ._backend import Backend
+from ._inbox import Inbox, Message, OnOverflow
 from ._json import encode
 from ._memory import MemoryBackend
-from ._subscription import Message, OnOverflow, Subscription, end, interrupt, put
+from ._subscription import Subscription
 
 __all__ = ("Channels",)
 
@@ -29,10 +30,10 @@ _UNFIT_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
 class _Listeners:
     """The subscriptions of this process to one channel."""
 
-    __slots__ = ("is_ready", "subscriptions")
+    __slots__ = ("inboxes", "is_ready")
 
     def __init__(self) -> None:
-        self.subscriptions: dict[Subscription, None] = {}
+        self.inboxes: dict[Inbox, None] = {}
         # Whether the backend has confirmed.
         self.is_ready = False
 
@@ -69,7 +70,7 @@ class Channels:
         self.backend = backend
         self.interruptions = 0
         self._listeners: dict[str, _Listeners] = {}
-        self._subscriptions: dict[Subscription, None] = {}
+        self._inboxes: dict[Inbox, None] = {}
         self._dropped_before = 0
         self._is_running = False
         self._is_starting = False
@@ -77,17 +78,17 @@ class Channels:
     def __repr__(self) -> str:
         state = "running" if self._is_running else "not running"
         name = type(self.backend).__name__
-        return f"<Channels on {name}: {state}, {len(self._subscriptions)} subscriptions>"
+        return f"<Channels on {name}: {state}, {len(self._inboxes)} subscriptions>"
 
     @property
     def dropped(self) -> int:
         """How many messages slow subscribers have lost, in all."""
-        return self._dropped_before + sum(each.dropped for each in self._subscriptions)
+        return self._dropped_before + sum(each.dropped for each in self._inboxes)
 
     @property
     def subscriptions(self) -> int:
         """How many subscriptions this process has."""
-        return len(self._subscriptions)
+        return len(self._inboxes)
 
     async def __aenter__(self) -> Self:
         if self._is_running or self._is_starting:
@@ -110,8 +111,8 @@ class Channels:
         traceback: TracebackType | None,
     ) -> None:
         self._is_running = False
-        for subscription in self._subscriptions:
-            end(subscription)
+        for inbox in self._inboxes:
+            inbox.end()
         self._listeners.clear()
         with CancelScope(shield=True):
             await self.backend.stop()
@@ -209,20 +210,19 @@ class Channels:
         check.number("max_queue_bytes", max_queue_bytes, least=1, unit="byte")
         check.choice("on_overflow", on_overflow, _POLICIES)
         names = tuple(dict.fromkeys(channels))
-        return Subscription(
-            names, self._enter, self._leave, max_queue, max_queue_bytes, on_overflow
-        )
+        inbox = Inbox(names, max_queue, max_queue_bytes, on_overflow)
+        return Subscription(inbox, self._enter, self._leave)
 
-    async def _enter(self, subscription: Subscription) -> None:
+    async def _enter(self, inbox: Inbox) -> None:
         if not self._is_running:
             raise self._not_running()
-        self._subscriptions[subscription] = None
+        self._inboxes[inbox] = None
         unready = []
-        for channel in subscription.channels:
+        for channel in inbox.channels:
             listeners = self._listeners.get(channel)
             if listeners is None:
                 listeners = self._listeners[channel] = _Listeners()
-            listeners.subscriptions[subscription] = None
+            listeners.inboxes[inbox] = None
             if not listeners.is_ready:
                 unready.append((channel, listeners))
         if unready:
@@ -230,15 +230,15 @@ class Channels:
             for _, listeners in unready:
                 listeners.is_ready = True
 
-    def _leave(self, subscription: Subscription) -> None:
-        if self._subscriptions.pop(subscription, self) is None:
-            self._dropped_before += subscription.dropped
-        for channel in subscription.channels:
+    def _leave(self, inbox: Inbox) -> None:
+        if self._inboxes.pop(inbox, self) is None:
+            self._dropped_before += inbox.dropped
+        for channel in inbox.channels:
             listeners = self._listeners.get(channel)
-            if listeners is None or subscription not in listeners.subscriptions:
+            if listeners is None or inbox not in listeners.inboxes:
                 continue
-            del listeners.subscriptions[subscription]
-            if not listeners.subscriptions:
+            del listeners.inboxes[inbox]
+            if not listeners.inboxes:
                 del self._listeners[channel]
                 self.backend.unsubscribe(channel)
 
@@ -246,15 +246,15 @@ class Channels:
         listeners = self._listeners.get(channel)
         if listeners is not None:
             made = Message(channel, message)
-            for subscription in listeners.subscriptions:
-                put(subscription, made)
+            for inbox in listeners.inboxes:
+                inbox.put(made)
 
     def _interrupted(self, channel: str) -> None:
         listeners = self._listeners.get(channel)
         if listeners is not None:
             self.interruptions += 1
-            for subscription in listeners.subscriptions:
-                interrupt(subscription)
+            for inbox in listeners.inboxes:
+                inbox.interrupt()
 
     def _not_running(self) -> RuntimeError:
         return RuntimeError(

@@ -1,52 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""A subscription: a bounded queue of what was published to some channels."""
+"""A subscription: what was published to some channels, as the subscriber receives it."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from anyio import Event
-
-from ._errors import SlowSubscriberError, SubscriptionClosedError
+from ._errors import SubscriptionClosedError
+from ._inbox import Gap, Inbox, Message
 from ._json import decode
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
-__all__ = ("Gap", "Message", "OnOverflow", "Subscription")
+__all__ = ("Subscription",)
 
 T = TypeVar("T")
-
-OnOverflow: TypeAlias = Literal["drop_oldest", "drop_newest", "close"]
-"""What happens to the messages of a subscriber that reads more slowly than others publish."""
-
-
-class Message(NamedTuple):
-    """A message and where it was published.
-
-    Attributes:
-        channel: The channel.
-        data: The message.
-    """
-
-    channel: str
-    data: str | bytes
-
-
-class Gap(NamedTuple):
-    """Messages are missing here.
-
-    Attributes:
-        dropped: How many were dropped since the queue was full.
-        interrupted: Whether the connection to the backend was lost. How many messages were lost by
-            that is not known; there may be none.
-    """
-
-    dropped: int
-    interrupted: bool
 
 
 class Subscription:
@@ -57,52 +27,46 @@ class Subscription:
 
     Attributes:
         channels: The names of the channels.
-        dropped: How many messages were dropped since the queue was full.
-        interruptions: How many times messages may have been lost by the backend. In one outage
-            each of the channels counts.
     """
 
     def __init__(
         self,
-        channels: tuple[str, ...],
-        enter: Callable[[Subscription], Awaitable[None]],
-        leave: Callable[[Subscription], None],
-        max_queue: int,
-        max_queue_bytes: int,
-        on_overflow: OnOverflow,
+        inbox: Inbox,
+        enter: Callable[[Inbox], Awaitable[None]],
+        leave: Callable[[Inbox], None],
     ) -> None:
-        self.channels = channels
-        self.dropped = 0
-        self.interruptions = 0
+        self.channels = inbox.channels
+        self._inbox = inbox
         self._enter = enter
         self._leave = leave
-        self._max_queue = max_queue
-        self._max_queue_bytes = max_queue_bytes
-        self._on_overflow = on_overflow
-        self._queue: deque[Message | Gap] = deque()
-        # Gaps are in the queue as well, and count for neither.
-        self._size = 0
-        self._bytes = 0
-        self._gap_first: Gap | None = None
-        self._arrival: Event | None = None
-        self._is_receiving = False
         self._was_entered = False
-        self._has_ended = False
-        self._has_overflowed = False
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self.channels))
-        return f"<Subscription to {names}: {self._size} waiting, {self.dropped} dropped>"
+        return f"<Subscription to {names}: {self._inbox.size} waiting, {self.dropped} dropped>"
+
+    @property
+    def dropped(self) -> int:
+        """How many messages were dropped since the queue was full."""
+        return self._inbox.dropped
+
+    @property
+    def interruptions(self) -> int:
+        """How many times messages may have been lost by the backend.
+
+        In one outage each of the channels counts.
+        """
+        return self._inbox.interruptions
 
     async def __aenter__(self) -> Self:
         if self._was_entered:
             raise RuntimeError("A subscription can be entered once: call subscribe() again")
         self._was_entered = True
         try:
-            await self._enter(self)
+            await self._enter(self._inbox)
         except BaseException:
-            self._end()
-            self._leave(self)
+            self._inbox.end()
+            self._leave(self._inbox)
             raise
         return self
 
@@ -112,11 +76,9 @@ class Subscription:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._end()
-        self._queue.clear()
-        self._gap_first = None
-        self._size = self._bytes = 0
-        self._leave(self)
+        self._inbox.end()
+        self._inbox.clear()
+        self._leave(self._inbox)
 
     def __aiter__(self) -> Self:
         return self
@@ -187,105 +149,9 @@ class Subscription:
             yield event
 
     async def _next(self) -> Any:
-        if self._is_receiving:
+        if not self._was_entered:
             raise RuntimeError(
-                "Two tasks receive from one subscription at once, and either would get some of the "
-                "messages: subscribe twice"
+                "The subscription is not entered: write `async with channels.subscribe(...) as "
+                "subscription`"
             )
-        while True:
-            if self._gap_first is not None:
-                gap, self._gap_first = self._gap_first, None
-                return gap
-            if self._queue:
-                return self._take()
-            if self._has_overflowed:
-                raise SlowSubscriberError(
-                    f"The subscriber reads too slowly: more than {self._limit()} waited"
-                )
-            if self._has_ended:
-                raise SubscriptionClosedError("The subscription has ended")
-            if not self._was_entered:
-                raise RuntimeError(
-                    "The subscription is not entered: write `async with channels.subscribe(...) as "
-                    "subscription`"
-                )
-            self._arrival = Event()
-            self._is_receiving = True
-            try:
-                await self._arrival.wait()
-            finally:
-                self._arrival = None
-                self._is_receiving = False
-
-    def _limit(self) -> str:
-        return f"{self._max_queue} messages or {self._max_queue_bytes} bytes"
-
-    def _take(self) -> Message | Gap:
-        event = self._queue.popleft()
-        if event.__class__ is Message:
-            self._size -= 1
-            self._bytes -= len(event.data)
-        return event
-
-    def _put(self, message: Message) -> None:
-        if self._has_ended:
-            return
-        size = len(message.data)
-        if self._size and (
-            self._size >= self._max_queue or self._bytes + size > self._max_queue_bytes
-        ):
-            if self._on_overflow == "close":
-                self._has_overflowed = True
-                self._end()
-                return
-            if self._on_overflow == "drop_newest":
-                self.dropped += 1
-                self._put_gap(Gap(1, interrupted=False))
-                return
-            while self._size and (
-                self._size >= self._max_queue or self._bytes + size > self._max_queue_bytes
-            ):
-                self._drop_oldest()
-        self._queue.append(message)
-        self._size += 1
-        self._bytes += size
-        if self._arrival is not None:
-            self._arrival.set()
-
-    def _drop_oldest(self) -> None:
-        event = self._take()
-        if event.__class__ is Message:
-            self.dropped += 1
-            event = Gap(1, interrupted=False)
-        self._gap_first = _joined(self._gap_first, event)  # type: ignore[arg-type]
-
-    def _interrupt(self) -> None:
-        if not self._has_ended:
-            self.interruptions += 1
-            self._put_gap(Gap(0, interrupted=True))
-
-    def _put_gap(self, gap: Gap) -> None:
-        queue = self._queue
-        if queue and queue[-1].__class__ is Gap:
-            queue[-1] = _joined(queue[-1], gap)
-        else:
-            queue.append(gap)
-        if self._arrival is not None:
-            self._arrival.set()
-
-    def _end(self) -> None:
-        self._has_ended = True
-        if self._arrival is not None:
-            self._arrival.set()
-
-
-def _joined(one: Gap | None, other: Gap) -> Gap:
-    if one is None:
-        return other
-    return Gap(one.dropped + other.dropped, one.interrupted or other.interrupted)
-
-
-# For `Channels`, which fills and ends subscriptions. They are no part of what users call.
-put = Subscription._put
-interrupt = Subscription._interrupt
-end = Subscription._end
+        return await self._inbox.next()
