@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Fetches a JSON Web Key Set over HTTPS in a thread, without a client library."""
+
+from __future__ import annotations
+
+from functools import partial
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+MOST_BYTES = 512 * 1024
+
+
+def is_safe_uri(uri: Any) -> bool:
+    """Returns whether keys may be fetched from a URI: by https, or by http from this machine."""
+    if not isinstance(uri, str):
+        return False
+    try:
+        parts = urlsplit(uri)
+        host = parts.hostname
+        _ = parts.port  # it raises if it is none
+    except ValueError:
+        return False
+    if not host or parts.username is not None:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
+
+
+async def fetch_keys(uri: str, timeout_s: float) -> bytes:
+    """Fetches a document.
+
+    The request is made in a thread, which is left behind if it takes too long.
+
+    Args:
+        uri: Where it is; see `is_safe_uri`.
+        timeout_s: Seconds until a step of the request fails.
+
+    Returns:
+        The body.
+
+    Raises:
+        OSError: If it can't be fetched, with the status in its text if it is not 200. Redirections
+            are not followed.
+        ValueError: If the body is too large.
+    """
+    from anyio import to_thread
+
+    return await to_thread.run_sync(partial(_read, uri, timeout_s), abandon_on_cancel=True)
+
+
+def _read(uri: str, timeout_s: float) -> bytes:
+    # PERF: http and ssl, which programs without a remote key set don't need.
+    from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+    class NoRedirection(HTTPRedirectHandler):
+        def redirect_request(self, *args: Any, **kwargs: Any) -> None:
+            return None
+
+    # APPSEC: the scheme was checked, and a redirection could lead anywhere.
+    opener = build_opener(NoRedirection)
+    request = Request(uri, headers={"Accept": "application/jwk-set+json, application/json"})  # noqa: S310
+    with opener.open(request, timeout=timeout_s) as response:
+        if response.status != 200:
+            raise OSError(f"the status is {response.status}, expected 200")
+        body: bytes = response.read(MOST_BYTES + 1)
+    if len(body) > MOST_BYTES:
+        raise ValueError(f"the key set is larger than {MOST_BYTES} bytes")
+    return body
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
