@@ -60,6 +60,7 @@ class JwksCache:
 
     def __init__(self, uri: str, policy: Policy) -> None:
         self._uri = uri
+        self._shown_uri = uri.partition("?")[0]  # a query may have a secret in it
         self._policy = policy
         self._keys: KeySet | None = None
         self._fetched_at = self._asked_at = -float("inf")
@@ -74,13 +75,18 @@ class JwksCache:
         Raises:
             JwksUnavailableError: If there are none, or the source has failed for too long.
         """
-        age_s = monotonic() - self._fetched_at
-        if self._keys is None or age_s >= self._policy.lifetime_s:
+        policy = self._policy
+        keys = self._keys_until(policy.lifetime_s)
+        if keys is not None:
+            return keys
+        # Only the request that asks waits for an answer, while old keys will do for the others.
+        stale = self._keys_until(policy.lifetime_s + policy.max_stale_s)
+        if stale is None or get_ident() not in self._under_way:
             await self._refresh()
-            age_s = monotonic() - self._fetched_at
-        if self._keys is None or age_s > self._policy.lifetime_s + self._policy.max_stale_s:
-            raise JwksUnavailableError("The keys can't be fetched")
-        return self._keys
+            stale = self._keys_until(policy.lifetime_s + policy.max_stale_s)
+        if stale is None:
+            raise JwksUnavailableError(f"The keys of {self._shown_uri} can't be fetched")
+        return stale
 
     async def newer(self, known: KeySet) -> KeySet | None:
         """Returns keys that were fetched after others; None if there are none for now.
@@ -91,6 +97,10 @@ class JwksCache:
         if self._keys is known:
             await self._refresh()
         return None if self._keys is known else self._keys
+
+    def _keys_until(self, most_s: float) -> KeySet | None:
+        """Returns the keys, unless they are that old."""
+        return self._keys if monotonic() - self._fetched_at < most_s else None
 
     async def _refresh(self) -> None:
         """Asks the source, or waits for the answer to who did, unless that was a moment ago."""
@@ -126,9 +136,7 @@ class JwksCache:
             self._pause_s = self._policy.cooldown_s
         except Exception as error:
             # Not with a traceback: what it says comes from the network.
-            _log.warning(
-                "The keys of %s can't be fetched: %s", self._uri.partition("?")[0], _shown(error)
-            )
+            _log.warning("The keys of %s can't be fetched: %s", self._shown_uri, _shown(error))
             self._pause_s = min(_RETRY_S, self._policy.cooldown_s)
         self._asked_at = asked_at
         self._answers += 1

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from functools import partial
 from ipaddress import ip_address
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
 MOST_BYTES = 512 * 1024
+_CHUNK_BYTES = 65536
 
 
 def is_safe_uri(uri: Any) -> bool:
@@ -33,7 +35,7 @@ async def fetch_keys(uri: str, timeout_s: float) -> bytes:
 
     Args:
         uri: Where it is; see `is_safe_uri`.
-        timeout_s: Seconds until a step of the request fails.
+        timeout_s: Seconds until the request fails.
 
     Returns:
         The body.
@@ -52,6 +54,8 @@ def _read(uri: str, timeout_s: float) -> bytes:
     # PERF: http and ssl, which programs without a remote key set don't need.
     from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+    end = monotonic() + timeout_s
+
     class NoRedirection(HTTPRedirectHandler):
         def redirect_request(self, *args: Any, **kwargs: Any) -> None:
             return None
@@ -62,10 +66,15 @@ def _read(uri: str, timeout_s: float) -> bytes:
     with opener.open(request, timeout=timeout_s) as response:
         if response.status != 200:
             raise OSError(f"the status is {response.status}, expected 200")
-        body: bytes = response.read(MOST_BYTES + 1)
-    if len(body) > MOST_BYTES:
-        raise ValueError(f"the key set is larger than {MOST_BYTES} bytes")
-    return body
+        body = bytearray()
+        while chunk := response.read1(_CHUNK_BYTES):
+            body += chunk
+            if len(body) > MOST_BYTES:
+                raise ValueError(f"the key set is larger than {MOST_BYTES} bytes")
+            # A source that sends byte by byte must not keep the thread.
+            if monotonic() > end:
+                raise OSError(f"the key set takes longer than {timeout_s:g} seconds")
+    return bytes(body)
 
 
 def _is_loopback(host: str) -> bool:

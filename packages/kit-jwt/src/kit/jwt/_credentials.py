@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from kit.cookie import format_cookie, get_cookie, get_signed_cookie
 from kit.interface import Context, HTTPException
-from kit.interface.fields import TOKEN, is_field_value, quoted_string
+from kit.interface.fields import TOKEN, quoted_string
 from kit.interface.options import OptionChecks
 
 _PREFIXES = {None: "", "secure": "__Secure-", "host": "__Host-"}
@@ -81,8 +81,6 @@ class Credentials:
     def failure(self, c: Context[Any, Any], error: str, description: str) -> HTTPException:
         """Returns a 401 with a challenge (RFC 6750, section 3)."""
         realm = c.req.url if self._realm is None else self._realm
-        if not is_field_value(realm.strip(" \t")):
-            realm = ""
         challenge = (
             f"{self._scheme} realm={quoted_string(realm)},"
             f'error="{error}",error_description="{description}"'

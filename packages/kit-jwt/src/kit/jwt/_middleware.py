@@ -12,8 +12,8 @@ from kit.interface.options import OptionChecks
 from ._claims import VerifyOptions, claim_checks
 from ._credentials import Credentials, TokenCookie
 from ._guard import CurrentUser, IsRevoked, check_hooks, guard
-from ._keys import ALGORITHMS, SignatureAlgorithm, SignatureKey, algorithm_of, verifier
-from ._tokens import keyed, with_key
+from ._keys import SignatureAlgorithm, SignatureKey, verifier
+from ._tokens import check_algorithm, keyed, with_key
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -131,14 +131,11 @@ def jwt(
     check = OptionChecks("jwt")
     if secret is None:
         raise ValueError("jwt() needs secret=..., the key that tokens are verified with")
-    alg = algorithm_of(secret) if alg is None else alg
-    if alg is None:
-        raise ValueError("jwt() needs alg=..., the algorithm that tokens are signed with")
-    check.choice("alg", alg, ALGORITHMS)
+    alg = check_algorithm(check, secret, alg)
+    check.flag("allow_short_secret", allow_short_secret)
     verify_signature = keyed(
         check, "secret", lambda: verifier(secret, alg, allow_short_secret=allow_short_secret)
     )
-    check.flag("allow_short_secret", allow_short_secret)
     verify = with_key(alg, verify_signature, claim_checks(check, verification))
     return guard(
         check,

@@ -17,7 +17,15 @@ from ._errors import (
     JwtAlgorithmMismatchError,
     JwtTokenSignatureMismatchedError,
 )
-from ._keys import ALGORITHMS, SignatureAlgorithm, SignatureKey, Verify, signer, verifier
+from ._keys import (
+    ALGORITHMS,
+    SignatureAlgorithm,
+    SignatureKey,
+    Verify,
+    algorithm_of,
+    signer,
+    verifier,
+)
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -52,7 +60,7 @@ class VerifiedToken(NamedTuple):
 def sign(
     payload: Mapping[str, Any],
     key: SignatureKey,
-    alg: SignatureAlgorithm = "HS256",
+    alg: SignatureAlgorithm | None = None,
     *,
     header: Mapping[str, Any] | None = None,
     allow_short_secret: bool = False,
@@ -63,8 +71,9 @@ def sign(
         payload: The claims. `exp`, `nbf` and `iat` may be aware datetimes; they are sent as whole
             seconds since the epoch.
         key: The secret for HS256 and its like, else a private key.
-        alg: The algorithm; one that suits the key.
-        header: Members of the header besides `alg` and `typ`, such as `kid`. `typ` may be replaced.
+        alg: The algorithm; one that suits the key. Default: that of the JSON Web Key, or HS256.
+        header: Members of the header besides `alg`, such as `kid`, whose default is that of the
+            JSON Web Key, and `typ`, whose default is `JWT`.
         allow_short_secret: Take a secret that is shorter than the hash of the algorithm.
 
     Returns:
@@ -76,13 +85,16 @@ def sign(
         ValueError: If the key can't be used with the algorithm, or a datetime has no time zone.
     """
     check = OptionChecks("sign")
-    check.choice("alg", alg, ALGORITHMS)
+    alg = check.choice("alg", alg or algorithm_of(key) or "HS256", ALGORITHMS)
     make_signature = keyed(
         check, "key", lambda: signer(key, alg, allow_short_secret=allow_short_secret)
     )
     if not isinstance(payload, Mapping):
         raise TypeError(f"sign(payload=...) takes a mapping, not {type(payload).__name__}")
-    members = {"typ": "JWT", **(header or {}), "alg": alg}
+    if header is not None and "alg" in header:
+        raise ValueError("sign(header=...) can't have 'alg': use alg=...")
+    kid = {"kid": key["kid"]} if isinstance(key, Mapping) and "kid" in key else {}
+    members = {"typ": "JWT", **kid, **(header or {}), "alg": alg}
     claims = {name: _claim(name, value) for name, value in payload.items()}
     signed = b".".join(base64url(msgspec.json.encode(part)) for part in (members, claims))
     return (signed + b"." + base64url(make_signature(signed))).decode("ascii")
@@ -91,7 +103,7 @@ def sign(
 def verify(
     token: str,
     key: SignatureKey,
-    alg: SignatureAlgorithm,
+    alg: SignatureAlgorithm | None = None,
     *,
     allow_short_secret: bool = False,
     **options: Unpack[VerifyOptions],
@@ -103,7 +115,8 @@ def verify(
     Args:
         token: The token.
         key: The secret for HS256 and its like, else a public or private key.
-        alg: The algorithm. A token that was signed with any other is refused.
+        alg: The algorithm. A token that was signed with any other is refused. It may be left out
+            for a JSON Web Key that names its `alg`.
         allow_short_secret: Take a secret that is shorter than the hash of the algorithm.
         **options: Fields of `VerifyOptions`.
 
@@ -116,7 +129,7 @@ def verify(
         ValueError: If the key can't be used with the algorithm, or an option can't be used.
     """
     check = OptionChecks("verify")
-    check.choice("alg", alg, ALGORITHMS)
+    alg = check_algorithm(check, key, alg)
     verify_signature = keyed(
         check, "key", lambda: verifier(key, alg, allow_short_secret=allow_short_secret)
     )
@@ -194,6 +207,18 @@ def verified(parts: Parts, keys: Iterable[Verify], claims: ClaimChecks) -> Verif
     payload = json_object(parts.payload)
     claims.check(payload)
     return VerifiedToken(payload, parts.payload)
+
+
+def check_algorithm(check: OptionChecks, key: Any, alg: Any) -> Any:
+    """Checks the algorithm that tokens are verified with; a JSON Web Key may name it.
+
+    Raises:
+        ValueError: If neither does, or it is unknown.
+    """
+    alg = algorithm_of(key) if alg is None else alg
+    if alg is None:
+        raise ValueError(f"{check.factory}() needs alg=..., the algorithm of the tokens")
+    return check.choice("alg", alg, ALGORITHMS)
 
 
 def keyed(check: OptionChecks, name: str, prepare: Callable[[], Any]) -> Any:
