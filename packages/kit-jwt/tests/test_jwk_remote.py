@@ -32,6 +32,8 @@ class Issuer:
         location: Where it redirects to.
         asked: How often it was asked.
         held: The answers wait while this is not set.
+        drips: Whether the body comes byte by byte, and never ends.
+        left: Set when the client has left such an answer.
     """
 
     def __init__(self) -> None:
@@ -41,6 +43,8 @@ class Issuer:
         self.asked = 0
         self.held = Event()
         self.held.set()
+        self.drips = False
+        self.left = Event()
         issuer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -50,9 +54,21 @@ class Issuer:
                 self.send_response(issuer.status)
                 if issuer.location is not None:
                     self.send_header("Location", issuer.location)
-                self.send_header("Content-Length", str(len(issuer.body)))
-                self.end_headers()
-                self.wfile.write(issuer.body)
+                if issuer.drips:
+                    self.end_headers()
+                    self.drip()
+                else:
+                    self.send_header("Content-Length", str(len(issuer.body)))
+                    self.end_headers()
+                    self.wfile.write(issuer.body)
+
+            def drip(self) -> None:
+                try:
+                    while True:
+                        self.wfile.write(b" ")
+                        issuer.left.wait(0.001)
+                except OSError:
+                    issuer.left.set()
 
             def log_message(self, *args: Any) -> None:
                 pass
@@ -221,6 +237,18 @@ def test_source_that_is_too_slow(run: Run, issuer: Issuer) -> None:
         assert await status(app, "one") == 503
 
     run(main)
+
+
+def test_source_that_sends_byte_by_byte(run: Run, issuer: Issuer) -> None:
+    app = app_with(issuer.uri, timeout=0.05)
+    issuer.drips = True
+
+    async def main() -> None:
+        assert await status(app, "one") == 503
+
+    run(main)
+    # The thread of the request has ended, and its connection with it.
+    assert issuer.left.wait(20)
 
 
 def test_source_that_is_not_there(run: Run) -> None:
@@ -411,9 +439,10 @@ def test_uri_by_tenant(run: Run) -> None:
     run(main)
 
 
-def test_uri_of_a_function_has_to_be_safe(run: Run) -> None:
+@pytest.mark.parametrize("uri", ["http://issuer.example/", None])
+def test_uri_of_a_function_has_to_be_safe(run: Run, uri: str | None) -> None:
     errors: list[str] = []
-    app = app_with(lambda c: "http://issuer.example/")
+    app = app_with(lambda c: uri)
 
     @app.on_error()
     def on_error(error: Exception, c: Any) -> Any:
@@ -425,7 +454,7 @@ def test_uri_of_a_function_has_to_be_safe(run: Run) -> None:
 
     run(main)
     assert errors == [
-        "jwk(jwks_uri='http://issuer.example/') can't be used: expected an https URI such as "
+        f"jwk(jwks_uri={uri!r}) can't be used: expected an https URI such as "
         "'https://issuer.example/jwks', without a user"
     ]
 

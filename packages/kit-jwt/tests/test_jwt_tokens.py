@@ -112,6 +112,20 @@ def test_header_of_a_signed_token() -> None:
     assert decode(token) == DecodedToken({"typ": "at+jwt", "kid": "a", "alg": "HS256"}, {})
 
 
+def test_decoded_headers_are_not_shared() -> None:
+    token = sign({}, SECRET, header={"x": [1]})
+    for header in (decode_header(token), decode(token).header):
+        header["alg"] = "none"
+        header["x"].append(2)
+    assert decode_header(token) == {"typ": "JWT", "alg": "HS256", "x": [1]}
+    assert verify(token, SECRET, "HS256") == {}
+
+
+def test_long_header() -> None:
+    token = sign({"a": 1}, SECRET, header={"x5c": ["A" * 1000]})
+    assert verify(token, SECRET, "HS256") == {"a": 1}
+
+
 def test_times_may_be_datetimes() -> None:
     at = datetime(2023, 11, 14, 22, 13, 20, 900000, tzinfo=UTC)
     token = sign({"exp": at, "nbf": at, "iat": at, "sub": "ann"}, SECRET)

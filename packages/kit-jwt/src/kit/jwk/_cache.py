@@ -94,8 +94,7 @@ class JwksCache:
         Args:
             known: Those in which a key is missing.
         """
-        if self._keys is known:
-            await self._refresh()
+        await self._refresh()
         return None if self._keys is known else self._keys
 
     def _keys_until(self, most_s: float) -> KeySet | None:

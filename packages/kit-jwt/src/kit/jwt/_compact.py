@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from binascii import Error, a2b_base64
+from binascii import Error, a2b_base64, b2a_base64
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 
 from ._errors import JwtHeaderInvalidError, JwtPayloadInvalidError, JwtTokenInvalidError
 
-_STANDARD = bytes.maketrans(b"-_", b"+/")
+# To standard base64, whose own two characters become ones that are not base64.
+_STANDARD = bytes.maketrans(b"-_+/", b"+/!!")
+# Longer headers, which may have certificates in them, are not kept.
+_MOST_KEPT = 512
 _decode_json = msgspec.json.Decoder().decode
 _NOT_JSON = (msgspec.MsgspecError, ValueError, RecursionError)
 
@@ -20,7 +24,8 @@ class Parts(NamedTuple):
     """A token, taken apart and not verified.
 
     Attributes:
-        header: The JOSE header; `alg` is a str in it, as are `kid` and `typ` if they are there.
+        header: The JOSE header, which other tokens may share; `alg` is a str in it, as are `kid`
+            and `typ` if they are there.
         payload: The payload, decoded.
         signed: What the signature is made of.
         signature: The signature, decoded.
@@ -48,7 +53,7 @@ def parse(token: str) -> Parts:
     except ValueError:
         raise JwtTokenInvalidError("The token is not three parts with dots between them") from None
     return Parts(
-        _header(_decoded(header, "header")),
+        _kept_header(header) if len(header) <= _MOST_KEPT else _header(header),
         _decoded(payload, "payload"),
         signed,
         _decoded(signature, "signature"),
@@ -76,18 +81,20 @@ def base64url(data: bytes) -> bytes:
 
 
 def _decoded(part: bytes, name: str) -> bytes:
+    standard = part.translate(_STANDARD)
     try:
-        data = a2b_base64(part.translate(_STANDARD) + b"==")
+        data = a2b_base64(standard + b"==")
     except Error:
         data = None
     # SPEC: RFC 7515 section 2 and RFC 4648 section 3.5. The decoder drops what is no base64, and
     # takes several spellings of the same octets: only the canonical one is the token that was made.
-    if data is None or base64url(data) != part:
+    if data is None or b2a_base64(data, newline=False).rstrip(b"=") != standard:
         raise JwtTokenInvalidError(f"The {name} of the token is not canonical base64url")
     return data
 
 
-def _header(data: bytes) -> dict[str, Any]:
+def _header(part: bytes) -> dict[str, Any]:
+    data = _decoded(part, "header")
     try:
         header = _decode_json(data)
     except _NOT_JSON:
@@ -104,3 +111,7 @@ def _header(data: bytes) -> dict[str, Any]:
         if not isinstance(header.get(name, ""), str):
             raise JwtHeaderInvalidError(f"{name!r} in the header of the token is not a string")
     return header
+
+
+# PERF: nearly all tokens of an app have the same header.
+_kept_header = lru_cache(maxsize=32)(_header)

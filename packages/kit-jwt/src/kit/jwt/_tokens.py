@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -152,7 +153,7 @@ def decode(token: str) -> DecodedToken:
         JwtError: If it is malformed.
     """
     parts = parse(token)
-    return DecodedToken(parts.header, json_object(parts.payload))
+    return DecodedToken(deepcopy(parts.header), json_object(parts.payload))
 
 
 def decode_header(token: str) -> dict[str, Any]:
@@ -164,7 +165,7 @@ def decode_header(token: str) -> dict[str, Any]:
     Raises:
         JwtError: If it is malformed.
     """
-    return parse(token).header
+    return deepcopy(parse(token).header)
 
 
 def with_key(
