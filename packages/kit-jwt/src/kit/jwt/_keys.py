@@ -156,6 +156,8 @@ def _algorithms() -> dict[str, Algorithm]:
 
 def _from_jwk(algorithm: Algorithm, jwk: Mapping[str, Any], alg: str) -> Any:
     try:
+        if jwk.get("k") == "":  # which the oldest PyJWT takes
+            raise ValueError
         return algorithm.from_jwk(dict(jwk))
     except _UNUSABLE:
         # Their texts may quote the key.
