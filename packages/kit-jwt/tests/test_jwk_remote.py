@@ -55,7 +55,6 @@ class Issuer:
                 if issuer.location is not None:
                     self.send_header("Location", issuer.location)
                 if issuer.drips:
-                    self.end_headers()
                     self.drip()
                 else:
                     self.send_header("Content-Length", str(len(issuer.body)))
@@ -64,6 +63,7 @@ class Issuer:
 
             def drip(self) -> None:
                 try:
+                    self.end_headers()
                     while True:
                         self.wfile.write(b" ")
                         issuer.left.wait(0.001)
@@ -240,7 +240,7 @@ def test_source_that_is_too_slow(run: Run, issuer: Issuer) -> None:
 
 
 def test_source_that_sends_byte_by_byte(run: Run, issuer: Issuer) -> None:
-    app = app_with(issuer.uri, timeout=0.05)
+    app = app_with(issuer.uri, timeout=0.5)
     issuer.drips = True
 
     async def main() -> None:
