@@ -19,6 +19,7 @@ SENT = b"x" * 200
 BASIC = "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="  # RFC 7617: Aladdin, open sesame
 ORIGIN = "https://example.com"
 SECRET = "s3cret"
+JWT_SECRET = "use-a-secret-of-at-least-32-bytes-from-the-environment"
 STARLETTE, LITESTAR = "starlette", "litestar"
 
 
@@ -216,6 +217,33 @@ def some_of_two(app: Any) -> Any:
     return some(bearer_auth(token="s3cret"), basic_auth(username="Aladdin", password="open sesame"))
 
 
+def jwt_user(app: Any) -> Any:
+    """A token by a secret, and the user whom a function finds by its claims."""
+    from kit.jwt import jwt
+
+    async def find_user(payload: Any, c: Any) -> Any:
+        return payload["sub"]
+
+    return jwt(secret=JWT_SECRET, alg="HS256", load=find_user).required
+
+
+def litestar_jwt() -> Any:
+    """The same of Litestar."""
+    from litestar.security.jwt import JWTAuth
+
+    async def find_user(token: Any, connection: Any) -> Any:
+        return token.sub
+
+    return [JWTAuth[Any](token_secret=JWT_SECRET, retrieve_user_handler=find_user).on_app_init]
+
+
+def signed_token() -> str:
+    """A token with the claims that Litestar wants."""
+    from kit.jwt import sign
+
+    return sign({"sub": "ann", "iat": 1_700_000_000, "exp": 4_000_000_000}, JWT_SECRET)
+
+
 def secure_headers_with_nonce(app: Any) -> Any:
     """A policy with a nonce, which is new with each answer."""
     from kit.secure_headers import NONCE, secure_headers
@@ -330,6 +358,11 @@ def rows() -> tuple[Row, ...]:
             "bearer-auth",
             Asked(headers={"authorization": "Bearer s3cret"}),
             {KIT: kit(made_by("bearer_auth", "bearer_auth", token="s3cret"))},
+        ),
+        Row(
+            "jwt, HS256 and a user",
+            Asked(headers={"authorization": f"Bearer {signed_token()}"}),
+            {KIT: kit(jwt_user), LITESTAR: litestar(on_app_init=litestar_jwt)},
         ),
         Row(
             "ip-restriction",

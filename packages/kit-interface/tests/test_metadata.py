@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Awaitable
+from typing import Any, Literal
 from unittest.mock import Mock
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import kit.interface.metadata
 from kit import Kit
 from kit.interface import Context, Next
-from kit.interface.metadata import Facts, attach, facts_of, security_of_all
+from kit.interface.metadata import Facts, attach, facts_of, returned_type, security_of_all
 
 BEARER = {"type": "http", "scheme": "bearer"}
 BASIC = {"type": "http", "scheme": "basic"}
@@ -35,8 +36,36 @@ def test_public_names() -> None:
         "Scheme",
         "attach",
         "facts_of",
+        "returned_type",
         "security_of_all",
     )
+
+
+class Finder:
+    async def __call__(self, c: Any) -> int | None:
+        return None
+
+
+def flags(c: Any) -> Literal[True, None]:
+    return True
+
+
+def later(c: Any) -> Awaitable[str | bool]:
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (Finder(), int),
+        (functools.partial(later), str),
+        (flags, None),
+        (lambda c: c, Any),
+        (len, Any),
+    ],
+)
+def test_returned_type(function: Any, expected: Any) -> None:
+    assert returned_type(function) == expected
 
 
 def test_function_without_facts() -> None:
