@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""What can go wrong with sessions while an app runs."""
+
+from __future__ import annotations
+
+from kit.interface import KitError
+
+__all__ = ("SessionError", "SessionStoreError")
+
+
+class SessionError(KitError):
+    """A session can't be used as the code wants to; the base of all errors of sessions."""
+
+
+class SessionStoreError(SessionError):
+    """A store can't be reached, answered too late, or refused to read or write.
+
+    A write that raised this may have happened or not.
+    """
