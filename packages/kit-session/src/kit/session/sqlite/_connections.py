@@ -8,9 +8,9 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 
 from kit.session.stores import SessionRecord
 
@@ -61,31 +61,46 @@ class Connections:
         """Whether the connection that reads is open."""
         return self._reader is not None
 
-    def submit(self, statement: str, parameters: Sequence[object] = ()) -> Future[int]:
-        """Returns the future number of rows that a statement changes."""
+    def submit(self, statement: str | None, parameters: Sequence[object] = ()) -> Future[int]:
+        """Returns the future number of rows that a statement changes.
+
+        Without a statement, the file is opened, and made if it isn't there.
+        """
         with self._lock:
             if self._writer is None:
                 self._writer = Writer(self._path, self._timeout_s, durable=self._durable)
             return self._writer.submit(statement, parameters)
 
+    def open_reader(self) -> None:
+        """Opens the connection that reads, once a statement has been submitted and has ended.
+
+        Raises:
+            SessionStoreError: If it can't be opened.
+        """
+        with self._lock, _session_errors(self._path):
+            if self._reader is None:
+                self._reader = open_reader(self._path)
+
     def read(self, key: str) -> SessionRecord | None:
-        """Reads a record, without waiting.
+        """Reads a record without waiting, over the connection that `open_reader` has opened.
 
         Raises:
             BlockingIOError: If another process keeps the file locked.
             SessionStoreError: If the file can't be read.
         """
         try:
-            # One thread at a time, as the lock is held for some microseconds.
+            # One thread at a time; the lock is held for some microseconds.
             with self._lock:
-                if self._reader is None:
-                    self._reader = open_reader(self._path)
-                return _read(self._reader, key)
+                reader = self._reader
+                if reader is None:
+                    raise BlockingIOError(f"The session file {self._path!r} is not open")
+                return _read(reader, key)
         except sqlite3.Error as error:
             if is_busy(error):
                 raise BlockingIOError(f"The session file {self._path!r} is locked") from error
             if is_broken(error):
-                self._close_reader()
+                # Both connections are opened anew, in case the file was replaced.
+                self.close()
             raise store_error(error, self._path) from error
 
     def read_patiently(self, key: str) -> SessionRecord | None:
@@ -94,11 +109,11 @@ class Connections:
         Raises:
             SessionStoreError: If the file can't be read.
         """
-        try:
-            with closing(open_reader(self._path, self._timeout_s)) as connection:
-                return _read(connection, key)
-        except sqlite3.Error as error:
-            raise store_error(error, self._path) from error
+        with (
+            _session_errors(self._path),
+            closing(open_reader(self._path, self._timeout_s)) as connection,
+        ):
+            return _read(connection, key)
 
     def close(self) -> Writer | None:
         """Closes both connections, that which writes once all is written.
@@ -106,9 +121,11 @@ class Connections:
         Returns:
             What has yet to end.
         """
-        self._close_reader()
         with self._lock:
             writer, self._writer = self._writer, None
+            reader, self._reader = self._reader, None
+            if reader is not None:
+                reader.close()
         if writer is not None:
             writer.stop()
         return writer
@@ -119,11 +136,13 @@ class Connections:
         if writer is not None:
             writer.join()
 
-    def _close_reader(self) -> None:
-        with self._lock:
-            reader, self._reader = self._reader, None
-            if reader is not None:
-                reader.close()
+
+@contextmanager
+def _session_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise store_error(error, path) from error
 
 
 def _read(connection: sqlite3.Connection, key: str) -> SessionRecord | None:
@@ -136,5 +155,5 @@ def _after_fork() -> None:
         each.leave_to_parent()
 
 
-if hasattr(os, "register_at_fork"):
+with suppress(AttributeError):  # on Windows, where no process is forked
     os.register_at_fork(after_in_child=_after_fork)

@@ -8,6 +8,7 @@ import os
 import time
 import weakref
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import Any
 
 from anyio import CancelScope, to_thread
@@ -33,8 +34,7 @@ _REPLACE = (
 _TOUCH = "UPDATE sessions SET expires_at = ? WHERE key = ? AND expires_at > ?"
 _DELETE = "DELETE FROM sessions WHERE key = ? AND expires_at > ?"
 _DELETE_USER = "DELETE FROM sessions WHERE user = ? AND key IS NOT ? AND expires_at > ?"
-# Changes nothing, and succeeds if the file can be used.
-_NOTHING = "DELETE FROM sessions WHERE 0"
+_OPEN = None
 
 
 class SQLiteStore:
@@ -79,7 +79,7 @@ class SQLiteStore:
         Raises:
             SessionStoreError: If it can't be used, or is no file of sessions.
         """
-        await self._execute(_NOTHING)
+        await self._execute(_OPEN)
 
     async def close(self) -> None:
         """Waits until all is written, and closes the file."""
@@ -109,7 +109,8 @@ class SQLiteStore:
             SessionStoreError: If the file can't be read.
         """
         if not self._connections.can_read:
-            self._connections.submit(_NOTHING).result()
+            self._connections.submit(_OPEN).result()
+            self._connections.open_reader()
         return self._connections.read(key)
 
     async def insert(self, key: str, record: SessionRecord, /) -> bool:
@@ -153,13 +154,21 @@ class SQLiteStore:
         """
         return await self._execute(_DELETE_USER, user, keep, time.time())
 
-    async def _execute(self, statement: str, *parameters: Any) -> int:
-        future = self._connections.submit(statement, parameters)
+    async def _execute(self, statement: str | None, *parameters: Any) -> int:
+        count = await _result(self._connections.submit(statement, parameters))
+        self._connections.open_reader()
+        return count
+
+
+async def _result(future: Future[int]) -> int:
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:  # trio, which can wait for such a future in a thread alone
         try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:  # trio, which can't wait for a future but in a thread
             return await to_thread.run_sync(future.result, abandon_on_cancel=True)
-        return await asyncio.wrap_future(future, loop=loop)
+        finally:
+            future.cancel()
+    return await asyncio.wrap_future(future, loop=loop)
 
 
 def _columns(record: SessionRecord) -> Sequence[Any]:

@@ -30,9 +30,12 @@ _SWEEP = (
 
 
 class _Job(NamedTuple):
-    """A statement that waits; the future has the number of rows that it changed."""
+    """A statement that waits; the future has the number of rows that it changed.
 
-    statement: str
+    Without a statement, the file is opened.
+    """
+
+    statement: str | None
     parameters: Sequence[Any]
     future: Future[int]
 
@@ -57,8 +60,11 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="kit.session: SQLite", daemon=True)
         self._thread.start()
 
-    def submit(self, statement: str, parameters: Sequence[Any] = ()) -> Future[int]:
-        """Returns the future number of rows that a statement changes."""
+    def submit(self, statement: str | None, parameters: Sequence[Any] = ()) -> Future[int]:
+        """Returns the future number of rows that a statement changes.
+
+        Without a statement, the file is opened, for which no lock is needed if it is there.
+        """
         job = _Job(statement, parameters, Future())
         self._jobs.put(job)
         return job.future
@@ -113,18 +119,20 @@ class Writer:
             self._connection = open_writer(self._path, self._timeout_s, durable=self._durable)
         connection = self._connection
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            counts = [connection.execute(job.statement, job.parameters).rowcount for job in jobs]
-            self._sweep(connection)
-            connection.execute("COMMIT")
-        except BaseException as error:
-            with suppress(sqlite3.Error):
-                connection.rollback()
-            if isinstance(error, sqlite3.Error) and is_broken(error):
+            with connection:  # commits, or rolls back
+                if any(job.statement for job in jobs):
+                    connection.execute("BEGIN IMMEDIATE")
+                    self._sweep(connection)
+                return [
+                    connection.execute(job.statement, job.parameters).rowcount
+                    if job.statement
+                    else 0
+                    for job in jobs
+                ]
+        except sqlite3.Error as error:
+            if is_broken(error):
                 self._close()
-                raise store_error(error, self._path) from error
             raise
-        return counts
 
     def _sweep(self, connection: sqlite3.Connection) -> None:
         now = time.monotonic()
