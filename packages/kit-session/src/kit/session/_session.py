@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, MutableMapping
+from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from kit.interface import Context
@@ -122,6 +122,7 @@ class Session(MutableMapping[str, Any], Generic[T]):
             )
         state = self._state
         state.change()
+        state.check_available()
         state.rotates = True
         if user is not _KEEP:
             state.user = user
@@ -150,6 +151,7 @@ class Session(MutableMapping[str, Any], Generic[T]):
         What is set afterwards belongs to a new session, e.g. a message for the next page.
         """
         self._state.change()
+        self._state.check_available()
         self._state.destroy()
 
     def flash(self, text: str, category: str = "message") -> None:
@@ -198,7 +200,7 @@ class Session(MutableMapping[str, Any], Generic[T]):
         Raises:
             TypeError: If the function is async.
         """
-        if not callable(other) or isinstance(other, MutableMapping):
+        if not callable(other) or isinstance(other, Mapping):
             super().update(other, **values)
             return
 

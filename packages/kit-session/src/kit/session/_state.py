@@ -174,6 +174,15 @@ class SessionState:
         self._check_open()
         self.load_now()
 
+    def check_available(self) -> None:
+        """Refuses what must not be done without the store.
+
+        Raises:
+            HTTPException: 503 if the store can't be reached, whatever else is tolerated.
+        """
+        if self.is_degraded:
+            raise unavailable(SessionStoreError("The store of the sessions can't be reached"))
+
     @property
     def token(self) -> str:
         """The secret id that the session will have when it is saved."""

@@ -118,7 +118,9 @@ class StoredSessions:
         token = self._token(state)
         assert token is not None  # noqa: S101 - a request without one was loaded by load_now
         try:
-            self._take(state, token, await self.store.read(self.public_id(token)))
+            record = await self.store.read(self.public_id(token))
+            if not state.is_loaded:  # by another task of the request, which may have changed it
+                self._take(state, token, record)
         except SessionStoreError as error:
             self._failed(state, error)
 
@@ -142,7 +144,8 @@ class StoredSessions:
         try:
             content = _decode(record.data)
         except (ValueError, RecursionError) as error:
-            raise SessionStoreError("The store has a record that is no session") from error
+            _logger.error("The store has a record that is no session: %s", error)
+            return None
         if content.superseded:
             if time.time() < record.created_at + _SUPERSEDED_S:
                 raise _Superseded
@@ -171,7 +174,8 @@ class StoredSessions:
             await self._save(state)
         except SessionStoreError as error:
             _logger.error("A session could not be saved: %s", error)
-            if not self._tolerates_failures:
+            # APPSEC: nobody must believe to have logged out, or in, who hasn't.
+            if state.rotates or state.ended is not None or not self._tolerates_failures:
                 raise unavailable(error) from error
 
     async def _save(self, state: SessionState) -> None:
