@@ -187,6 +187,7 @@ class SessionStoreConformance:
             assert await self._read(one, key) is None
             assert await one.delete_user("a") == 0
             assert await one.insert(key, record)
+            assert await one.delete_user("a") == 1
 
     def test_keys_are_apart(self) -> None:
         """No key reads, changes or removes the record of another one."""
