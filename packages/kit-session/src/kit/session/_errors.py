@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from kit.interface import KitError
 
-__all__ = ("SessionError", "SessionStoreError")
+__all__ = ("SessionConflictError", "SessionDataError", "SessionError", "SessionStoreError")
 
 
 class SessionError(KitError):
     """A session can't be used as the code wants to; the base of all errors of sessions."""
+
+
+class SessionDataError(SessionError, ValueError):
+    """What a session holds can't be saved: it is no JSON, or too large for a cookie."""
 
 
 class SessionStoreError(SessionError):
@@ -17,3 +21,7 @@ class SessionStoreError(SessionError):
 
     A write that raised this may have happened or not.
     """
+
+
+class SessionConflictError(SessionStoreError):
+    """Other requests changed a session again and again, so that this one couldn't be saved."""

@@ -141,6 +141,8 @@ class ImmediateSessionStore(SessionStore, Protocol):
     def read_now(self, key: str, /) -> SessionRecord | None:
         """Returns the record of a key, as `read` does, without waiting for anything.
 
+        It may be called in any thread, as plain handlers may run in threads.
+
         Args:
             key: The key.
 
