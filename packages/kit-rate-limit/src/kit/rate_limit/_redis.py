@@ -53,7 +53,7 @@ class RedisStore:
     ) -> None:
         check = OptionChecks("RedisStore")
         self._prefix = check.text("prefix", prefix)
-        self._timeout_s = check.number("timeout", timeout, least=0.001, unit="s", whole=False)
+        self._timeout_s = check.number("timeout", timeout, least=0.001, unit="seconds", whole=False)
         check.number("max_connections", max_connections, least=1)
         self._connect = _connecting(redis, self._timeout_s, max_connections)
         self._loop: asyncio.AbstractEventLoop | None = None
