@@ -61,6 +61,6 @@ def jwk_of(key: Any, **more: Any) -> dict[str, Any]:
     return {**made, **more}
 
 
-def public_jwk(alg: str, name: str = "", **more: Any) -> dict[str, Any]:
+def public_jwk(alg: str, name: str = "", /, **more: Any) -> dict[str, Any]:
     """The public key for an algorithm as JSON Web Key."""
     return jwk_of(private_key(alg, name).public_key(), **more)
