@@ -19,17 +19,23 @@ ASYMMETRIC = (
 )
 
 
-@cache
 def rsa_key(name: str = "", size: int = 2048) -> rsa.RSAPrivateKey:
     """An RSA key; the same one for the same name."""
+    return _rsa_key(name, size)
+
+
+def private_key(alg: str, name: str = "") -> Any:
+    """A private key for an algorithm; the same one for the same name."""
+    return rsa_key(name) if alg[:2] in ("RS", "PS") else _private_key(alg, name)
+
+
+@cache
+def _rsa_key(name: str, size: int) -> rsa.RSAPrivateKey:
     return rsa.generate_private_key(65537, size)
 
 
 @cache
-def private_key(alg: str, name: str = "") -> Any:
-    """A private key for an algorithm; the same one for the same name."""
-    if alg[:2] in ("RS", "PS"):
-        return rsa_key(name)
+def _private_key(alg: str, name: str) -> Any:
     if alg == "Ed448":
         return ed448.Ed448PrivateKey.generate()
     if alg == "EdDSA":
