@@ -257,7 +257,7 @@ URI = "https://issuer.example/jwks"
             "jwk(keys=...): a key set has at most 100 keys, not 101",
         ),
         (
-            {"keys": list, "alg": "RS256"},
+            {"keys": lambda: KEYS, "alg": "RS256"},
             TypeError,
             "jwk(keys=...) takes a function (c): the signature of what it was given is <lambda>()",
         ),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable, Iterator
@@ -81,15 +82,23 @@ def issuer() -> Iterator[Issuer]:
 
 
 class Source:
-    """A function for `fetch`: what it returns or raises, and how often it was called."""
+    """A function for `fetch`.
+
+    Attributes:
+        result: What it returns or raises.
+        calls: The URIs that it was called with.
+        gate: What it waits for.
+    """
 
     def __init__(self, *names: str) -> None:
         self.result: Any = keys(*names)
         self.calls: list[str] = []
+        self.gate: anyio.Event | None = None
 
     async def __call__(self, uri: str) -> Any:
         self.calls.append(uri)
-        await anyio.lowlevel.checkpoint()
+        if self.gate is not None:
+            await self.gate.wait()
         if isinstance(self.result, Exception):
             raise self.result
         return self.result
@@ -169,12 +178,16 @@ def test_requests_at_once_fetch_once(run: Run, issuer: Issuer) -> None:
     assert issuer.asked == 1
 
 
-@pytest.mark.parametrize("problem", ["status", "redirection", "no JSON", "no keys", "size", "many"])
+@pytest.mark.parametrize(
+    "problem", ["status", "success", "redirection", "no JSON", "no keys", "size", "many"]
+)
 def test_answers_without_keys(
     run: Run, issuer: Issuer, problem: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     if problem == "status":
         issuer.status = 500
+    elif problem == "success":
+        issuer.status = 203
     elif problem == "redirection":
         issuer.status, issuer.location = 302, issuer.uri + "/elsewhere"
     else:
@@ -303,58 +316,66 @@ def test_failures_are_not_repeated_at_once(run: Run) -> None:
     assert len(source.calls) == 1
 
 
-def test_cancelled_request_leaves_the_keys_to_others(run: Run) -> None:
+async def called(source: Source, times: int) -> None:
+    while len(source.calls) < times:
+        await anyio.lowlevel.checkpoint()
+
+
+def test_client_that_leaves_takes_no_keys_along(run: Run) -> None:
     source = Source("one")
     app = app_with(fetch=source)
+
+    async def main() -> None:
+        source.gate = anyio.Event()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(status, app, "one")
+            await called(source, 1)
+            tasks.cancel_scope.cancel()
+            source.gate.set()
+        assert await status(app, "one") == 200
+
+    run(main)
+    assert len(source.calls) == 1
+
+
+async def test_task_that_is_cancelled_leaves_the_question_to_others() -> None:
+    # asyncio's own cancellation goes through the shields of anyio.
+    source = Source("one")
+    app = app_with(fetch=source)
+    source.gate = anyio.Event()
+    first = asyncio.create_task(status(app, "one"))
+    await called(source, 1)
+    second = asyncio.create_task(status(app, "one"))
+    await asyncio.sleep(0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    source.gate.set()
+    assert await second == 200
+    assert len(source.calls) == 2
+
+
+def test_old_keys_do_for_others_while_the_source_is_asked(run: Run) -> None:
+    source = Source("one")
+    app = app_with(fetch=source, lifetime=0, cooldown=0)
     answers: list[int] = []
 
     async def request() -> None:
         answers.append(await status(app, "one"))
 
     async def main() -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(request)
-            while not source.calls:
-                await anyio.lowlevel.checkpoint()
-            tasks.cancel_scope.cancel()
-        assert not answers
         await request()
-
-    run(main)
-    assert answers == [200]
-    assert len(source.calls) == 1
-
-
-def test_old_keys_do_for_requests_that_come_while_the_source_is_asked(run: Run) -> None:
-    source = Source("one")
-    app = app_with(fetch=source, lifetime=0, cooldown=0)
-    answers: list[int] = []
-
-    async def main() -> None:
-        assert await status(app, "one") == 200
-        goes_on = anyio.Event()
-
-        async def slow(uri: str) -> Any:
-            source.calls.append(uri)
-            await goes_on.wait()
-            return keys("one")
-
-        source.result = keys("one")
-        source.answer = slow  # type: ignore[attr-defined]
-
-        async def request() -> None:
-            answers.append(await status(app, "one"))
-
+        source.gate = anyio.Event()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(request)
-            while len(source.calls) < 2:
-                await anyio.lowlevel.checkpoint()
+            await called(source, 2)
             await request()
-            assert answers == [200]
-            goes_on.set()
-        assert answers == [200, 200]
+            assert answers == [200, 200]
+            source.gate.set()
 
     run(main)
+    assert answers == [200] * 3
+    assert len(source.calls) == 2
 
 
 # --- several sources -----------------------------------------------------------------------------

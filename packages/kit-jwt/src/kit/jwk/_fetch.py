@@ -52,6 +52,7 @@ async def fetch_keys(uri: str, timeout_s: float) -> bytes:
 
 def _read(uri: str, timeout_s: float) -> bytes:
     # PERF: http and ssl, which programs without a remote key set don't need.
+    from urllib.error import HTTPError
     from urllib.request import HTTPRedirectHandler, Request, build_opener
 
     end = monotonic() + timeout_s
@@ -63,7 +64,12 @@ def _read(uri: str, timeout_s: float) -> bytes:
     # APPSEC: the scheme was checked, and a redirection could lead anywhere.
     opener = build_opener(NoRedirection)
     request = Request(uri, headers={"Accept": "application/jwk-set+json, application/json"})  # noqa: S310
-    with opener.open(request, timeout=timeout_s) as response:
+    try:
+        response = opener.open(request, timeout=timeout_s)
+    except HTTPError as error:
+        with error:  # it holds the connection
+            raise OSError(f"the status is {error.code}, expected 200") from None
+    with response:
         if response.status != 200:
             raise OSError(f"the status is {response.status}, expected 200")
         body = bytearray()

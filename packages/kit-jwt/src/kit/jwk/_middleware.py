@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ("Fetch", "Keys", "jwk", "verify_with_jwks")
 
 P = TypeVar("P")
-U = TypeVar("U")
+R = TypeVar("R")
 
 Keys: TypeAlias = Sequence[Mapping[str, Any]] | Mapping[str, Any]
 """JSON Web Keys, or a JSON Web Key Set that has them in `keys`."""
@@ -67,8 +67,8 @@ def jwk(
     realm: str | None = None,
     verification: VerifyOptions | None = None,
     scheme: str = "Bearer",
-    type: TypeForm[P] | None = None,
-    load: Callable[[P, Any], Awaitable[U | None]],
+    type: TypeForm[P],
+    load: Callable[[P, Any], R],
     user_variable: str = "user",
     is_revoked: IsRevoked | None = None,
     fetch: Fetch | None = None,
@@ -76,7 +76,7 @@ def jwk(
     cooldown: float = _COOLDOWN,
     max_stale: float = _MAX_STALE,
     timeout: float = _TIMEOUT,
-) -> CurrentUser[U]: ...
+) -> CurrentUser[R]: ...
 @overload
 def jwk(
     *,
@@ -88,8 +88,7 @@ def jwk(
     realm: str | None = None,
     verification: VerifyOptions | None = None,
     scheme: str = "Bearer",
-    type: TypeForm[P] | None = None,
-    load: Callable[[P, Any], U | None],
+    load: Callable[[dict[str, Any], Any], R],
     user_variable: str = "user",
     is_revoked: IsRevoked | None = None,
     fetch: Fetch | None = None,
@@ -97,7 +96,7 @@ def jwk(
     cooldown: float = _COOLDOWN,
     max_stale: float = _MAX_STALE,
     timeout: float = _TIMEOUT,
-) -> CurrentUser[U]: ...
+) -> CurrentUser[R]: ...
 def jwk(
     *,
     keys: Any = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from itertools import count
-from typing import Any, Generic, NamedTuple, Optional, TypeAlias, TypeVar, cast
+from typing import Any, Generic, NamedTuple, Optional, TypeAlias, TypeVar, overload
 
 import msgspec
 
@@ -21,6 +21,7 @@ from ._tokens import VerifiedToken
 
 __all__ = ("CurrentUser", "IsRevoked")
 
+R_co = TypeVar("R_co", covariant=True)
 U = TypeVar("U")
 
 # Any lets a function annotate its context as the core's own class, or one with its types.
@@ -32,8 +33,10 @@ _USER = "user"
 _numbers = count(1)
 
 
-class CurrentUser(Generic[U]):
+class CurrentUser(Generic[R_co]):
     """The user of a request, whom `load` found by the claims of the token.
+
+    Its type parameter is what `load` returns: a user, or something to await that has one.
 
         user = jwt(secret=SECRET, alg="HS256", load=find_user)
         app.get("/me", user.required, lambda c: c.text(user(c).name))
@@ -52,7 +55,11 @@ class CurrentUser(Generic[U]):
         self._name = name
         self._state = state
 
-    def __call__(self, c: Context[Any, Any]) -> U:
+    @overload
+    def __call__(self: CurrentUser[Awaitable[U | None]], c: Context[Any, Any], /) -> U: ...
+    @overload
+    def __call__(self: CurrentUser[U | None], c: Context[Any, Any], /) -> U: ...
+    def __call__(self, c: Context[Any, Any], /) -> Any:
         """Returns the user of a request.
 
         Args:
@@ -63,12 +70,16 @@ class CurrentUser(Generic[U]):
                 through.
             RuntimeError: If neither `required` nor `optional` has run.
         """
-        user = self.get(c)
+        user = self._found(c)
         if user is None:
             raise self._state.credentials.absent(c)
         return user
 
-    def get(self, c: Context[Any, Any]) -> U | None:
+    @overload
+    def get(self: CurrentUser[Awaitable[U | None]], c: Context[Any, Any], /) -> U | None: ...
+    @overload
+    def get(self: CurrentUser[U | None], c: Context[Any, Any], /) -> U | None: ...
+    def get(self, c: Context[Any, Any], /) -> Any:
         """Returns the user of a request; None for one without a token.
 
         Args:
@@ -77,13 +88,16 @@ class CurrentUser(Generic[U]):
         Raises:
             RuntimeError: If neither `required` nor `optional` has run.
         """
+        return self._found(c)
+
+    def _found(self, c: Context[Any, Any]) -> Any:
         found = c.get(self._state.key)
         if found is None:
             raise RuntimeError(
                 f"There is no user yet: neither .required nor .optional of {self._name}(load=...) "
                 "has run. Register one of them for the route, before its handler"
             )
-        return cast("U | None", found[0])
+        return found[0]
 
 
 class State(NamedTuple):

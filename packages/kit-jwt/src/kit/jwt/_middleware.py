@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from kit.interface import AsyncMiddleware
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ("jwt",)
 
 P = TypeVar("P")
-U = TypeVar("U")
+R = TypeVar("R")
 
 
 @overload
@@ -49,12 +49,12 @@ def jwt(
     realm: str | None = None,
     verification: VerifyOptions | None = None,
     scheme: str = "Bearer",
-    type: TypeForm[P] | None = None,
-    load: Callable[[P, Any], Awaitable[U | None]],
+    type: TypeForm[P],
+    load: Callable[[P, Any], R],
     user_variable: str = "user",
     is_revoked: IsRevoked | None = None,
     allow_short_secret: bool = False,
-) -> CurrentUser[U]: ...
+) -> CurrentUser[R]: ...
 @overload
 def jwt(
     *,
@@ -65,12 +65,11 @@ def jwt(
     realm: str | None = None,
     verification: VerifyOptions | None = None,
     scheme: str = "Bearer",
-    type: TypeForm[P] | None = None,
-    load: Callable[[P, Any], U | None],
+    load: Callable[[dict[str, Any], Any], R],
     user_variable: str = "user",
     is_revoked: IsRevoked | None = None,
     allow_short_secret: bool = False,
-) -> CurrentUser[U]: ...
+) -> CurrentUser[R]: ...
 def jwt(
     *,
     secret: Any = None,
