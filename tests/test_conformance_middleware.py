@@ -30,6 +30,8 @@ MODULES: tuple[str, ...] = (
     "csrf",
     "factory",
     "ip_restriction",
+    "jwk",
+    "jwt",
     "language",
     "method_not_allowed",
     "method_override",
@@ -43,8 +45,6 @@ MODULES: tuple[str, ...] = (
 ABSENT = {
     "kit.compress",
     "kit.etag",
-    "kit.jwk",
-    "kit.jwt",
     "kit.serve_static",
 }
 

@@ -14,12 +14,11 @@ from kit.interface.credentials import (
     compare_by_hash_function,
 )
 from kit.interface.fields import TOKEN, quoted_string
-from kit.interface.metadata import attach
+from kit.interface.metadata import attach, returned_type
 from kit.interface.options import OptionChecks
 
 from ._failures import Failure, FailureOptions, prepare
 from ._tokens import check_tokens
-from ._users import user_type
 
 __all__ = ("FailureOptions", "HashFunction", "VerifyToken", "bearer_auth")
 
@@ -141,7 +140,7 @@ def bearer_auth(
             raise await absent.error(c)
         await next()
 
-    provided = None if verify_token is None else user_type(verify_token)
+    provided = None if verify_token is None else returned_type(verify_token)
     own = _security_scheme(prefix, header_name)
     return attach(
         bearer_auth,

@@ -35,15 +35,25 @@ what each of them requires is required.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
-from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from types import MappingProxyType, NoneType, UnionType
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from ._errors import ValidationTarget
 
-__all__ = ("Facts", "Scheme", "attach", "facts_of", "security_of_all")
+__all__ = ("Facts", "Scheme", "attach", "facts_of", "returned_type", "security_of_all")
 
 Scheme: TypeAlias = Mapping[str, Any]
 """A Security Scheme Object of OpenAPI (section 4.8.27 of version 3.1.1)."""
@@ -209,6 +219,32 @@ def security_of_all(functions: Iterable[Any]) -> tuple[Scheme | tuple[Scheme, ..
     return tuple(found)
 
 
+def returned_type(function: Any) -> Any:
+    """Returns the type that a function is annotated to return, such as that of a user.
+
+    Args:
+        function: A function that middleware is given, plain or async, or another callable.
+
+    Returns:
+        The type, without None, and without the bools that only say whether something is accepted;
+        that of the result, if the function is async. None if nothing is left; Any if the function
+        doesn't say what it returns.
+    """
+    while isinstance(function, partial):
+        function = function.func
+    if not hasattr(function, "__code__") and not hasattr(function, "__func__"):
+        function = type(function).__call__
+    try:
+        returned = get_type_hints(function, include_extras=True).get("return", Any)
+    except (NameError, TypeError, AttributeError):  # it names what is defined later, or nowhere
+        return Any
+    if get_origin(returned) in (Awaitable, Coroutine):
+        returned = get_args(returned)[-1]
+    members = get_args(returned) if get_origin(returned) in (Union, UnionType) else (returned,)
+    users = tuple(each for each in members if not _is_verdict(each))
+    return Union[users] if users else None  # noqa: UP007 - they are known at runtime alone
+
+
 def _layers(handler: Any) -> Iterator[Any]:
     seen: set[int] = set()
     while handler is not None and id(handler) not in seen:  # something may wrap itself
@@ -226,3 +262,9 @@ def _merged(layers: Any) -> dict[str, Any]:
             old = merged.get(name)
             merged[name] = {**old, **value} if isinstance(old, dict) else value
     return merged
+
+
+def _is_verdict(kind: Any) -> bool:
+    if get_origin(kind) is Literal:
+        return all(isinstance(value, bool) or value is None for value in get_args(kind))
+    return kind is None or kind is NoneType or kind is bool

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Verifies a token with keys that are given, or fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from kit.interface.calls import call
+from kit.interface.options import OptionChecks
+from kit.jwt._claims import ClaimChecks
+from kit.jwt._compact import parse
+from kit.jwt._errors import (
+    JwtAlgorithmNotAllowedError,
+    JwtHeaderRequiresKidError,
+    JwtKeyNotFoundError,
+)
+from kit.jwt._keys import ASYMMETRIC, SYMMETRIC
+from kit.jwt._tokens import VerifiedToken, verified
+
+from ._cache import JwksCache, Policy
+from ._fetch import fetch_keys, is_safe_uri
+from ._keys import KeySet, key_list, key_set
+
+# A function that returns the URI returns one for each tenant.
+_MOST_URIS = 32
+
+
+class Sources:
+    """The keys of a middleware: those of `keys`, then those of `jwks_uri`.
+
+    Args:
+        check: The checks of the factory.
+        keys: The option.
+        jwks_uri: The option.
+        policy: When keys are fetched.
+    """
+
+    def __init__(self, check: OptionChecks, keys: Any, jwks_uri: Any, policy: Policy) -> None:
+        if keys is None and jwks_uri is None:
+            raise ValueError(
+                f"{check.factory}() needs keys=... or jwks_uri=..., the keys that tokens are "
+                "verified with"
+            )
+        self._keys = keys
+        self._given: KeySet | None = None
+        if callable(keys):
+            check.function("keys", keys, "(c)")
+        elif keys is not None:
+            try:
+                self._given = KeySet(key_list(keys))
+            except TypeError as problem:
+                raise TypeError(f"{check.factory}(keys=...): {problem}") from None
+            except ValueError as problem:
+                raise ValueError(f"{check.factory}(keys=...): {problem}") from None
+        if callable(jwks_uri):
+            check.function("jwks_uri", jwks_uri, "(c)")
+        elif jwks_uri is not None:
+            check.text("jwks_uri", jwks_uri)
+            _check_uri(check, jwks_uri)
+        self._check = check
+        self._jwks_uri = jwks_uri
+        self._policy = policy
+        self._caches: dict[str, JwksCache] = {}
+
+    async def verify(
+        self, token: str, c: Any, algorithms: Sequence[str], claims: ClaimChecks
+    ) -> VerifiedToken:
+        """Verifies a token.
+
+        Args:
+            token: The token.
+            c: What functions among the options are called with.
+            algorithms: Those that are allowed.
+            claims: What else is checked.
+
+        Raises:
+            JwtError: If it is refused.
+            JwksUnavailableError: If the keys can't be fetched.
+        """
+        parts = parse(token)
+        alg, kid = parts.header["alg"], parts.header.get("kid")
+        if alg not in algorithms:
+            raise JwtAlgorithmNotAllowedError(f"The token is signed with {alg!r:.20}")
+        found = await self._find(c, kid, alg)
+        if not found:
+            if kid is None:
+                raise JwtHeaderRequiresKidError("The token names no key by 'kid'")
+            raise JwtKeyNotFoundError(f"There is no key {kid!r:.40} for {alg}")
+        return verified(parts, found, claims)
+
+    async def _find(self, c: Any, kid: str | None, alg: str) -> list[Any]:
+        given = self._given
+        if given is None and self._keys is not None:
+            given = key_set(await call(self._keys, c))
+        found = [] if given is None else given.find(kid, alg)
+        if found or self._jwks_uri is None:
+            return found
+        cache = await self._cache(c)
+        known = await cache.current()
+        found = known.find(kid, alg)
+        if not found and kid is not None:
+            newer = await cache.newer(known)
+            found = [] if newer is None else newer.find(kid, alg)
+        return found
+
+    async def _cache(self, c: Any) -> JwksCache:
+        uri = self._jwks_uri
+        if callable(uri):
+            uri = await call(uri, c)
+            _check_uri(self._check, uri)
+        cache = self._caches.get(uri)
+        if cache is None:
+            if len(self._caches) >= _MOST_URIS:
+                del self._caches[next(iter(self._caches))]
+            cache = self._caches[uri] = JwksCache(uri, self._policy)
+        return cache
+
+
+def check_algorithms(check: OptionChecks, name: str, value: Any) -> tuple[str, ...]:
+    """Checks the allowed algorithms, all of which have public keys.
+
+    Raises:
+        TypeError: If it is neither a str nor a list of them.
+        ValueError: If there is none, or one is unknown or symmetric.
+    """
+    if value is None:
+        raise ValueError(f"{check.factory}() needs {name}=..., the algorithms that are allowed")
+    algorithms = check.texts(name, value)
+    for each in algorithms:
+        if each in SYMMETRIC:
+            check.unusable(
+                name, each, "algorithms with public keys; use kit.jwt for tokens with a secret"
+            )
+        check.choice(name, each, ASYMMETRIC)
+    if not algorithms:
+        check.unusable(name, value, "at least one algorithm, such as 'RS256'")
+    return algorithms
+
+
+def check_policy(
+    check: OptionChecks, fetch: Any, lifetime: Any, cooldown: Any, max_stale: Any, timeout: Any
+) -> Policy:
+    """Checks the options that say when keys are fetched.
+
+    Raises:
+        TypeError: If one has the wrong type.
+        ValueError: If a number is out of range.
+    """
+    for name, value in (("lifetime", lifetime), ("cooldown", cooldown), ("max_stale", max_stale)):
+        check.number(name, value, least=0, unit="seconds", whole=False)
+    check.number("timeout", timeout, least=0.001, unit="seconds", whole=False)
+    if fetch is None:
+        fetch = partial(fetch_keys, timeout_s=timeout)
+    else:
+        check.function("fetch", fetch, "(uri)")
+    return Policy(fetch, lifetime, cooldown, max_stale, timeout)
+
+
+def _check_uri(check: OptionChecks, uri: Any) -> None:
+    if not is_safe_uri(uri):
+        check.unusable(
+            "jwks_uri", uri, "an https URI such as 'https://issuer.example/jwks', without a user"
+        )

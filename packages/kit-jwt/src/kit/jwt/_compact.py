@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Takes a token apart: the JWS Compact Serialization (RFC 7515, section 7.1)."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from binascii import Error, a2b_base64
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ._errors import JwtHeaderInvalidError, JwtPayloadInvalidError, JwtTokenInvalidError
+
+_STANDARD = bytes.maketrans(b"-_", b"+/")
+_decode_json = msgspec.json.Decoder().decode
+_NOT_JSON = (msgspec.MsgspecError, ValueError, RecursionError)
+
+
+class Parts(NamedTuple):
+    """A token, taken apart and not verified.
+
+    Attributes:
+        header: The JOSE header; `alg` is a str in it, as are `kid` and `typ` if they are there.
+        payload: The payload, decoded.
+        signed: What the signature is made of.
+        signature: The signature, decoded.
+    """
+
+    header: dict[str, Any]
+    payload: bytes
+    signed: bytes
+    signature: bytes
+
+
+def parse(token: str) -> Parts:
+    """Takes a token apart.
+
+    Args:
+        token: Header, payload and signature, in base64url with dots between them.
+
+    Raises:
+        JwtTokenInvalidError: If it is not that, or a part is not canonical base64url.
+        JwtHeaderInvalidError: If the header is not one that can be verified.
+    """
+    try:
+        signed, _, signature = token.encode("ascii").rpartition(b".")
+        header, payload = signed.split(b".")
+    except ValueError:
+        raise JwtTokenInvalidError("The token is not three parts with dots between them") from None
+    return Parts(
+        _header(_decoded(header, "header")),
+        _decoded(payload, "payload"),
+        signed,
+        _decoded(signature, "signature"),
+    )
+
+
+def json_object(payload: bytes) -> dict[str, Any]:
+    """Decodes the payload, which is a JSON object (RFC 7519, section 7.2).
+
+    Raises:
+        JwtPayloadInvalidError: If it is anything else.
+    """
+    try:
+        value = _decode_json(payload)
+    except _NOT_JSON:
+        value = None
+    if not isinstance(value, dict):
+        raise JwtPayloadInvalidError("The payload is not a JSON object")
+    return value
+
+
+def base64url(data: bytes) -> bytes:
+    """Returns data in base64url without padding (RFC 7515, section 2)."""
+    return urlsafe_b64encode(data).rstrip(b"=")
+
+
+def _decoded(part: bytes, name: str) -> bytes:
+    try:
+        data = a2b_base64(part.translate(_STANDARD) + b"==")
+    except Error:
+        data = None
+    # SPEC: RFC 7515 section 2 and RFC 4648 section 3.5. The decoder drops what is no base64, and
+    # takes several spellings of the same octets: only the canonical one is the token that was made.
+    if data is None or base64url(data) != part:
+        raise JwtTokenInvalidError(f"The {name} of the token is not canonical base64url")
+    return data
+
+
+def _header(data: bytes) -> dict[str, Any]:
+    try:
+        header = _decode_json(data)
+    except _NOT_JSON:
+        header = None
+    if not isinstance(header, dict):
+        raise JwtTokenInvalidError("The header of the token is not a JSON object")
+    # SPEC: RFC 7515 section 4.1.11: what is critical has to be understood, and no extension is.
+    # RFC 7797 section 6 demands `crit` with `b64`, so without it the token is malformed.
+    if "crit" in header or "b64" in header:
+        raise JwtHeaderInvalidError("The token asks for an extension by 'crit' or 'b64'")
+    if not isinstance(header.get("alg"), str):
+        raise JwtHeaderInvalidError("The header of the token has no 'alg'")
+    for name in ("kid", "typ"):
+        if not isinstance(header.get(name, ""), str):
+            raise JwtHeaderInvalidError(f"{name!r} in the header of the token is not a string")
+    return header

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: MIT
+"""The part that `jwt` and `jwk` share: what happens around the verification of a token."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from itertools import count
+from typing import Any, Generic, NamedTuple, Optional, TypeAlias, TypeVar, overload
+
+import msgspec
+
+from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.calls import call
+from kit.interface.metadata import attach, returned_type
+from kit.interface.models import model_of, with_defaults
+from kit.interface.options import OptionChecks
+
+from ._credentials import Credentials
+from ._errors import JwtError, JwtPayloadInvalidError, JwtTokenRevokedError
+from ._tokens import VerifiedToken
+
+__all__ = ("CurrentUser", "IsRevoked")
+
+R_co = TypeVar("R_co", covariant=True)
+U = TypeVar("U")
+
+# Any lets a function annotate its context as the core's own class, or one with its types.
+IsRevoked: TypeAlias = Callable[[Any, Any], Awaitable[bool] | bool]
+"""Decides whether a verified token counts no longer: `def is_revoked(payload, c)`, or async."""
+
+PAYLOAD = "jwt_payload"
+_USER = "user"
+_numbers = count(1)
+
+
+class CurrentUser(Generic[R_co]):
+    """The user of a request, whom `load` found by the claims of the token.
+
+    Its type parameter is what `load` returns: a user, or something to await that has one.
+
+        user = jwt(secret=SECRET, alg="HS256", load=find_user)
+        app.get("/me", user.required, lambda c: c.text(user(c).name))
+
+    Attributes:
+        required: Middleware that lets requests with a user through, and refuses all others.
+        optional: Middleware that lets requests without a token through too. A token that is
+            refused is still an error.
+    """
+
+    def __init__(
+        self, name: str, required: AsyncMiddleware, optional: AsyncMiddleware, state: State
+    ) -> None:
+        self.required = required
+        self.optional = optional
+        self._name = name
+        self._state = state
+
+    @overload
+    def __call__(self: CurrentUser[Awaitable[U | None]], c: Context[Any, Any], /) -> U: ...
+    @overload
+    def __call__(self: CurrentUser[U | None], c: Context[Any, Any], /) -> U: ...
+    def __call__(self, c: Context[Any, Any], /) -> Any:
+        """Returns the user of a request.
+
+        Args:
+            c: The context.
+
+        Raises:
+            HTTPException: The 401 of `required`, if `optional` has let a request without a token
+                through.
+            RuntimeError: If neither `required` nor `optional` has run.
+        """
+        user = self._found(c)
+        if user is None:
+            raise self._state.credentials.absent(c)
+        return user
+
+    @overload
+    def get(self: CurrentUser[Awaitable[U | None]], c: Context[Any, Any], /) -> U | None: ...
+    @overload
+    def get(self: CurrentUser[U | None], c: Context[Any, Any], /) -> U | None: ...
+    def get(self, c: Context[Any, Any], /) -> Any:
+        """Returns the user of a request; None for one without a token.
+
+        Args:
+            c: The context.
+
+        Raises:
+            RuntimeError: If neither `required` nor `optional` has run.
+        """
+        return self._found(c)
+
+    def _found(self, c: Context[Any, Any]) -> Any:
+        found = c.get(self._state.key)
+        if found is None:
+            raise RuntimeError(
+                f"There is no user yet: neither .required nor .optional of {self._name}(load=...) "
+                "has run. Register one of them for the route, before its handler"
+            )
+        return found[0]
+
+
+class State(NamedTuple):
+    """What belongs to the requests of one guard.
+
+    Attributes:
+        credentials: Where the token is, and the answers without a good one.
+        key: The variable of the context that has the user, as a tuple of one.
+        variable: The variable that has the user for everybody.
+    """
+
+    credentials: Credentials
+    key: str
+    variable: str
+
+
+class Hooks(NamedTuple):
+    """What is to happen with the payload of a verified token.
+
+    Attributes:
+        kind: The type that it is decoded to.
+        decode: Decodes its JSON to that; None to leave it a dict.
+        is_revoked: The option.
+        load: The option.
+    """
+
+    kind: Any
+    decode: Callable[[bytes], Any] | None
+    is_revoked: Any
+    load: Any
+
+
+def check_hooks(check: OptionChecks, kind: Any, is_revoked: Any, load: Any) -> Hooks:
+    """Checks the options that concern the payload.
+
+    Raises:
+        TypeError: If one of them has the wrong type.
+    """
+    if is_revoked is not None:
+        check.function("is_revoked", is_revoked, "(payload, c)")
+    if load is not None:
+        check.function("load", load, "(payload, c)")
+    if kind is None:
+        return Hooks(dict[str, Any], None, is_revoked, load)
+    return Hooks(kind, _decoder(check, kind), is_revoked, load)
+
+
+def guard(
+    check: OptionChecks,
+    credentials: Credentials,
+    verify: Callable[[str, Context[Any, Any]], VerifiedToken | Awaitable[VerifiedToken]],
+    hooks: Hooks,
+    *,
+    allow_anon: bool,
+    user_variable: str,
+    responses: dict[int, str],
+) -> Any:
+    """Returns the middleware of a factory, or the `CurrentUser` if it has `load`.
+
+    Args:
+        check: The checks of the factory, which has the name of the middleware.
+        credentials: Where the token is.
+        verify: Verifies a token, plain or async; raises a JwtError if it is refused.
+        hooks: What is to happen with its payload.
+        allow_anon: The option.
+        user_variable: The option.
+        responses: Statuses that the middleware answers with besides 401.
+    """
+    name = check.factory
+    check.flag("allow_anon", allow_anon)
+    check.text("user_variable", user_variable, r"\S+", "a name such as 'user'")
+    state = State(credentials, f"kit.{name}.user.{next(_numbers)}", user_variable)
+    if hooks.load is None:
+        if user_variable != _USER:
+            raise ValueError(f"{name}(user_variable=...) needs load=..., which returns the user")
+        return _middleware(name, state, verify, hooks, allow_anon, responses)
+    if allow_anon:
+        raise ValueError(
+            f"{name}(allow_anon=True) can't be used with load=...: register .optional of what "
+            f"{name}() returns"
+        )
+    required = _middleware(name, state, verify, hooks, False, responses)
+    optional = _middleware(name, state, verify, hooks, True, responses)
+    return CurrentUser(name, required, optional, state)
+
+
+def _middleware(
+    name: str,
+    state: State,
+    verify: Callable[..., VerifiedToken | Awaitable[VerifiedToken]],
+    hooks: Hooks,
+    optional: bool,
+    responses: dict[int, str],
+) -> AsyncMiddleware:
+    credentials = state.credentials
+
+    async def middleware(c: Context[Any, Any], next: Next) -> None:
+        token = credentials.token(c)
+        if token is None:
+            if not optional:
+                raise credentials.absent(c)
+            if hooks.load is not None:
+                c.set(state.key, (None,))
+            await next()
+            return
+        try:
+            verified = verify(token, c)
+            if not isinstance(verified, VerifiedToken):
+                verified = await verified
+            await _accept(verified, c, hooks, state)
+        except JwtError as error:
+            raise credentials.refused(c) from error
+        await next()
+
+    middleware.__name__ = middleware.__qualname__ = name
+    schemes = credentials.security()
+    return attach(
+        middleware,
+        provides=_provided(hooks, state.variable, optional),
+        security=[*schemes, ()] if optional else schemes,
+        responses={401: "A refused token" if optional else "No token, or a refused one"}
+        | responses,
+    )
+
+
+async def _accept(token: VerifiedToken, c: Context[Any, Any], hooks: Hooks, state: State) -> None:
+    payload = token.payload if hooks.decode is None else hooks.decode(token.data)
+    if hooks.is_revoked is not None and await call(hooks.is_revoked, payload, c):
+        raise JwtTokenRevokedError("The token is revoked")
+    if hooks.load is not None:
+        user = await call(hooks.load, payload, c)
+        if user is None:
+            raise JwtTokenRevokedError("There is no user for the token")
+        c.set(state.key, (user,))
+        c.set(state.variable, user)
+    c.set(PAYLOAD, payload)
+
+
+def _provided(hooks: Hooks, variable: str, optional: bool) -> dict[str, Any]:
+    provided = {PAYLOAD: hooks.kind}
+    if hooks.load is not None:
+        provided[variable] = returned_type(hooks.load) or Any
+    if not optional:
+        return provided
+    return {
+        name: kind if kind is Any else Optional[kind]  # noqa: UP045 - it may be a text
+        for name, kind in provided.items()
+    }
+
+
+def _decoder(check: OptionChecks, kind: Any) -> Callable[[bytes], Any]:
+    model = model_of(kind)
+    try:
+        decode = (
+            with_defaults(msgspec.json.Decoder(kind).decode, kind)
+            if model is None
+            else model.validate_json
+        )
+    except (TypeError, NameError) as error:
+        raise TypeError(f"{check.factory}(type={kind!r:.100}) can't be used: {error}") from None
+
+    def decoded(data: bytes) -> Any:
+        try:
+            return decode(data)
+        except ValueError as error:  # of msgspec and of pydantic
+            raise JwtPayloadInvalidError(f"The payload doesn't fit {kind!r:.100}") from error
+
+    return decoded

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""The middleware that verifies tokens with one key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from kit.interface import AsyncMiddleware
+from kit.interface.options import OptionChecks
+
+from ._claims import VerifyOptions, claim_checks
+from ._credentials import Credentials, TokenCookie
+from ._guard import CurrentUser, IsRevoked, check_hooks, guard
+from ._keys import SignatureAlgorithm, SignatureKey, verifier
+from ._tokens import check_algorithm, keyed, with_key
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
+__all__ = ("jwt",)
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+@overload
+def jwt(
+    *,
+    secret: SignatureKey,
+    alg: SignatureAlgorithm | None = None,
+    cookie: str | TokenCookie | None = None,
+    header_name: str = "Authorization",
+    realm: str | None = None,
+    verification: VerifyOptions | None = None,
+    scheme: str = "Bearer",
+    type: TypeForm[Any] | None = None,
+    is_revoked: IsRevoked | None = None,
+    allow_anon: bool = False,
+    allow_short_secret: bool = False,
+) -> AsyncMiddleware: ...
+@overload
+def jwt(
+    *,
+    secret: SignatureKey,
+    alg: SignatureAlgorithm | None = None,
+    cookie: str | TokenCookie | None = None,
+    header_name: str = "Authorization",
+    realm: str | None = None,
+    verification: VerifyOptions | None = None,
+    scheme: str = "Bearer",
+    type: TypeForm[P],
+    load: Callable[[P, Any], R],
+    user_variable: str = "user",
+    is_revoked: IsRevoked | None = None,
+    allow_short_secret: bool = False,
+) -> CurrentUser[R]: ...
+@overload
+def jwt(
+    *,
+    secret: SignatureKey,
+    alg: SignatureAlgorithm | None = None,
+    cookie: str | TokenCookie | None = None,
+    header_name: str = "Authorization",
+    realm: str | None = None,
+    verification: VerifyOptions | None = None,
+    scheme: str = "Bearer",
+    load: Callable[[dict[str, Any], Any], R],
+    user_variable: str = "user",
+    is_revoked: IsRevoked | None = None,
+    allow_short_secret: bool = False,
+) -> CurrentUser[R]: ...
+def jwt(
+    *,
+    secret: Any = None,
+    alg: Any = None,
+    cookie: Any = None,
+    header_name: str = "Authorization",
+    realm: str | None = None,
+    verification: Any = None,
+    scheme: str = "Bearer",
+    type: Any = None,
+    load: Any = None,
+    user_variable: str = "user",
+    is_revoked: Any = None,
+    allow_anon: bool = False,
+    allow_short_secret: bool = False,
+) -> Any:
+    """Returns middleware that only lets requests with a valid JSON Web Token through.
+
+    The claims are `c.get("jwt_payload")`. Any other request raises an `HTTPException` that carries
+    the response (`res`): 401 with a challenge (RFC 6750, section 3). Its `__cause__` is the
+    `JwtError` that says why a token is refused; the client isn't told.
+
+    The middleware carries its security schemes, its 401 and the types of its variables as facts,
+    see `kit.interface.metadata`.
+
+    Args:
+        secret: The key: a secret for HS256 and its like, else a public or private key in PEM, as
+            JSON Web Key, or an object of cryptography.
+        alg: The algorithm. A token that was signed with any other is refused. It may be left out
+            for a JSON Web Key that names its `alg`.
+        cookie: The cookie that has the token of requests without the header: its name, or a
+            `TokenCookie`. Browsers send cookies with requests of other sites too, see `kit.csrf`.
+        header_name: The request header that has the token.
+        realm: Name of the protected area, for the challenge. Default: the URL of the request.
+        verification: Which claims are checked, and how: `VerifyOptions`.
+        scheme: The scheme before the token, compared without case, and that of the challenge.
+        type: Type of the payload, by msgspec or pydantic: a Struct, dataclass, TypedDict or model.
+            A token whose claims don't fit it is refused. Default: a dict.
+        load: Function `(payload, c)`, plain or async, that returns the user whose token it is, or
+            None, which refuses it.
+        user_variable: Name of the variable of the user, for `c.get(user_variable)`.
+        is_revoked: Function `(payload, c)`, plain or async, that returns whether a token that is
+            valid otherwise is refused.
+        allow_anon: Let requests without a token through too. Tokens are still verified.
+        allow_short_secret: Take a secret that is shorter than the hash of the algorithm, which can
+            be guessed from one token.
+
+    Returns:
+        The middleware, for `app.use(path, ...)`; with `load`, a `CurrentUser` that has it.
+
+    Raises:
+        ValueError: If a value can't be used, such as a key that doesn't suit the algorithm.
+        TypeError: If an argument has the wrong type.
+
+    Example:
+        app.use("/api/*", jwt(secret=os.environ["JWT_SECRET"], alg="HS256"))
+    """
+    check = OptionChecks("jwt")
+    if secret is None:
+        raise ValueError("jwt() needs secret=..., the key that tokens are verified with")
+    alg = check_algorithm(check, secret, alg)
+    check.flag("allow_short_secret", allow_short_secret)
+    verify_signature = keyed(
+        check, "secret", lambda: verifier(secret, alg, allow_short_secret=allow_short_secret)
+    )
+    verify = with_key(alg, verify_signature, claim_checks(check, verification))
+    return guard(
+        check,
+        Credentials(check, cookie=cookie, header_name=header_name, scheme=scheme, realm=realm),
+        lambda token, c: verify(token),
+        check_hooks(check, type, is_revoked, load),
+        allow_anon=allow_anon,
+        user_variable=user_variable,
+        responses={},
+    )

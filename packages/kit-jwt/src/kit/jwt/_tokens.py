@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""Signs, verifies and decodes tokens (RFC 7519, section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from kit.interface.options import OptionChecks
+
+from ._claims import VERIFY_OPTIONS, ClaimChecks, VerifyOptions
+from ._compact import Parts, base64url, json_object, parse
+from ._errors import (
+    JwtAlgorithmMismatchError,
+    JwtTokenSignatureMismatchedError,
+)
+from ._keys import (
+    ALGORITHMS,
+    SignatureAlgorithm,
+    SignatureKey,
+    Verify,
+    algorithm_of,
+    signer,
+    verifier,
+)
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+_TIMES = ("exp", "nbf", "iat")
+
+
+class DecodedToken(NamedTuple):
+    """What a token says, which nobody has verified.
+
+    Attributes:
+        header: The JOSE header.
+        payload: The claims.
+    """
+
+    header: dict[str, Any]
+    payload: dict[str, Any]
+
+
+class VerifiedToken(NamedTuple):
+    """A token that was verified.
+
+    Attributes:
+        payload: The claims.
+        data: The JSON that they were decoded from.
+    """
+
+    payload: dict[str, Any]
+    data: bytes
+
+
+def sign(
+    payload: Mapping[str, Any],
+    key: SignatureKey,
+    alg: SignatureAlgorithm | None = None,
+    *,
+    header: Mapping[str, Any] | None = None,
+    allow_short_secret: bool = False,
+) -> str:
+    """Signs a token.
+
+    Args:
+        payload: The claims. `exp`, `nbf` and `iat` may be aware datetimes; they are sent as whole
+            seconds since the epoch.
+        key: The secret for HS256 and its like, else a private key.
+        alg: The algorithm; one that suits the key. Default: that of the JSON Web Key, or HS256.
+        header: Members of the header besides `alg`, such as `kid`, whose default is that of the
+            JSON Web Key, and `typ`, whose default is `JWT`.
+        allow_short_secret: Take a secret that is shorter than the hash of the algorithm.
+
+    Returns:
+        The token.
+
+    Raises:
+        TypeError: If the payload is not a mapping, has values that JSON doesn't have, or a time
+            that is none.
+        ValueError: If the key can't be used with the algorithm, or a datetime has no time zone.
+    """
+    check = OptionChecks("sign")
+    alg = check.choice("alg", alg or algorithm_of(key) or "HS256", ALGORITHMS)
+    make_signature = keyed(
+        check, "key", lambda: signer(key, alg, allow_short_secret=allow_short_secret)
+    )
+    if not isinstance(payload, Mapping):
+        raise TypeError(f"sign(payload=...) takes a mapping, not {type(payload).__name__}")
+    if header is not None and "alg" in header:
+        raise ValueError("sign(header=...) can't have 'alg': use alg=...")
+    kid = {"kid": key["kid"]} if isinstance(key, Mapping) and "kid" in key else {}
+    members = {"typ": "JWT", **kid, **(header or {}), "alg": alg}
+    claims = {name: _claim(name, value) for name, value in payload.items()}
+    signed = b".".join(base64url(msgspec.json.encode(part)) for part in (members, claims))
+    return (signed + b"." + base64url(make_signature(signed))).decode("ascii")
+
+
+def verify(
+    token: str,
+    key: SignatureKey,
+    alg: SignatureAlgorithm | None = None,
+    *,
+    allow_short_secret: bool = False,
+    **options: Unpack[VerifyOptions],
+) -> dict[str, Any]:
+    """Verifies a token: its signature, then its claims.
+
+    The key is prepared anew in each call; the middleware prepares it once.
+
+    Args:
+        token: The token.
+        key: The secret for HS256 and its like, else a public or private key.
+        alg: The algorithm. A token that was signed with any other is refused. It may be left out
+            for a JSON Web Key that names its `alg`.
+        allow_short_secret: Take a secret that is shorter than the hash of the algorithm.
+        **options: Fields of `VerifyOptions`.
+
+    Returns:
+        The claims.
+
+    Raises:
+        JwtError: If the token is refused; the class says why.
+        TypeError: If an option has the wrong type.
+        ValueError: If the key can't be used with the algorithm, or an option can't be used.
+    """
+    check = OptionChecks("verify")
+    alg = check_algorithm(check, key, alg)
+    verify_signature = keyed(
+        check, "key", lambda: verifier(key, alg, allow_short_secret=allow_short_secret)
+    )
+    for name in options:
+        if name not in VERIFY_OPTIONS:
+            raise TypeError(
+                f"verify() has no option {name!r}: there are {', '.join(VERIFY_OPTIONS)}"
+            )
+    claims = ClaimChecks(check, options)
+    return with_key(alg, verify_signature, claims)(token).payload
+
+
+def decode(token: str) -> DecodedToken:
+    """Decodes a token without verifying anything: what it says may be anyone's invention.
+
+    Args:
+        token: The token.
+
+    Raises:
+        JwtError: If it is malformed.
+    """
+    parts = parse(token)
+    return DecodedToken(parts.header, json_object(parts.payload))
+
+
+def decode_header(token: str) -> dict[str, Any]:
+    """Decodes the header of a token without verifying anything.
+
+    Args:
+        token: The token.
+
+    Raises:
+        JwtError: If it is malformed.
+    """
+    return parse(token).header
+
+
+def with_key(
+    alg: str, verify_signature: Verify, claims: ClaimChecks
+) -> Callable[[str], VerifiedToken]:
+    """Returns a function that verifies tokens of one algorithm with one key.
+
+    Args:
+        alg: The algorithm.
+        verify_signature: What `verifier` returned.
+        claims: What else is checked.
+    """
+
+    def verify(token: str) -> VerifiedToken:
+        parts = parse(token)
+        if parts.header["alg"] != alg:
+            raise JwtAlgorithmMismatchError(
+                f"The token is signed with {parts.header['alg']!r:.20}, not with {alg}"
+            )
+        return verified(parts, (verify_signature,), claims)
+
+    return verify
+
+
+def verified(parts: Parts, keys: Iterable[Verify], claims: ClaimChecks) -> VerifiedToken:
+    """Verifies a token with the keys that it may be signed with.
+
+    Args:
+        parts: The token.
+        keys: What `verifier` returned for each key and the algorithm of the token.
+        claims: What else is checked.
+
+    Raises:
+        JwtError: If it is refused.
+    """
+    # APPSEC: the signature first. Nothing in the payload is looked at before it is verified.
+    if not any(verify(parts.signed, parts.signature) for verify in keys):
+        raise JwtTokenSignatureMismatchedError("The signature of the token is wrong")
+    claims.check_header(parts.header)
+    payload = json_object(parts.payload)
+    claims.check(payload)
+    return VerifiedToken(payload, parts.payload)
+
+
+def check_algorithm(check: OptionChecks, key: Any, alg: Any) -> Any:
+    """Checks the algorithm that tokens are verified with; a JSON Web Key may name it.
+
+    Raises:
+        ValueError: If neither does, or it is unknown.
+    """
+    alg = algorithm_of(key) if alg is None else alg
+    if alg is None:
+        raise ValueError(f"{check.factory}() needs alg=..., the algorithm of the tokens")
+    return check.choice("alg", alg, ALGORITHMS)
+
+
+def keyed(check: OptionChecks, name: str, prepare: Callable[[], Any]) -> Any:
+    """Prepares a key that is an option, whose name the error has.
+
+    Raises:
+        ValueError: If the key can't be used.
+    """
+    try:
+        return prepare()
+    except ValueError as problem:
+        raise ValueError(f"{check.factory}({name}=...) can't be used: {problem}") from None
+
+
+def _claim(name: str, value: Any) -> Any:
+    if name not in _TIMES:
+        return value
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError(f"sign(): {name!r} is {value!r}, expected a datetime with a time zone")
+        return int(value.timestamp())
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"sign(): {name!r} is {value!r:.40}, expected a number or a datetime")
+    return value
