@@ -402,6 +402,13 @@ def test_it_carries_its_facts() -> None:
     assert dict(facts_of(answered).responses) == {}
 
 
+def test_openapi_documents_the_429() -> None:
+    from kit.openapi import build_document
+
+    document = build_document(app_with("1/minute"), info={"title": "A", "version": "1"})
+    assert document["paths"]["/"]["get"]["responses"]["429"] == {"description": "Too many requests"}
+
+
 def test_it_is_found_by_its_name() -> None:
     assert plugins.load("kit.middleware", "rate-limit") is rate_limit
 

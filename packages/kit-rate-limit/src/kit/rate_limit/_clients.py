@@ -12,7 +12,7 @@ from typing import Any
 from kit.conninfo import ConnInfo, forwarded_conn_info, get_conn_info, parse_address
 from kit.interface.options import OptionChecks
 
-__all__ = ("Client", "address_of", "client_reader", "key_text", "read_networks")
+__all__ = ("Client", "client_finder", "key_text", "read_networks")
 
 Client = tuple[str, bool]
 """The key of a client, and whether it is exempt by its address."""
@@ -20,17 +20,16 @@ Client = tuple[str, bool]
 # The longest IPv6 address has 45 characters, and the name of a network interface 15.
 _LONGEST = 64
 _CACHED = 4096
+_UNKNOWN: Client = ("", False)
 
 
-def address_of(trusted_hops: int) -> Callable[[Any], ConnInfo]:
-    """Returns the function that tells where a request came from."""
-    return forwarded_conn_info(trusted_hops) if trusted_hops else get_conn_info
-
-
-def client_reader(networks: tuple[Any, ...], ipv6_prefix: int) -> Callable[[str], Client]:
-    """Returns a function that reads a client's address.
+def client_finder(
+    trusted_hops: int, networks: tuple[Any, ...], ipv6_prefix: int
+) -> Callable[[Any], Client]:
+    """Returns a function of the context that finds the client by its address.
 
     Args:
+        trusted_hops: How many proxies there are; 0 for the address that the server reports.
         networks: Networks whose clients are exempt.
         ipv6_prefix: Of so many bits of IPv6 addresses a client has all.
     """
@@ -38,15 +37,24 @@ def client_reader(networks: tuple[Any, ...], ipv6_prefix: int) -> Callable[[str]
     # PERF: most requests come from an address that has been seen before.
     @lru_cache(_CACHED)
     def read(text: str) -> Client:
-        address = parse_address(text) if len(text) <= _LONGEST else None
+        address = parse_address(text)
         if address is None:
-            return "", False
+            return _UNKNOWN
         is_exempt = any(address in network for network in networks)
         if isinstance(address, IPv4Address):
             return str(address), is_exempt
         return str(IPv6Network((address, ipv6_prefix), strict=False)), is_exempt
 
-    return read
+    get: Callable[[Any], ConnInfo] = (
+        forwarded_conn_info(trusted_hops) if trusted_hops else get_conn_info
+    )
+
+    def find(c: Any) -> Client:
+        text = get(c).remote.address
+        # APPSEC: some servers report what a header says. The cache must not keep long texts.
+        return read(text) if text and len(text) <= _LONGEST else _UNKNOWN
+
+    return find
 
 
 def read_networks(check: OptionChecks, given: Iterable[Any]) -> tuple[Any, ...]:

@@ -27,7 +27,7 @@ class MemoryStore:
 
     Args:
         max_keys: How many clients are counted at the same time, for each limit; at least 2. A
-            counter takes some 300 bytes.
+            counter takes some 200 bytes, that of a sliding window up to 2 KB.
         clock: Function that returns seconds which never go back, for tests. Default:
             `time.monotonic`.
 

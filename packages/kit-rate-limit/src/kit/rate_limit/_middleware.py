@@ -14,7 +14,7 @@ from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 from kit.interface.signatures import describe
 
-from ._clients import Client, address_of, client_reader, key_text, read_networks
+from ._clients import Client, client_finder, key_text, read_networks
 from ._failing import OnStoreError, guarded
 from ._fields import field_writer, policy_names, quota_exceeded, retry_after
 from ._limits import Limit, read_limits
@@ -130,7 +130,7 @@ def rate_limit(
 
     names = policy_names(name, checked)
     parts = _Parts(
-        _client_finder(trusted_hops, client_reader(networks, ipv6_prefix)),
+        client_finder(trusted_hops, networks, ipv6_prefix),
         _noter(field_writer(names, checked) if headers else None),
         _refuser(on_limit, names if headers else None),
     )
@@ -206,11 +206,6 @@ def _by_key(check: OptionChecks, key: Any, client: Any) -> Callable[[Any], Await
         return key_text(check, await call(key, c)), False
 
     return by_key
-
-
-def _client_finder(trusted_hops: int, read: Callable[[str], Client]) -> Callable[[Any], Client]:
-    get = address_of(trusted_hops)
-    return lambda c: read(get(c).remote.address or "")
 
 
 def _noter(write: Any) -> Callable[[Any, RateLimitState], bool]:

@@ -108,7 +108,7 @@ class SlidingWindow:
             left -= used
             if left <= self._amount:
                 return self._gone_ms(number) - now
-        return self.life_ms  # it costs more than the limit
+        return self.limit.seconds * 1000  # it costs more than the limit
 
     def add(self, state: list[Any], cost: int, now: int) -> None:
         number = now // self._slice_ms
