@@ -272,6 +272,13 @@ def litestar_hosts() -> Any:
     return AllowedHostsConfig(allowed_hosts=["localhost", "*.example.com"], www_redirect=False)
 
 
+def litestar_rate_limit() -> Any:
+    """A limit that nobody reaches, in memory."""
+    from litestar.middleware.rate_limit import RateLimitConfig
+
+    return [RateLimitConfig(rate_limit=("minute", 1_000_000_000)).middleware]
+
+
 def csrf_token() -> str:
     """The token that Litestar wants, as cookie and header; Kit looks at neither."""
     try:
@@ -385,6 +392,14 @@ def rows() -> tuple[Row, ...]:
                 STARLETTE: starlette(
                     "body_limit.RequestBodyLimitMiddleware", method="POST", max_body_size=1000
                 ),
+            },
+        ),
+        Row(
+            "rate-limit, memory",
+            plain,
+            {
+                KIT: kit(made_by("rate_limit", "rate_limit", "1000000000/minute")),
+                LITESTAR: litestar(middleware=litestar_rate_limit),
             },
         ),
         Row("request-id", plain, {KIT: kit(made_by("request_id", "request_id"))}),

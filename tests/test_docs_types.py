@@ -27,6 +27,8 @@ MAKES_AN_APP = re.compile(r"^\w+ = Kit(?:\[.*\])?\(", re.MULTILINE)
 IMPORTED = (
     "a2wsgi",
     "argon2-cffi",
+    "aiosqlite",
+    "argon2-cffi",
     "fastapi",
     "flask",
     "granian",

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Counters in the memory of one process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from kit.interface.options import OptionChecks
+
+from ._limits import Limit
+from ._stores import RateLimitState, Strategy, WindowState
+from ._windows import FixedWindow, SlidingWindow, Window
+
+__all__ = ("MemoryStore",)
+
+
+class MemoryStore:
+    """Keeps counters in memory: those of one process, gone when it ends.
+
+    A server with several workers, or several servers, count on their own, so that a client gets the
+    limit from each of them. Use `RedisStore` there.
+
+    Expired counters are removed while others are used. Of each limit it keeps `max_keys` counters
+    at the most; after that it forgets those that were not used for the longest time.
+
+    Args:
+        max_keys: How many clients are counted at the same time, for each limit; at least 2. A
+            counter takes some 200 bytes, that of a sliding window up to 2 KB.
+        clock: Function that returns seconds which never go back, for tests. Default:
+            `time.monotonic`.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `max_keys` is less than 2.
+    """
+
+    def __init__(self, *, max_keys: int = 200_000, clock: Callable[[], float] = monotonic) -> None:
+        check = OptionChecks("MemoryStore")
+        self._half = check.number("max_keys", max_keys, least=2) // 2
+        self._clock: Callable[[], float] = check.function("clock", clock, "()")
+        self._tables: dict[tuple[str, Strategy, int], _Table] = {}
+
+    def __len__(self) -> int:
+        """Returns how many counters are kept, expired ones included."""
+        return sum(map(len, self._tables.values()))
+
+    def counter(
+        self, name: str, limits: tuple[Limit, ...], strategy: Strategy, /
+    ) -> Callable[[str, int], RateLimitState]:
+        """Returns the function that counts the requests of a limiter, see `Store`."""
+        clock = self._clock
+        kind = FixedWindow if strategy == "fixed" else SlidingWindow
+        pairs: list[tuple[Window, _Table]] = []
+        for limit in limits:
+            window: Window = kind(limit)
+            place = (name, strategy, limit.seconds)
+            table = self._tables.setdefault(place, _Table(self._half, window))
+            pairs.append((window, table))
+
+        def count(key: str, cost: int) -> RateLimitState:
+            now = int(clock() * 1000)
+            found = [(window, table.state(key, now)) for window, table in pairs]
+            waits = [window.wait_ms(state, cost, now) for window, state in found]
+            wait = max(waits)
+            if not wait and cost:
+                for window, state in found:
+                    window.add(state, cost, now)
+            windows = [
+                WindowState(
+                    window.limit,
+                    # Another limiter of the same name may allow more.
+                    max(window.limit.amount - window.used(state), 0),
+                    window.reset_ms(state, now) / 1000,
+                    each > 0,
+                )
+                for (window, state), each in zip(found, waits, strict=True)
+            ]
+            return RateLimitState(not wait, tuple(windows), wait / 1000)
+
+        return count
+
+
+class _Table:
+    """The states of the keys of one window, in two generations.
+
+    A state that is used moves to the young generation. When the young one is full, or as old as a
+    state counts, it becomes the old one, and what was the old one is dropped: it was not used
+    meanwhile. So nothing ever has to look for what has expired.
+    """
+
+    __slots__ = ("_fresh", "_half", "_life_ms", "_old", "_rotates_at", "_young")
+
+    def __init__(self, half: int, window: Window) -> None:
+        self._half = half
+        self._fresh = window.fresh
+        self._life_ms = window.life_ms
+        self._young: dict[str, list[Any]] = {}
+        self._old: dict[str, list[Any]] = {}
+        self._rotates_at = 0
+
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)
+
+    def state(self, key: str, now: int) -> list[Any]:
+        """Returns the state of a key, to be changed in place."""
+        state = self._young.get(key)
+        if state is not None:
+            return state
+        state = self._old.pop(key, None)
+        if now >= self._rotates_at or len(self._young) >= self._half:
+            self._old, self._young = self._young, {}
+            self._rotates_at = now + self._life_ms
+        if state is None:
+            state = self._fresh()
+        self._young[key] = state
+        return state

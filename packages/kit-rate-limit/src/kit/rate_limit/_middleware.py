@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""The middleware: counts a request, and calls the next handler or refuses."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable, Iterable
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import Any, NamedTuple, TypeAlias
+
+from kit.interface import AsyncMiddleware, Context, HandlerError, Next, Response
+from kit.interface.calls import call
+from kit.interface.metadata import attach
+from kit.interface.options import OptionChecks
+from kit.interface.signatures import describe
+
+from ._clients import Client, client_finder, key_text, read_networks
+from ._failing import OnStoreError, guarded
+from ._fields import field_writer, policy_names, quota_exceeded, retry_after
+from ._limits import Limit, read_limits
+from ._memory import MemoryStore
+from ._stores import RateLimitState, Store, Strategy
+
+# Any lets a function annotate its context as the core's own class, or one with its types.
+Key: TypeAlias = Callable[[Any], str | int | Awaitable[str | int | None] | None]
+"""Returns what a request is counted by: `def key(c)`, plain or async."""
+
+Cost: TypeAlias = int | Callable[[Any], int | Awaitable[int]]
+"""What a request costs, or a function `(c)`, plain or async, that returns it."""
+
+Exempt: TypeAlias = (
+    Iterable[str | IPv4Address | IPv6Address | IPv4Network | IPv6Network]
+    | Callable[[Any], bool | Awaitable[bool]]
+)
+"""Networks whose clients are not limited, or a function `(c)`, plain or async, that tells."""
+
+OnLimit: TypeAlias = Callable[[Any, RateLimitState], Response | Awaitable[Response]]
+"""Answers a request over a limit: `def on_limit(c, state)`, plain or async."""
+
+_VARIABLE = "rate_limit"
+# For limiters without a name; the blank keeps theirs apart from names that were given.
+_numbers = itertools.count(1)
+
+
+def rate_limit(
+    *limits: str | Limit | Iterable[str | Limit],
+    key: Key | None = None,
+    strategy: Strategy = "fixed",
+    store: Store | None = None,
+    name: str | None = None,
+    cost: Cost = 1,
+    exempt: Exempt | None = None,
+    trusted_hops: int = 0,
+    ipv6_prefix: int = 64,
+    headers: bool = True,
+    on_limit: OnLimit | None = None,
+    on_store_error: OnStoreError = "refuse",
+) -> AsyncMiddleware:
+    """Returns middleware that limits how many requests a client may send in a time.
+
+    A request that is within all limits is counted by each of them; one that is over any limit is
+    refused with 429 (RFC 6585, section 4), and counted by none. Responses, refusals included, carry
+    the fields RateLimit-Policy and RateLimit; a refusal carries Retry-After.
+
+    Windows move by one of two strategies:
+
+    - `fixed`: a window begins with the first request of a client, and the next one with the first
+      request after its end. Around the end of a window, a client can send twice the limit at once.
+    - `sliding`: the window ends now. No span of its length has more requests than the limit. What
+      was used comes back after the length of the window, or up to a tenth of it later.
+
+    Every request that comes here is counted, whatever its method. CORS preflights are not if
+    kit-cors is registered before, which answers them.
+
+    The state is kept as `c.get("rate_limit")`, a `RateLimitState`; that of the innermost limiter if
+    there are several. The middleware carries its type and its statuses as facts, see
+    `kit.interface.metadata`.
+
+    Args:
+        *limits: Texts such as `100/minute`, `5 per 10 seconds` or `1000/day`, `Limit` objects, or
+            lists of them. Their windows must differ in length.
+        key: Function `(c)`, plain or async, that returns what the request is counted by, a str or
+            an int, such as the id of a user. Clients for which it returns None are counted
+            together. Default: the client's address, where an IPv6 network (`ipv6_prefix`) is one
+            client; clients whose address is unknown are counted together.
+        strategy: How windows move: `fixed` or `sliding`.
+        store: Keeps the counters. Default: a `MemoryStore` of this limiter's own, for one process.
+        name: Name of the limiter, in the fields and in the store. Limiters of the same name and
+            store share the counters of windows that are equally long. A store other than
+            `MemoryStore` needs it.
+        cost: How much of the limits a request uses, or a function `(c)`, plain or async, that
+            returns it. One that costs 0 is not counted.
+        exempt: Clients that are not limited: a list of addresses and networks, or a function `(c)`,
+            plain or async, that returns whether a request is exempt.
+        trusted_hops: How many proxies are between the clients and the app; the client's address is
+            then read from X-Forwarded-For, see `kit.conninfo.forwarded_conn_info`. With 0 it is the
+            one that the server reports.
+        ipv6_prefix: How many bits of an IPv6 address make one client, 1 to 128.
+        headers: Whether responses carry RateLimit-Policy and RateLimit, and refusals the names of
+            the policies. Retry-After is always sent.
+        on_limit: Function `(c, state)`, plain or async, that returns the response to a request over
+            a limit. Retry-After is added to it. Default: a `ProblemError` with status 429, so that
+            the app's `on_error` sees it.
+        on_store_error: What to do with requests while the store fails: `refuse` them with 503,
+            `allow` them without limit, or count them in the `memory` of each process.
+
+    Returns:
+        The middleware, for `app.use(...)` or a route.
+
+    Raises:
+        TypeError: If an option has the wrong type. At a request: if `key` or `cost` returns
+            something else than documented.
+        ValueError: If there is no limit, or an option can't be used, by itself or with another one.
+
+    Example:
+        app.use("/api/*", rate_limit("10/second", "1000/hour"))
+    """
+    check = OptionChecks("rate_limit")
+    checked = read_limits(check, limits)
+    _check_counting(check, key, strategy, cost, checked)
+    check.number("trusted_hops", trusted_hops, least=0)
+    check.number("ipv6_prefix", ipv6_prefix, least=1, most=128, unit="bits")
+    check.flag("headers", headers)
+    if on_limit is not None:
+        check.function("on_limit", on_limit, "(c, state)")
+    check.choice("on_store_error", on_store_error, ("refuse", "allow", "memory"))
+    networks, is_exempt = _exemptions(check, exempt)
+    kept = _checked_store(check, store, name)
+    count: Any = kept.counter(name or f"limiter {next(_numbers)}", checked, strategy)
+
+    names = policy_names(name, checked)
+    parts = _Parts(
+        client_finder(trusted_hops, networks, ipv6_prefix),
+        _noter(field_writer(names, checked) if headers else None),
+        _refuser(on_limit, names if headers else None),
+    )
+    is_plain = key is None and is_exempt is None and not callable(cost)
+    if is_plain and isinstance(kept, MemoryStore):
+        limiter = _by_address(parts, count, cost)
+    else:
+        careful = guarded(count, on_store_error, checked, strategy)
+        by_key = key and _by_key(check, key, parts.client if networks else None)
+        limiter = _by_functions(parts, careful, by_key, is_exempt, cost)
+    responses = {} if on_limit is not None else {429: "Too many requests"}
+    if not isinstance(kept, MemoryStore) and on_store_error == "refuse":
+        responses[503] = "Requests can't be counted"
+    return attach(limiter, provides={_VARIABLE: RateLimitState}, responses=responses)
+
+
+class _Parts(NamedTuple):
+    """What both forms of the middleware are made of.
+
+    Attributes:
+        client: Returns the key of the client by its address, and whether it is exempt.
+        note: Keeps the state for handlers, writes the fields, and returns whether to go on.
+        refuse: Answers a request over a limit.
+    """
+
+    client: Callable[[Any], Client]
+    note: Callable[[Any, RateLimitState], bool]
+    refuse: Callable[[Any, RateLimitState], Awaitable[Response]]
+
+
+def _by_address(parts: _Parts, count: Any, cost: Any) -> AsyncMiddleware:
+    """Returns the middleware that only counts in memory, by addresses."""
+    client, note, refuse = parts
+
+    # PERF: not async where nothing is done after next(): the request needs no coroutine for it.
+    def rate_limit(c: Context[Any, Any], next: Next) -> Awaitable[Response | None]:
+        text, is_free = client(c)
+        if is_free:
+            return next()
+        state = count(text, cost)
+        return next() if note(c, state) else refuse(c, state)
+
+    return rate_limit
+
+
+def _by_functions(
+    parts: _Parts, count: Any, by_key: Any, is_exempt: Any, cost: Any
+) -> AsyncMiddleware:
+    """Returns the middleware that calls functions of the app, or a store that may be elsewhere."""
+    client, note, refuse = parts
+
+    async def rate_limit(c: Context[Any, Any], next: Next) -> Response | None:
+        text, is_free = client(c) if by_key is None else await by_key(c)
+        if not is_free and is_exempt is not None:
+            is_free = await call(is_exempt, c)
+        if not is_free:
+            used = _checked_cost(await call(cost, c)) if callable(cost) else cost
+            state = await count(text, used)
+            if state is not None and not note(c, state):
+                return await refuse(c, state)
+        await next()
+        return None
+
+    return rate_limit
+
+
+def _by_key(check: OptionChecks, key: Any, client: Any) -> Callable[[Any], Awaitable[Client]]:
+    """Returns the function that finds a client by the option `key`."""
+
+    async def by_key(c: Context[Any, Any]) -> Client:
+        if client is not None and client(c)[1]:
+            return "", True
+        return key_text(check, await call(key, c)), False
+
+    return by_key
+
+
+def _noter(write: Any) -> Callable[[Any, RateLimitState], bool]:
+    def note(c: Context[Any, Any], state: RateLimitState) -> bool:
+        c.set(_VARIABLE, state)
+        if write is not None:
+            write(c, state)
+        return state.allowed
+
+    return note
+
+
+def _refuser(
+    on_limit: OnLimit | None, names: list[str] | None
+) -> Callable[[Any, RateLimitState], Awaitable[Response]]:
+    async def refuse(c: Context[Any, Any], state: RateLimitState) -> Response:
+        if on_limit is None:
+            raise quota_exceeded(state, names)
+        response = await call(on_limit, c, state)
+        if not hasattr(response, "headers"):
+            raise HandlerError(
+                describe(on_limit),
+                f"returned {response!r:.100} as the answer of rate_limit(): return a Response",
+            )
+        response.headers.set("Retry-After", str(retry_after(state)))
+        return response
+
+    return refuse
+
+
+def _check_counting(
+    check: OptionChecks, key: Any, strategy: Any, cost: Any, limits: tuple[Limit, ...]
+) -> None:
+    """Checks the options that say how requests are counted."""
+    if key is not None:
+        check.function("key", key, "(c)")
+    check.choice("strategy", strategy, ("fixed", "sliding"))
+    if callable(cost):
+        check.function("cost", cost, "(c)")
+        return
+    # One that costs more would refuse every request.
+    check.number("cost", cost, least=1, most=min(limit.amount for limit in limits))
+
+
+def _exemptions(check: OptionChecks, exempt: Any) -> tuple[tuple[Any, ...], Any]:
+    """Returns the networks that are exempt, and the function that tells; None if there is none."""
+    if exempt is None:
+        return (), None
+    if callable(exempt):
+        return (), check.function("exempt", exempt, "(c)")
+    if isinstance(exempt, (str, bytes)) or not isinstance(exempt, Iterable):
+        check.wrong_type("exempt", exempt, "a list of networks, or a function (c)")
+    return read_networks(check, exempt), None
+
+
+def _checked_store(check: OptionChecks, store: Any, name: Any) -> Store:
+    if name is not None:
+        check.text("name", name, r"[A-Za-z0-9_.-]{1,64}", "a name such as 'login'")
+    if store is None:
+        return MemoryStore()
+    if not callable(getattr(store, "counter", None)):
+        check.wrong_type(
+            "store",
+            store,
+            "a MemoryStore, a RedisStore, StorageStore(...) for a storage of limits, or an object "
+            "with a method counter",
+        )
+    if name is None and not isinstance(store, MemoryStore):
+        raise ValueError(
+            "rate_limit(store=...) needs name=..., such as name='api': it keeps the counters of "
+            "limiters apart, or shares them"
+        )
+    kept: Store = store
+    return kept
+
+
+def _checked_cost(cost: Any) -> int:
+    if isinstance(cost, bool) or not isinstance(cost, int):
+        raise TypeError(f"rate_limit(cost=...) returned {cost!r:.100}: expected an int")
+    if cost < 0:
+        raise ValueError(f"rate_limit(cost=...) returned {cost}: expected at least 0")
+    return cost

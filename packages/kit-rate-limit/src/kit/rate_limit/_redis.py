@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Counters in Redis, which several processes and machines share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from kit.interface.options import OptionChecks
+
+from ._limits import Limit
+from ._stores import RateLimitState, RateLimitStoreError, Strategy, WindowState
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+__all__ = ("RedisStore",)
+
+
+class RedisStore:
+    """Keeps counters in Redis (or Valkey), on asyncio: all processes count together.
+
+    A script counts a request by all limits in one step, by the clock of the server. There is one
+    key for each client, which expires with its windows.
+
+    Connections are made when they are needed, and made again after a failure. A request that is not
+    answered in time, or a lost connection, is a `RateLimitStoreError`; see `on_store_error` of
+    `rate_limit`.
+
+    Args:
+        redis: The URL of a server, `redis://[[user]:password@]host[:port][/database]`, `rediss://`
+            for TLS or `unix://path`; or a client of redis-py, `redis.asyncio.Redis`, whose settings
+            are used. It stays yours to close.
+        prefix: What the keys in Redis begin with.
+        timeout: How long counting a request may take, in seconds, connecting included.
+        max_connections: How many connections there may be. With all of them in use, a request waits
+            for one. Only for a URL.
+
+    Raises:
+        ImportError: If redis-py isn't installed: `pip install "kit-rate-limit[redis]"`.
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument can't be used.
+    """
+
+    def __init__(
+        self,
+        redis: str | Redis,
+        *,
+        prefix: str = "rate-limit:",
+        timeout: float = 1.0,
+        max_connections: int = 50,
+    ) -> None:
+        check = OptionChecks("RedisStore")
+        self._prefix = check.text("prefix", prefix)
+        self._timeout_s = check.number("timeout", timeout, least=0.001, unit="seconds", whole=False)
+        check.number("max_connections", max_connections, least=1)
+        self._connect = _connecting(redis, self._timeout_s, max_connections)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._script: Any = None
+        self._client: Any = None
+        self._is_owner = isinstance(redis, str)
+
+    def counter(
+        self, name: str, limits: tuple[Limit, ...], strategy: Strategy, /
+    ) -> Callable[[str, int], Awaitable[RateLimitState]]:
+        """Returns the function that counts the requests of a limiter, see `Store`."""
+        start = f"{self._prefix}{name}:"
+        windows: list[str | int] = []
+        for limit in limits:
+            windows += [f"{strategy[0]}{limit.seconds}", limit.amount, limit.seconds * 1000]
+
+        async def count(key: str, cost: int) -> RateLimitState:
+            answer = await self._run(start + key, [cost, *windows])
+            states = []
+            # Three numbers for each limit, see the script.
+            for limit, used, reset, wait in zip(
+                limits, answer[1::3], answer[2::3], answer[3::3], strict=True
+            ):
+                remaining = max(limit.amount - used, 0)
+                states.append(WindowState(limit, remaining, reset / 1000, wait > 0))
+            return RateLimitState(answer[0] == 1, tuple(states), max(answer[3::3]) / 1000)
+
+        return count
+
+    async def close(self) -> None:
+        """Closes the connections, unless they are of a client of your own."""
+        client, self._client, self._loop = self._client, None, None
+        if client is not None and self._is_owner:
+            await client.aclose()
+
+    async def _run(self, key: str, arguments: list[str | int]) -> list[int]:
+        from redis.exceptions import RedisError
+
+        try:
+            script = self._script_of_loop()
+            async with asyncio.timeout(self._timeout_s):
+                answer: list[int] = await script(keys=[key], args=arguments)
+        except TimeoutError:
+            raise RateLimitStoreError(
+                f"Redis did not answer within {self._timeout_s:g} s"
+            ) from None
+        except (RedisError, OSError) as error:
+            raise RateLimitStoreError(f"Redis can't count: {error}") from error
+        return answer
+
+    def _script_of_loop(self) -> Any:
+        """Returns the script, with connections of the event loop that runs."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            raise RuntimeError(
+                "RedisStore runs on asyncio alone, as redis-py does; on trio there is "
+                "MemoryStore, for one process"
+            ) from None
+        if loop is not self._loop:
+            from ._script import SCRIPT
+
+            # Connections belong to the loop that made them; those of an earlier one are lost.
+            self._client = self._connect()
+            self._script = self._client.register_script(SCRIPT)
+            self._loop = loop
+        return self._script
+
+
+def _connecting(redis: Any, timeout_s: float, max_connections: int) -> Callable[[], Any]:
+    """Returns the function that makes the client."""
+    try:
+        from redis.asyncio import BlockingConnectionPool, Redis
+        from redis.asyncio.retry import Retry
+        from redis.backoff import NoBackoff
+    except ImportError as error:
+        raise ImportError(
+            'RedisStore needs redis-py: pip install "kit-rate-limit[redis]"'
+        ) from error
+    if isinstance(redis, Redis):
+        return lambda: redis
+    if not isinstance(redis, str):
+        kind = type(redis)
+        raise TypeError(
+            "RedisStore(redis=...) takes a URL or a redis.asyncio.Redis, not a "
+            f"{kind.__module__}.{kind.__qualname__}"
+        )
+
+    def connect() -> Any:
+        pool = BlockingConnectionPool.from_url(
+            redis,
+            max_connections=max_connections,
+            timeout=timeout_s,
+            socket_timeout=timeout_s,
+            socket_connect_timeout=timeout_s,
+            # At once, for a connection that the server has closed meanwhile.
+            retry=Retry(NoBackoff(), 1),
+        )
+        return Redis.from_pool(pool)
+
+    try:
+        connect()
+    except (ValueError, TypeError):
+        # The URL may hold a password.
+        raise ValueError(
+            "RedisStore(redis=...) has a URL that can't be used: expected one such as "
+            "'redis://127.0.0.1:6379', 'rediss://...' or 'unix:///run/redis.sock'"
+        ) from None
+    return connect

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Sessions for the Kit web framework: signed cookies, or stores in memory, SQLite and Redis.
+
+app.use(session(os.environ["SESSION_SECRET"]))
+
+@app.post("/login")
+async def login(c: Context) -> Response:
+    session = await get_session(c)
+    session.rotate(user="42")
+    session["theme"] = "dark"
+    return c.redirect("/", 303)
+"""
+
+from ._errors import SessionConflictError, SessionDataError, SessionError, SessionStoreError
+from ._guard import OnMissing, require_user
+from ._middleware import session
+from ._revocation import revoke_sessions
+from ._saved import Flash
+from ._session import Session, get_session
+
+__all__ = (
+    "Flash",
+    "OnMissing",
+    "Session",
+    "SessionConflictError",
+    "SessionDataError",
+    "SessionError",
+    "SessionStoreError",
+    "get_session",
+    "require_user",
+    "revoke_sessions",
+    "session",
+)
+
+# Public classes show the module that they are imported from.
+for _class in (
+    Flash,
+    Session,
+    SessionConflictError,
+    SessionDataError,
+    SessionError,
+    SessionStoreError,
+):
+    _class.__module__ = __name__

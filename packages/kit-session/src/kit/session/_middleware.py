@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""The middleware: gives each request its session, and saves what was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.metadata import attach
+from kit.interface.options import OptionChecks
+
+from ._cookie import protect_from_caches
+from ._options import make_backend, make_cookie, make_lifetime
+from ._session import VARIABLE, Session
+from ._state import SessionState
+from .stores import SessionStore
+
+__all__ = ("session",)
+
+_FORTNIGHT_S = 14 * 24 * 60 * 60
+
+
+def session(
+    secret: str | Sequence[str] | None = None,
+    *,
+    store: SessionStore | None = None,
+    max_age: float = _FORTNIGHT_S,
+    idle_timeout: float | None = None,
+    persistent: bool = True,
+    encrypt: bool = False,
+    on_store_error: Literal["unavailable", "anonymous"] = "unavailable",
+    cookie: str = "session",
+    secure: bool = True,
+    same_site: Literal["Strict", "Lax", "None"] = "Lax",
+    path: str = "/",
+    domain: str | None = None,
+    partitioned: bool = False,
+) -> AsyncMiddleware:
+    """Returns middleware that gives requests a session, for `get_session`.
+
+    The session is read when a handler first uses it, and saved after the handlers if they changed
+    it, before the headers of the response are sent. An exception that is answered with a status of
+    500 or more saves nothing; any other response does. Requests that don't use the session cost
+    nothing, and their responses have no trace of it; all others have `Vary: Cookie`, and
+    `Cache-Control: private` or, with a cookie, `no-store` unless the handler said as much.
+
+    Args:
+        secret: Signs the cookie: at least 32 random bytes as a str. Of several, the first one signs
+            and all of them verify, so that a secret can be replaced. Needed without `store`.
+        store: Keeps the sessions on the server; the cookie then has a random id. Default: they are
+            in the cookie, at most 4096 octets, which the client can read.
+        max_age: Seconds from the beginning of a session to its end, at most 400 days. A login
+            begins anew; nothing else prolongs it.
+        idle_timeout: Seconds from the last use of a session to its end. Default: no such limit.
+        persistent: Whether cookies outlive the browser; `Session.remember` decides for one session.
+        encrypt: Whether to encrypt the session in the cookie, too. Needs the extra `encryption`.
+        on_store_error: What a request gets whose session can't be read or saved: `"unavailable"`
+            for 503 with Retry-After (RFC 9110 section 15.6.4), or `"anonymous"` for an empty
+            session that isn't saved (`Session.is_degraded`).
+        cookie: Name of the cookie without its prefix. With `secure`, the prefix is `__Host-`, or
+            `__Secure-` if there is a `domain` or another `path` (RFC 6265bis section 4.1.3).
+        secure: Whether the cookie is sent over https only. Browsers take it from http://localhost
+            too; other clients may need False in development.
+        same_site: `"Strict"`, `"Lax"` or `"None"`: whether the cookie is sent with requests from
+            other sites.
+        path: The cookie is sent for this path and all paths below it.
+        domain: The cookie is sent to this host and all its subdomains. Default: to the host alone.
+        partitioned: Whether browsers keep the cookie apart for each site that embeds this one.
+
+    Returns:
+        The middleware, for `app.use(...)`.
+
+    Raises:
+        TypeError: If an option has the wrong type.
+        ValueError: If an option can't be used, options contradict each other, or the secret could
+            be guessed.
+        ImportError: If `encrypt` is True and cryptography isn't installed.
+
+    SPEC: RFC 6265bis.
+
+    Example:
+        app.use(session(os.environ["SESSION_SECRET"]))
+    """
+    check = OptionChecks("session")
+    lifetime = make_lifetime(check, max_age, idle_timeout, persistent)
+    session_cookie = make_cookie(
+        check,
+        cookie=cookie,
+        secure=secure,
+        same_site=same_site,
+        path=path,
+        domain=domain,
+        partitioned=partitioned,
+    )
+    backend = make_backend(
+        check,
+        session_cookie,
+        lifetime,
+        secret=secret,
+        store=store,
+        encrypt=encrypt,
+        on_store_error=on_store_error,
+    )
+
+    async def session(c: Context[Any, Any], next: Next) -> None:
+        state = SessionState(backend, c)
+        c.set(VARIABLE, Session(state))
+        await next()
+        state.is_closed = True
+        if state.is_loaded:
+            await _finish(c, state)
+
+    return attach(session, provides={VARIABLE: Session})
+
+
+async def _finish(c: Context[Any, Any], state: SessionState) -> None:
+    """Saves the session, and adds the headers."""
+    before = len(c.res.headers.get_set_cookie())
+    # What a handler did before it failed is no whole.
+    if c.error is None or c.res.status < 500:
+        await state.backend.save(state)
+    sets_cookie = len(c.res.headers.get_set_cookie()) > before
+    protect_from_caches(c, sets_cookie=sets_cookie)

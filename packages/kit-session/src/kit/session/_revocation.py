@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Ends all sessions of a user."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kit.interface import Context
+
+from ._errors import SessionStoreError
+from ._session import Session, get_session, state_of
+from ._state import unavailable
+from ._stored_sessions import StoredSessions
+from .stores import SessionStore
+
+__all__ = ("revoke_sessions",)
+
+
+async def revoke_sessions(
+    store: Context[Any, Any] | SessionStore,
+    user: str,
+    *,
+    keep: Session[Any] | str | None = None,
+) -> int:
+    """Ends all sessions of a user, e.g. when the password has changed.
+
+    It works at once. Requests under way that have read one of the sessions can't save it again.
+
+    Args:
+        store: The context of a request whose sessions are in a store, or the store itself.
+        user: The user, as given to `Session.rotate`.
+        keep: A session to leave as it is, most often the one of the request; or its `id`.
+
+    Returns:
+        How many sessions were ended.
+
+    Raises:
+        TypeError: If the user is not a str.
+        ValueError: If the sessions are in cookies, which can't be revoked.
+        HTTPException: 503 if the store of the context can't be reached.
+        SessionStoreError: If the store that was given can't be reached.
+
+    Example:
+        session.rotate()
+        await revoke_sessions(c, user, keep=session)
+    """
+    if not isinstance(user, str):
+        raise TypeError(f"revoke_sessions(user=...) takes a str, not {user!r:.100}")
+    key = await _key(keep) if isinstance(keep, Session) else keep
+    if isinstance(store, SessionStore):
+        return await store.delete_user(user, keep=key)
+    backend = state_of(get_session(store)).backend
+    if not isinstance(backend, StoredSessions):
+        raise ValueError(
+            "Sessions in cookies can't be revoked, as nobody knows of them: "
+            "give session(store=...) a store"
+        )
+    try:
+        return await backend.store.delete_user(user, keep=key)
+    except SessionStoreError as error:
+        raise unavailable(error) from error
+
+
+async def _key(session: Session[Any]) -> str | None:
+    """Returns the key that a session has in the store now; a rotation comes later."""
+    state = state_of(await session)
+    return None if state.saved is None else state.backend.public_id(state.saved.token)

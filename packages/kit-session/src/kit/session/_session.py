@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: MIT
+"""The session as handlers use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from kit.interface import Context
+from kit.interface.options import OptionChecks
+from kit.interface.signatures import describe
+
+from ._saved import Flash
+from ._state import SessionState
+from ._views import DICT, Kind, View, kind_of
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
+__all__ = ("MOST_AGE_S", "VARIABLE", "Session", "get_session", "state_of")
+
+T = TypeVar("T")
+
+VARIABLE = "session"
+"""The variable of the context that holds the session."""
+
+MOST_AGE_S = 400 * 24 * 60 * 60
+"""The longest lifetime of a cookie (RFC 6265bis section 5.5), in seconds."""
+
+_KEEP: Any = object()
+_SESSION = OptionChecks("Session.remember")
+
+
+class Session(MutableMapping[str, Any], Generic[T]):
+    """The session of a request; `get_session` returns it.
+
+    It is read when it is first used, and saved after the handler, before the headers of the
+    response are sent. Without a type it is a mapping of keys to JSON values. With one, its value
+    is `data`.
+
+    Attributes:
+        data: The data: a dict, or a value of the type. What is changed within it is saved too.
+    """
+
+    __slots__ = ("_kind", "_on_invalid", "_state")
+
+    def __init__(
+        self,
+        state: SessionState,
+        kind: Kind[T] = DICT,
+        on_invalid: Callable[[dict[str, Any]], T] | None = None,
+    ) -> None:
+        self._state = state
+        self._kind = kind
+        self._on_invalid = on_invalid
+
+    def __await__(self) -> Generator[Any, Any, Session[T]]:
+        """Reads the session from its store."""
+        state = self._state
+        if not state.is_loaded:
+            yield from state.load().__await__()
+        return self
+
+    def __repr__(self) -> str:
+        # Shows no data: it may end up in a log.
+        return f"<Session of {self._kind.name}>"
+
+    @property
+    def data(self) -> T:
+        """The data: a dict, or a value of the type."""
+        return self._view().value
+
+    @data.setter
+    def data(self, value: T) -> None:
+        self._state.change()
+        self._view().value = value
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the request came without a session that is valid."""
+        self._state.load_now()
+        return self._state.saved is None
+
+    @property
+    def is_degraded(self) -> bool:
+        """Whether the store can't be reached: the session is empty, and nothing is saved."""
+        self._state.load_now()
+        return self._state.is_degraded
+
+    @property
+    def id(self) -> str:
+        """An id for logs, which can't be used as a cookie. It changes with `rotate`."""
+        self._state.load_now()
+        return self._state.backend.public_id(self._state.token)
+
+    @property
+    def user(self) -> str | None:
+        """Whose session it is; None for nobody's. Setting it is `rotate(user=...)`."""
+        self._state.load_now()
+        return self._state.current_user
+
+    @user.setter
+    def user(self, value: str | None) -> None:
+        self.rotate(user=value)
+
+    def rotate(self, *, user: str | None = _KEEP) -> None:
+        """Gives the session a new id, and makes the old one invalid; the data stay.
+
+        Call it at each login, with the user, so that an id from before the login is worth nothing
+        (session fixation). A login also begins a new lifetime; any other rotation keeps it.
+
+        Args:
+            user: Whose session it is from now on; None for nobody's. Default: as before.
+
+        Raises:
+            TypeError: If the user is neither a str nor None.
+        """
+        if user is not _KEEP and user is not None and not isinstance(user, str):
+            raise TypeError(
+                f"Session.rotate(user=...) takes a str, not {user!r:.100}: "
+                "write str(...) around a number"
+            )
+        state = self._state
+        state.change()
+        state.check_available()
+        state.rotates = True
+        if user is not _KEEP:
+            state.user = user
+
+    def remember(self, max_age: float) -> None:
+        """Makes the session outlive the browser, and last longer or shorter than others.
+
+        An idle timeout doesn't count for it. A later login forgets it.
+
+        Args:
+            max_age: Seconds from the beginning of the session to its end, at most 400 days.
+
+        Raises:
+            TypeError: If `max_age` is no number.
+            ValueError: If it is less than 1 or more than 400 days.
+        """
+        seconds = _SESSION.number(
+            "max_age", max_age, least=1, most=MOST_AGE_S, unit="seconds", whole=False
+        )
+        self._state.change()
+        self._state.remember_s = float(seconds)
+
+    def destroy(self) -> None:
+        """Ends the session: its id is invalid, and the client deletes the cookie.
+
+        What is set afterwards belongs to a new session, e.g. a message for the next page.
+        """
+        self._state.change()
+        self._state.check_available()
+        self._state.destroy()
+
+    def flash(self, text: str, category: str = "message") -> None:
+        """Adds a message for the next page that shows messages.
+
+        Args:
+            text: The message.
+            category: What kind of message it is, e.g. `error`.
+
+        Raises:
+            TypeError: If an argument is not a str.
+        """
+        if not isinstance(text, str) or not isinstance(category, str):
+            raise TypeError(f"Session.flash takes texts, not {text!r:.100} and {category!r:.100}")
+        self._state.change()
+        self._state.add_flash(Flash(text, category))
+
+    def flashes(self, category: str | None = None) -> list[Flash]:
+        """Takes the messages, which are then shown once.
+
+        Args:
+            category: Take those of this category only.
+
+        Returns:
+            The messages in the order in which they were added.
+        """
+        self._state.change()
+        return self._state.take_flashes(category)
+
+    @overload
+    def update(self, function: Callable[[T], object], /) -> None: ...
+    @overload
+    def update(self, other: Any = (), /, **values: Any) -> None: ...
+    def update(self, other: Any = (), /, **values: Any) -> None:
+        """Changes the data by a function that can be repeated, or assigns keys as `dict.update`.
+
+        If another request has changed the session meanwhile, the function is called again with the
+        newest data: so what depends on the value before, such as a counter or a list that grows,
+        loses nothing.
+
+        Args:
+            other: A plain function that changes the data it is called with in place; what it
+                returns is ignored. Or a mapping, or pairs.
+            **values: More keys.
+
+        Raises:
+            TypeError: If the function is async.
+        """
+        if not callable(other) or isinstance(other, Mapping):
+            super().update(other, **values)
+            return
+
+        def function(data: T) -> None:
+            result = other(data)
+            if hasattr(result, "__await__"):
+                if hasattr(result, "close"):
+                    result.close()
+                raise TypeError(
+                    "Session.update takes a plain function, as it may be called again: "
+                    f"{describe(other)} is async"
+                )
+
+        self._state.change()
+        self._state.update(self._view(), function)
+
+    def clear(self) -> None:
+        """Removes all data and messages, and unbinds the user; `destroy` ends the session."""
+        self._state.change()
+        self._state.clear()
+
+    def __getitem__(self, key: str) -> Any:
+        return self._dict()[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if not isinstance(key, str):
+            raise TypeError(f"A key of a session is a str, not {key!r:.100}")
+        data = self._dict()
+        self._state.change()
+        data[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        data = self._dict()
+        self._state.change()
+        del data[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._dict())
+
+    def __len__(self) -> int:
+        return len(self._dict())
+
+    def __bool__(self) -> bool:
+        return self._kind is not DICT or bool(self._dict())
+
+    def _view(self) -> View[T]:
+        self._state.load_now()
+        return self._state.view(self._kind, self._on_invalid)
+
+    def _dict(self) -> dict[str, Any]:
+        if self._kind is not DICT:
+            raise TypeError(
+                f"This session is no mapping, as its type is {self._kind.name}: use session.data"
+            )
+        value: Any = self._view().value
+        return value  # type: ignore[no-any-return]
+
+
+@overload
+def get_session(c: Context[Any, Any]) -> Session[dict[str, Any]]: ...
+@overload
+def get_session(
+    c: Context[Any, Any],
+    type: TypeForm[T],
+    *,
+    on_invalid: Callable[[dict[str, Any]], T] | None = None,
+) -> Session[T]: ...
+def get_session(
+    c: Context[Any, Any],
+    type: Any = None,
+    *,
+    on_invalid: Callable[[dict[str, Any]], Any] | None = None,
+) -> Session[Any]:
+    """Returns the session of a request.
+
+    `session = await get_session(c)` reads it first. Without `await` it is read at its first use,
+    which works for sessions in cookies, and for stores that can read without waiting: those in
+    memory and SQLite. For any other store, and to be independent of the store, await it.
+
+    Args:
+        c: The context.
+        type: The type of the data: a Struct, dataclass or TypedDict whose fields all have defaults,
+            or a pydantic model. Default: a dict. Data of keys that it lacks are kept.
+        on_invalid: A plain function that returns the value for saved data that don't fit the type
+            any more, from a dict of them. Default: a fresh value, and a warning in the log; the
+            old data are replaced when that value is changed.
+
+    Returns:
+        The session, which can be awaited.
+
+    Raises:
+        TypeError: If the type can't be that of a session.
+        RuntimeError: If the middleware `session()` doesn't cover the route.
+
+    Example:
+        session = await get_session(c, Cart)
+        session.data.items.append(item)
+    """
+    session = c.get(VARIABLE)
+    if not isinstance(session, Session):
+        raise RuntimeError(
+            "There is no session here: register app.use(session(...)) before the route"
+        )
+    if type is None:
+        return session
+    return Session(session._state, kind_of(type), on_invalid)
+
+
+def state_of(session: Session[Any]) -> SessionState:
+    """Returns what a session works on."""
+    return session._state

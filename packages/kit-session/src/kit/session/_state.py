@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: MIT
+"""The session of one request: what was read, and what was done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from kit.interface import Context, HTTPException
+
+from ._data import EMPTY
+from ._errors import SessionError, SessionStoreError
+from ._saved import Flash, Lifetime, Saved
+from ._views import DICT, Kind, View
+
+__all__ = ("UNCHANGED", "Backend", "SessionState", "unavailable")
+
+UNCHANGED: Any = object()
+"""Stands for what a request didn't set."""
+
+_RETRY_AFTER_S = 5
+
+
+def unavailable(error: SessionStoreError) -> HTTPException:
+    """Returns the answer to a request whose session can't be read or saved."""
+    exception = HTTPException(
+        503,
+        "The session is not available; try again later",
+        headers={"Retry-After": str(_RETRY_AFTER_S)},
+    )
+    exception.__cause__ = error
+    return exception
+
+
+class Backend(Protocol):
+    """Reads and saves sessions.
+
+    Attributes:
+        lifetime: When sessions end.
+    """
+
+    lifetime: Lifetime
+
+    def load_now(self, state: SessionState, /) -> bool:
+        """Reads the session into `state`; False if that has to be awaited."""
+        ...
+
+    async def load(self, state: SessionState, /) -> None:
+        """Reads the session into `state`."""
+        ...
+
+    async def save(self, state: SessionState, /) -> None:
+        """Saves what was changed, and adds the cookie to the response if it changes."""
+        ...
+
+    def new_token(self) -> str:
+        """Returns a new id."""
+        ...
+
+    def public_id(self, token: str, /) -> str:
+        """Returns the id of a session that may be logged."""
+        ...
+
+
+class SessionState:
+    """The session of one request.
+
+    Args:
+        backend: Reads and saves it.
+        c: The context of the request.
+
+    Attributes:
+        is_loaded: Whether the session was read, or found to be a new one.
+        is_closed: Whether it was saved, so that nothing can be changed any more.
+        is_degraded: Whether the store can't be reached, so that the session isn't saved.
+        is_superseded: Whether the id of the request was replaced a moment ago, so that the client
+            has a newer one, or is about to get it.
+        saved: The session as it was read; None for a new one.
+        ended: What `destroy` has ended.
+        rotates: Whether the session gets a new id.
+        user: The user, if it was set.
+        remember_s: The lifetime of a remembered session, if it was set.
+    """
+
+    __slots__ = (
+        "_flashes_added",
+        "_flashes_taken",
+        "_steps",
+        "_token",
+        "_views",
+        "backend",
+        "c",
+        "ended",
+        "is_closed",
+        "is_degraded",
+        "is_loaded",
+        "is_superseded",
+        "remember_s",
+        "rotates",
+        "saved",
+        "user",
+    )
+
+    def __init__(self, backend: Backend, c: Context[Any, Any]) -> None:
+        self.backend = backend
+        self.c = c
+        self.is_loaded = self.is_degraded = self.is_superseded = False
+        self.is_closed = False
+        self.saved: Saved | None = None
+        self.ended: Saved | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        self._views: dict[Kind[Any], View[Any]] = {}
+        self._steps: list[Callable[[bytes], bytes]] = []
+        self._flashes_added: list[Flash] = []
+        self._flashes_taken: list[Flash] = []
+        self._token: str | None = None
+        self.rotates = False
+        self.user: Any = UNCHANGED
+        self.remember_s: Any = UNCHANGED
+
+    def load_now(self) -> None:
+        """Reads the session unless that was done, and unless it has to be awaited.
+
+        Raises:
+            SessionError: If it has to be awaited, or the response was sent.
+            HTTPException: 503 if the store can't be reached.
+        """
+        if self.is_loaded:
+            return
+        self._check_open()
+        try:
+            self.is_loaded = self.backend.load_now(self)
+        except SessionStoreError as error:
+            raise unavailable(error) from error
+        if not self.is_loaded:
+            raise SessionError(
+                "The session has to be read from its store before it is used: "
+                "write `session = await get_session(c)`"
+            )
+
+    async def load(self) -> None:
+        """Reads the session unless that was done.
+
+        Raises:
+            SessionError: If the response was sent.
+            HTTPException: 503 if the store can't be reached.
+        """
+        if self.is_loaded:
+            return
+        self._check_open()
+        try:
+            if not self.backend.load_now(self):
+                await self.backend.load(self)
+        except SessionStoreError as error:
+            raise unavailable(error) from error
+        self.is_loaded = True
+
+    def _check_open(self) -> None:
+        if self.is_closed:
+            raise SessionError(
+                "The session was saved before the headers of the response were sent, and can't be "
+                "read or changed any more: do it before the handler returns"
+            )
+
+    def change(self) -> None:
+        """Prepares for a change; reads the session.
+
+        Raises:
+            SessionError: If it can't be changed any more, or has to be awaited.
+            HTTPException: 503 if the store can't be reached.
+        """
+        self._check_open()
+        self.load_now()
+
+    def check_available(self) -> None:
+        """Refuses what must not be done without the store.
+
+        Raises:
+            HTTPException: 503 if the store can't be reached, whatever else is tolerated.
+        """
+        if self.is_degraded:
+            raise unavailable(SessionStoreError("The store of the sessions can't be reached"))
+
+    @property
+    def token(self) -> str:
+        """The secret id that the session will have when it is saved."""
+        if self.saved is not None and not self.rotates:
+            return self.saved.token
+        if self._token is None:
+            self._token = self.backend.new_token()
+        return self._token
+
+    @property
+    def current_user(self) -> str | None:
+        """The user that the session will have when it is saved."""
+        if self.user is not UNCHANGED:
+            return self.user  # type: ignore[no-any-return]
+        return None if self.saved is None else self.saved.user
+
+    def view(self, kind: Kind[Any], on_invalid: Any = None) -> View[Any]:
+        """Returns the data as a type; always the same view for the same one."""
+        view = self._views.get(kind)
+        if view is None:
+            data = EMPTY if self.saved is None else self.saved.data
+            view = self._views[kind] = View(kind, data, on_invalid)
+        return view
+
+    def update(self, view: View[Any], function: Callable[[Any], Any]) -> None:
+        """Changes data in a way that can be repeated on newer ones."""
+        self._flush()
+        function(view.value)
+        view.step()
+        self._steps.append(view.replay(function))
+
+    def _flush(self) -> None:
+        for view in self._views.values():
+            changes = view.step()
+            if changes is not None:
+                self._steps.append(changes.apply)
+
+    def add_flash(self, flash: Flash) -> None:
+        """Adds a message."""
+        self._flashes_added.append(flash)
+
+    def take_flashes(self, category: str | None) -> list[Flash]:
+        """Takes the messages of a category, or all."""
+        flashes = self._flashes(self.saved)
+        taken = [flash for flash in flashes if category is None or flash.category == category]
+        for flash in taken:
+            if flash in self._flashes_added:
+                self._flashes_added.remove(flash)
+            else:
+                self._flashes_taken.append(flash)
+        return taken
+
+    def _flashes(self, base: Saved | None) -> list[Flash]:
+        flashes = [] if base is None else list(base.flashes)
+        for taken in self._flashes_taken:
+            if taken in flashes:
+                flashes.remove(taken)
+        return flashes + self._flashes_added
+
+    def clear(self) -> None:
+        """Removes all data, messages and the user."""
+        self.view(DICT)  # which sees the keys that no type has
+        self._flush()
+        for view in self._views.values():
+            view.clear()
+        self._steps.append(lambda data: EMPTY)
+        self._flashes_added = []
+        self._flashes_taken = [] if self.saved is None else list(self.saved.flashes)
+        if self.current_user is not None:
+            self.user, self.rotates = None, True
+
+    def destroy(self) -> None:
+        """Ends the session; what is set afterwards is a new one's."""
+        if self.saved is not None:
+            self.ended = self.saved
+        views = self._views
+        self.saved = None
+        self._reset()
+        for view in views.values():
+            view.reset(EMPTY)
+        self._views = views
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there is anything to save."""
+        saved = self.saved
+        if self.rotates and (saved is not None or self.current_user is not None):
+            return True
+        if self.remember_s is not UNCHANGED and saved is not None:
+            return True
+        if self._flashes_added or self._flashes_taken:
+            return True
+        return any(view.changes() is not None for view in self._views.values())
+
+    def merged(self, base: Saved | None, now: float, *, again: bool = False) -> Saved:
+        """Returns what is to be saved.
+
+        Args:
+            base: The session in the store; None for a new one.
+            now: The time, in seconds since the epoch.
+            again: Whether `base` is a newer one than `saved`, on which the changes have to be
+                repeated.
+        """
+        data = EMPTY if base is None else base.data
+        for step in self._repeatable() if again else self._direct():
+            data = step(data)
+        user, remember_s = self.user, self.remember_s
+        # A login begins a session, whose lifetime and memory aren't those of the one before.
+        begins = base is None or user not in (UNCHANGED, None)
+        created_at = now if base is None or begins else base.created_at
+        if user is UNCHANGED:
+            user = None if base is None else base.user
+        if remember_s is UNCHANGED:
+            remember_s = None if base is None or begins else base.remember_s
+        return Saved(
+            token=self.token,
+            created_at=created_at,
+            expires_at=self.backend.lifetime.expires_at(created_at, remember_s, now),
+            data=data,
+            user=user,
+            flashes=tuple(self._flashes(base)),
+            remember_s=remember_s,
+            version=1 if base is None else base.version + 1,
+        )
+
+    def _direct(self) -> list[Callable[[bytes], bytes]]:
+        # The dict comes first: what was cleared may have been set again by a type.
+        views = sorted(self._views.values(), key=lambda view: view.kind is not DICT)
+        changes = [view.changes() for view in views]
+        return [each.apply for each in changes if each is not None]
+
+    def _repeatable(self) -> list[Callable[[bytes], bytes]]:
+        self._flush()
+        return self._steps

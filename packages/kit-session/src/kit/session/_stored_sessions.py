@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: MIT
+"""Sessions in a store, of which the cookie has an id only."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable
+from hashlib import sha256
+from secrets import token_urlsafe
+
+import msgspec
+
+from ._cookie import SessionCookie
+from ._errors import SessionConflictError, SessionStoreError
+from ._saved import Flash, Lifetime, Saved
+from ._secrets import Seal
+from ._state import UNCHANGED, SessionState, unavailable
+from ._turns import is_contended, pause, turn
+from .stores import ImmediateSessionStore, SessionRecord, SessionStore
+
+__all__ = ("StoredSessions",)
+
+_logger = logging.getLogger("kit.session")
+
+_ID_OCTETS = 32
+_ID = re.compile(r"[A-Za-z0-9_-]{43}")
+# How long a client may still send the id from before a rotation, in requests under way.
+_SUPERSEDED_S = 30.0
+_MOST_ATTEMPTS = 40
+
+
+class _Content(msgspec.Struct, omit_defaults=True):
+    """The JSON object of a record."""
+
+    data: msgspec.Raw = msgspec.Raw(b"{}")
+    flashes: tuple[Flash, ...] = ()
+    remember_s: float | None = None
+    superseded: bool = False
+
+
+_decode = msgspec.json.Decoder(_Content).decode
+_encode = msgspec.json.Encoder().encode
+_SUPERSEDED = _encode(_Content(superseded=True))
+
+
+class _Superseded(Exception):  # noqa: N818 - no fault
+    """A session has another id since a moment ago."""
+
+
+class _RevokedError(Exception):
+    """The new record of a session was removed by another request."""
+
+
+class StoredSessions:
+    """Reads and saves sessions in a store.
+
+    Args:
+        cookie: The cookie.
+        store: The store.
+        seal: Signs the id; None if it isn't signed.
+        lifetime: When sessions end.
+        tolerates_failures: Whether requests are answered without a session if the store can't be
+            reached.
+    """
+
+    __slots__ = ("_cookie", "_read_now", "_seal", "_tolerates_failures", "lifetime", "store")
+
+    def __init__(
+        self,
+        cookie: SessionCookie,
+        store: SessionStore,
+        seal: Seal | None,
+        lifetime: Lifetime,
+        *,
+        tolerates_failures: bool,
+    ) -> None:
+        self._cookie = cookie
+        self._seal = seal
+        self._tolerates_failures = tolerates_failures
+        self._read_now = store.read_now if isinstance(store, ImmediateSessionStore) else None
+        self.lifetime = lifetime
+        self.store = store
+
+    def new_token(self) -> str:
+        """Returns a new id: 256 random bits."""
+        return token_urlsafe(_ID_OCTETS)
+
+    def public_id(self, token: str, /) -> str:
+        """Returns the key of a session in the store."""
+        return sha256(token.encode()).hexdigest()
+
+    def _token(self, state: SessionState) -> str | None:
+        text = self._cookie.read(state.c)
+        if text is not None and self._seal is not None:
+            opened = self._seal.open(text)
+            text = None if opened is None else opened.decode("ascii")
+        return text if text is not None and _ID.fullmatch(text) else None
+
+    def load_now(self, state: SessionState, /) -> bool:
+        """Reads the session into `state`; False if that has to be awaited."""
+        token = self._token(state)
+        if token is None:
+            return True
+        if self._read_now is None:
+            return False
+        try:
+            self._take(state, token, self._read_now(self.public_id(token)))
+        except BlockingIOError:
+            return False
+        except SessionStoreError as error:
+            self._failed(state, error)
+        return True
+
+    async def load(self, state: SessionState, /) -> None:
+        """Reads the session into `state`."""
+        token = self._token(state)
+        assert token is not None  # noqa: S101 - a request without one was loaded by load_now
+        try:
+            record = await self.store.read(self.public_id(token))
+            if not state.is_loaded:  # by another task of the request, which may have changed it
+                self._take(state, token, record)
+        except SessionStoreError as error:
+            self._failed(state, error)
+
+    def _failed(self, state: SessionState, error: SessionStoreError) -> None:
+        """Makes the session an empty one that isn't saved, or raises the error."""
+        _logger.error("The store of the sessions failed: %s", error)
+        if not self._tolerates_failures:
+            raise error
+        state.is_degraded = True
+
+    def _take(self, state: SessionState, token: str, record: SessionRecord | None) -> None:
+        try:
+            state.saved = self._saved(token, record)
+        except _Superseded:
+            state.is_superseded = True
+
+    def _saved(self, token: str, record: SessionRecord | None) -> Saved | None:
+        """Returns the session of a record; None if it has expired, or can't be read."""
+        if record is None:
+            return None
+        try:
+            content = _decode(record.data)
+        except (ValueError, RecursionError) as error:
+            _logger.error("The store has a record that is no session: %s", error)
+            return None
+        if content.superseded:
+            if time.time() < record.created_at + _SUPERSEDED_S:
+                raise _Superseded
+            return None
+        saved = Saved(
+            token=token,
+            created_at=record.created_at,
+            expires_at=record.expires_at,
+            data=bytes(content.data),
+            user=record.user,
+            flashes=content.flashes,
+            remember_s=content.remember_s,
+            version=record.version,
+        )
+        return None if self.lifetime.has_ended(saved, time.time()) else saved
+
+    async def save(self, state: SessionState, /) -> None:
+        """Saves what was changed, and adds the cookie to the response if it changes.
+
+        Raises:
+            HTTPException: 503 if the store can't be reached, unless that is tolerated.
+        """
+        if state.is_degraded:
+            return
+        try:
+            await self._save(state)
+        except SessionStoreError as error:
+            _logger.error("A session could not be saved: %s", error)
+            # APPSEC: nobody must believe to have logged out, or in, who hasn't.
+            if state.rotates or state.ended is not None or not self._tolerates_failures:
+                raise unavailable(error) from error
+
+    async def _save(self, state: SessionState) -> None:
+        if state.ended is not None:
+            await self.store.delete(self.public_id(state.ended.token))
+        if not state.is_changed:
+            if state.ended is not None:
+                self._cookie.delete(state.c)
+            elif state.saved is not None:
+                await self._refresh(state.saved)
+            return
+        if state.saved is None:
+            await self._insert(state)
+        elif state.rotates:
+            await self._rotate(state, state.saved)
+        else:
+            await self._replace(state, state.saved)
+
+    async def _refresh(self, saved: Saved) -> None:
+        now = time.time()
+        if self.lifetime.needs_refresh(saved, now):
+            end = self.lifetime.expires_at(saved.created_at, saved.remember_s, now)
+            await self.store.touch(self.public_id(saved.token), end)
+
+    async def _insert(self, state: SessionState) -> None:
+        if state.is_superseded and not state.rotates:
+            # A new cookie would take the place of the one that the client is about to get.
+            _logger.info("A request with a session id from before a rotation can't save anything")
+            return
+        saved = state.merged(None, time.time())
+        self._set_cookie(state, await self._add(saved))
+
+    async def _add(self, saved: Saved) -> Saved:
+        if not await self.store.insert(self.public_id(saved.token), _record(saved)):
+            raise SessionStoreError("The store has a record of a session id that is new")
+        return saved
+
+    async def _replace(self, state: SessionState, base: Saved) -> None:
+        async def attempt(newest: Saved, again: bool) -> bool:
+            saved = state.merged(newest, time.time(), again=again)
+            if not await self.store.replace(self.public_id(base.token), _record(saved)):
+                return False
+            if state.remember_s is not UNCHANGED:
+                self._set_cookie(state, saved)
+            return True
+
+        try:
+            if await self._try_until_first(base, attempt):
+                return
+        except _Superseded:
+            pass
+        _logger.info("A session ended before a request could save its changes")
+
+    async def _rotate(self, state: SessionState, base: Saved) -> None:
+        """Saves the session under a new id, and then makes the old one invalid.
+
+        In this order, whatever is revoked at the same time stays so: the old record has to be there
+        in the end, or the new one is removed.
+        """
+        saved = await self._add(state.merged(base, time.time()))
+
+        async def attempt(newest: Saved, again: bool) -> bool:
+            nonlocal saved
+            if again:
+                saved = await self._overwrite(saved, state.merged(newest, time.time(), again=True))
+            return await self.store.replace(self.public_id(base.token), _superseding(newest))
+
+        is_login = state.user is not UNCHANGED and state.user is not None
+        try:
+            is_done = await self._try_until_first(base, attempt)
+            if not is_done and is_login:
+                # The session from before the login was ended by someone else: its data are gone.
+                own = state.merged(None, time.time(), again=True)
+                saved = await self._overwrite(saved, own)
+                is_done = True
+        except _Superseded:
+            # Another request of the client did the same. Both logins are good.
+            is_done = is_login
+        except _RevokedError:
+            is_done = False
+        if is_done:
+            self._set_cookie(state, saved)
+            return
+        await self.store.delete(self.public_id(saved.token))
+        _logger.info("A session ended, or got another id, before a request could rotate it")
+
+    async def _overwrite(self, old: Saved, new: Saved) -> Saved:
+        new = msgspec.structs.replace(new, version=old.version + 1)
+        if not await self.store.replace(self.public_id(new.token), _record(new)):
+            raise _RevokedError
+        return new
+
+    async def _try_until_first(
+        self, base: Saved, attempt: Callable[[Saved, bool], Awaitable[bool]]
+    ) -> bool:
+        """Tries to replace a session until no other request was faster.
+
+        Args:
+            base: The session as it was read.
+            attempt: Called with the newest session, and whether that is another one than `base`;
+                returns whether it was replaced.
+
+        Returns:
+            False if the session has ended.
+
+        Raises:
+            _Superseded: If it got another id.
+            SessionConflictError: If other requests were faster too often.
+        """
+        key = self.public_id(base.token)
+        if not is_contended(key) and await attempt(base, False):
+            return True
+        async with turn(key):
+            for number in range(_MOST_ATTEMPTS):
+                newest = self._saved(base.token, await self.store.read(key))
+                if newest is None:
+                    return False
+                if await attempt(newest, True):
+                    return True
+                await pause(number)
+        raise SessionConflictError("Other requests changed the session again and again")
+
+    def _set_cookie(self, state: SessionState, saved: Saved) -> None:
+        text = saved.token if self._seal is None else self._seal.close(saved.token.encode())
+        max_age_s = self.lifetime.cookie_max_age_s(saved, time.time())
+        self._cookie.set(state.c, text, max_age_s)
+
+
+def _record(saved: Saved) -> SessionRecord:
+    content = _Content(msgspec.Raw(saved.data), saved.flashes, saved.remember_s)
+    return SessionRecord(
+        _encode(content), saved.version, saved.created_at, saved.expires_at, saved.user
+    )
+
+
+def _superseding(saved: Saved) -> SessionRecord:
+    """Returns what takes the place of a session that got another id."""
+    now = time.time()
+    return SessionRecord(_SUPERSEDED, saved.version + 1, now, now + _SUPERSEDED_S)

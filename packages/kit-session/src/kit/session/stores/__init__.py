@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+"""The protocol of stores, and the one in memory."""
+
+from ._memory import MemoryStore
+from ._protocol import ImmediateSessionStore, SessionRecord, SessionStore
+
+__all__ = ("ImmediateSessionStore", "MemoryStore", "SessionRecord", "SessionStore")
+
+# Public classes show the module that they are imported from.
+for _class in (ImmediateSessionStore, MemoryStore, SessionRecord, SessionStore):
+    _class.__module__ = __name__
