@@ -95,6 +95,8 @@ class Pipeline:
     async def _run(self) -> None:
         batch: list[_Command] = []
         try:
+            # Others may have something to send, or the server may have closed the connection.
+            await asyncio.sleep(0)
             while self._waiting:
                 batch = self._take()
                 await self._send(batch)
