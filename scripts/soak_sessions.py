@@ -33,7 +33,7 @@ import redis_server  # type: ignore[import-not-found]
 from serving import ServedApp  # type: ignore[import-not-found]
 
 OPTIONS = ("--no-access-log", "--lifespan", "on")
-APP = ("uvicorn", "session_app:app")
+APP = ("uvicorn", "session_load_app:app")
 # Every so many marks, a request that reads, and one that doesn't use the session.
 READ_EVERY = 10
 
