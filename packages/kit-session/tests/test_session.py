@@ -329,10 +329,14 @@ async def test_a_stream_is_answered_after_the_session_was_saved(client):
     response = await client.request(handle)
     assert client.cookies
     assert await response.text() == "1"
-    assert seen == [
-        "The session was saved before the headers of the response were sent, and can't be read or "
-        "changed any more: do it before the handler returns"
-    ] * 10
+    assert (
+        seen
+        == [
+            "The session was saved before the headers of the response were sent, and can't be read or "
+            "changed any more: do it before the handler returns"
+        ]
+        * 10
+    )
     assert await client.data() == {"n": 1}
 
 

@@ -204,6 +204,8 @@ class SessionState:
         view = self._views.get(kind)
         if view is None:
             data = EMPTY if self.saved is None else self.saved.data
+            for step in self._direct():
+                data = step(data)
             view = self._views[kind] = View(kind, data, on_invalid)
         return view
 
