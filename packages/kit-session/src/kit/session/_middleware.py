@@ -107,7 +107,7 @@ def session(
         state = SessionState(backend, c)
         c.set(VARIABLE, Session(state))
         await next()
-        state.is_closed = True
+        state.close()
         if state.is_loaded:
             await _finish(c, state)
 

@@ -149,7 +149,7 @@ class Encryption:
             return None
         salt, sealed = octets[:_SALT_OCTETS], octets[_SALT_OCTETS + _NONCE_OCTETS :]
         nonce = octets[_SALT_OCTETS : _SALT_OCTETS + _NONCE_OCTETS]
-        if not sealed:
+        if not sealed or _encoded(octets).decode("ascii") != text:
             return None
         for key in self._keys:
             try:

@@ -19,6 +19,7 @@ UNCHANGED: Any = object()
 """Stands for what a request didn't set."""
 
 _RETRY_AFTER_S = 5
+_SWITCHING_PROTOCOLS = 101
 
 
 def unavailable(error: SessionStoreError) -> HTTPException:
@@ -85,6 +86,7 @@ class SessionState:
     __slots__ = (
         "_flashes_added",
         "_flashes_taken",
+        "_is_readable",
         "_steps",
         "_token",
         "_views",
@@ -105,7 +107,7 @@ class SessionState:
         self.backend = backend
         self.c = c
         self.is_loaded = self.is_degraded = self.is_superseded = False
-        self.is_closed = False
+        self.is_closed = self._is_readable = False
         self.saved: Saved | None = None
         self.ended: Saved | None = None
         self._reset()
@@ -129,7 +131,7 @@ class SessionState:
         """
         if self.is_loaded:
             return
-        self._check_open()
+        self._check_readable()
         try:
             self.is_loaded = self.backend.load_now(self)
         except SessionStoreError as error:
@@ -149,7 +151,7 @@ class SessionState:
         """
         if self.is_loaded:
             return
-        self._check_open()
+        self._check_readable()
         try:
             if not self.backend.load_now(self):
                 await self.backend.load(self)
@@ -157,11 +159,24 @@ class SessionState:
             raise unavailable(error) from error
         self.is_loaded = True
 
+    def close(self) -> None:
+        """Refuses what comes too late, as the headers of the response are about to be sent."""
+        self.is_closed = True
+        # SPEC: RFC 9110 section 15.2.2: nothing caches a connection that is none of HTTP any more.
+        self._is_readable = self.c.res.status == _SWITCHING_PROTOCOLS
+
+    def _check_readable(self) -> None:
+        if self.is_closed and not self._is_readable:
+            raise SessionError(
+                "The headers of the response were sent without Vary: Cookie, so the session can't "
+                "be read any more: do it before the handler returns"
+            )
+
     def _check_open(self) -> None:
         if self.is_closed:
             raise SessionError(
                 "The session was saved before the headers of the response were sent, and can't be "
-                "read or changed any more: do it before the handler returns"
+                "changed any more: do it before the handler returns"
             )
 
     def change(self) -> None:
@@ -204,6 +219,8 @@ class SessionState:
         view = self._views.get(kind)
         if view is None:
             data = EMPTY if self.saved is None else self.saved.data
+            for step in self._direct():
+                data = step(data)
             view = self._views[kind] = View(kind, data, on_invalid)
         return view
 
