@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import socket
+import struct
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -219,9 +221,18 @@ class Breaking:
         self._port = port
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: list[asyncio.StreamWriter] = []
         # How many more answers get through; None for all.
         self.answers: int | None = None
         self.url = ""
+        self.is_asked = asyncio.Event()
+
+    def reset(self) -> None:
+        """Has the system reset all connections of clients, as it does when a machine is gone."""
+        for writer in self._writers[::2]:
+            linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            writer.transport.abort()
 
     async def __aenter__(self) -> Breaking:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -234,12 +245,19 @@ class Breaking:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.close()
+        await asyncio.gather(
+            *(writer.wait_closed() for writer in self._writers), return_exceptions=True
+        )
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection("127.0.0.1", self._port)
+        self._writers += [writer, back]
 
         async def requests() -> None:
             while data := await reader.read(65536):
+                self.is_asked.set()
                 back.write(data)
             back.close()
 
@@ -304,20 +322,41 @@ async def test_cancelled_commands_mix_up_nothing(redis: RedisServer) -> None:
 
 async def test_commands_that_wait_when_the_store_is_closed(redis: RedisServer) -> None:
     before = asyncio.all_tasks()
-    store = RedisStore(redis.url, timeout=LIMIT_S)
-    await store.insert(key(1), record())
-    redis.pause()
-    reads = [asyncio.create_task(store.read(key(1))) for _ in range(3)]
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    await store.close()
-    outcomes = await asyncio.gather(*reads, return_exceptions=True)
-    assert [str(each) for each in outcomes] == ["Redis can't be used: the store was closed"] * 3
-    redis.resume()
-    assert await store.read(key(1)) is not None
-    await store.close()
-    await store.close()
+    async with asyncio.timeout(LIMIT_S), Breaking(redis.port) as between:
+        store = RedisStore(between.url, timeout=LIMIT_S)
+
+        async def close_during(reads: int) -> None:
+            tasks = [asyncio.create_task(store.read(key(1))) for _ in range(reads)]
+            if is_sent:
+                await between.is_asked.wait()
+            else:
+                await asyncio.sleep(0)
+            await store.close()
+            outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+            assert [str(each) for each in outcomes] == [
+                "Redis can't be used: the store was closed"
+            ] * reads
+
+        is_sent = False
+        await close_during(3)
+        await store.insert(key(1), record())
+        is_sent = True
+        redis.pause()
+        between.is_asked.clear()
+        await close_during(3)
+        redis.resume()
+        assert await store.read(key(1)) is not None
+        await store.close()
+        await store.close()
     assert asyncio.all_tasks() == before
+
+
+async def test_a_connection_that_is_reset(redis: RedisServer) -> None:
+    """While it is idle: no request gets an error, not even a write."""
+    async with Breaking(redis.port) as between, opened(between.url) as store:
+        await store.insert(key(1), record())
+        between.reset()
+        assert await store.delete(key(1))
 
 
 def test_several_event_loops(redis: RedisServer) -> None:

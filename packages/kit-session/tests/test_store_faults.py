@@ -193,8 +193,8 @@ async def test_sqlite_is_damaged(tmp_path: Path) -> None:
         file.seek(4096)
         file.write(b"\xa5" * (path.stat().st_size - 4096))
     assert set(await asyncio.gather(*map(crowd.visit, crowd.cookies))) == {(503, False)}
-    for each in tmp_path.iterdir():
-        each.unlink()
+    await store.close()
+    path.unlink()
     await crowd.log_in()
     assert set(await asyncio.gather(*map(crowd.visit, crowd.cookies))) == {(200, False)}
     await store.close()

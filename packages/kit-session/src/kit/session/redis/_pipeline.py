@@ -178,8 +178,6 @@ class Pipeline:
 
 async def _is_usable(connection: Any) -> bool:
     """Whether an idle connection is open at both ends, as far as is known here."""
-    if not connection.is_connected:
-        return False
     # Both, of redis-py from 8 on and before, tell of data and of the end.
     can_read = getattr(connection, "can_read", None) or connection.can_read_destructive
     try:
