@@ -87,9 +87,10 @@ class Pipeline:
         """Disconnects; commands that wait fail."""
         # Once is not enough if redis-py connects: it uses `asyncio.wait_for`, which before Python
         # 3.12 can lose a cancellation.
-        while (task := self._task) is not None:
-            task.cancel()
-            await asyncio.wait([task], timeout=_CANCEL_AGAIN_S)
+        while self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=_CANCEL_AGAIN_S)
+        self._end([])
         await self._disconnect()
 
     async def _run(self) -> None:
@@ -101,10 +102,14 @@ class Pipeline:
                 batch = self._take()
                 await self._send(batch)
         finally:
-            self._task = None
-            # There are some if this was cancelled.
-            _fail([*batch, *self._waiting], "the store was closed")
-            self._waiting.clear()
+            # Some wait if this was cancelled.
+            self._end(batch)
+
+    def _end(self, batch: Sequence[_Command]) -> None:
+        # A task that is cancelled before it has begun comes to no `finally`.
+        self._task = None
+        _fail([*batch, *self._waiting], "the store was closed")
+        self._waiting.clear()
 
     def _take(self) -> list[_Command]:
         batch: list[_Command] = []
