@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .peers import KIT
+from .sessions import litestar_files, sqlite_session
 
 Pair = tuple[Any, Any]
 TEXT = b"Hello, World!"
@@ -353,6 +354,14 @@ def rows() -> tuple[Row, ...]:
                     "body_limit.RequestBodyLimitMiddleware", method="POST", max_body_size=1000
                 ),
             },
+        ),
+        *(
+            Row(
+                f"session, SQLite, {'write' if writes else 'read'}",
+                plain,
+                {KIT: sqlite_session(writes=writes), LITESTAR: litestar_files(writes=writes)},
+            )
+            for writes in (False, True)
         ),
         Row("request-id", plain, {KIT: kit(made_by("request_id", "request_id"))}),
         Row("timeout", plain, {KIT: kit(made_by("timeout", "timeout", 5.0))}),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -74,6 +75,16 @@ class RedisServer:
             time.sleep(0.02)
         self.stop()
         raise RuntimeError("redis-server did not start")
+
+    def pause(self) -> None:
+        """Has it hang: connections stay open, and nothing is answered."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Ends the pause."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         """Kills it."""

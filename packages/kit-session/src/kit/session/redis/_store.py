@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""Keeps sessions in Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from kit.interface.options import OptionChecks
+from kit.session import SessionStoreError
+from kit.session.stores import SessionRecord
+
+from ._pipeline import Pipeline
+from ._scripts import DELETE, DELETE_USER, INSERT, REPLACE, TOUCH, Script
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+__all__ = ("RedisStore",)
+
+_FIELDS = ("d", "v", "c", "e", "u")
+
+
+class RedisStore:
+    """Keeps sessions in Redis (or Valkey), on asyncio.
+
+    For an app on several machines. Each change is one Lua script, which the server runs in one
+    step. It needs Redis 6 or later, a single server or Sentinel, not Cluster; and a server that
+    evicts none of its keys (`maxmemory-policy noeviction`): `delete_user` finds sessions by an
+    index, and wouldn't find them without.
+
+    All commands of a process go over one connection, together where they come at once. A write is
+    sent once: if it isn't answered in time, or the connection breaks, it raises
+    `SessionStoreError`. The next command connects again.
+
+    Args:
+        redis: The URL of a server, `redis://[[user]:password@]host[:port][/database]`, `rediss://`
+            for TLS or `unix://path`; or a client of redis-py, `redis.asyncio.Redis`, whose settings
+            are used, for TLS certificates or Sentinel. It stays yours to close.
+        prefix: What stands before the names of all keys in Redis.
+        timeout: How long a command may take, connecting included, in seconds.
+
+    Raises:
+        ImportError: If redis-py isn't installed: `pip install "kit-session[redis]"`.
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument can't be used.
+    """
+
+    def __init__(
+        self,
+        redis: str | Redis,
+        *,
+        prefix: str = "session:",
+        timeout: float = 2.0,
+    ) -> None:
+        check = OptionChecks("RedisStore")
+        self._pool = _pool_of(redis)
+        self._prefix = check.text("prefix", prefix).encode()
+        self._timeout_s: float = check.number(
+            "timeout", timeout, least=0.001, unit="seconds", whole=False
+        )
+        # A connection belongs to an event loop. An app has one; its tests may have several.
+        self._pipelines: dict[asyncio.AbstractEventLoop, Pipeline] = {}
+
+    async def open(self) -> None:
+        """Connects.
+
+        Raises:
+            SessionStoreError: If the server can't be reached.
+            RuntimeError: On trio.
+        """
+        await self._ask("PING", is_repeatable=True)
+
+    async def close(self) -> None:
+        """Closes the connection of the running event loop; commands that wait fail."""
+        pipeline = self._pipelines.pop(_running_loop(), None)
+        if pipeline is not None:
+            await pipeline.close()
+
+    async def read(self, key: str, /) -> SessionRecord | None:
+        """Returns the record of a key; None if there is none or it has expired.
+
+        Raises:
+            SessionStoreError: If the server doesn't answer in time.
+        """
+        answer = await self._ask("HMGET", self._name(key), *_FIELDS, is_repeatable=True)
+        data, version, created_at, expires_at, user = answer
+        if data is None or time.time() >= float(expires_at):
+            return None
+        return SessionRecord(
+            data,
+            int(version),
+            float(created_at),
+            float(expires_at),
+            None if user is None else user.decode(),
+        )
+
+    async def insert(self, key: str, record: SessionRecord, /) -> bool:
+        """Adds a record; returns False if the key has one.
+
+        Raises:
+            SessionStoreError: If the server doesn't answer in time.
+        """
+        return await self._write(INSERT, key, record)
+
+    async def replace(self, key: str, record: SessionRecord, /) -> bool:
+        """Replaces the record of the version before; returns False if it isn't there.
+
+        Raises:
+            SessionStoreError: If the server doesn't answer in time.
+        """
+        return await self._write(REPLACE, key, record)
+
+    async def touch(self, key: str, expires_at: float, /) -> bool:
+        """Moves the end of a session; returns False if it is gone.
+
+        Raises:
+            SessionStoreError: If the server doesn't answer in time.
+        """
+        return await self._run(TOUCH, self._name(key), self._index(""), *_times(expires_at)) == 1
+
+    async def delete(self, key: str, /) -> bool:
+        """Removes a record; returns False if it is gone.
+
+        Raises:
+            SessionStoreError: If the server doesn't answer in time.
+        """
+        return await self._run(DELETE, self._name(key), self._index("")) == 1
+
+    async def delete_user(self, user: str, /, *, keep: str | None = None) -> int:
+        """Removes all sessions of a user, and returns how many.
+
+        Raises:
+            SessionStoreError: If the server doesn't answer in time.
+        """
+        kept = b"" if keep is None else self._name(keep)
+        return await self._run(DELETE_USER, self._index(user), kept)
+
+    def _name(self, key: str) -> bytes:
+        return self._prefix + key.encode()
+
+    def _index(self, user: str) -> bytes:
+        return self._prefix + b"user:" + user.encode()
+
+    async def _write(self, script: Script, key: str, record: SessionRecord) -> bool:
+        values = [
+            self._index(""),
+            record.version - 1,
+            record.data,
+            record.version,
+            repr(record.created_at),
+            *_times(record.expires_at),
+        ]
+        if record.user is not None:
+            values.append(record.user.encode())
+        return await self._run(script, self._name(key), *values) == 1
+
+    async def _run(self, script: Script, name: bytes, *values: Any) -> int:
+        count = await self._ask("EVALSHA", script.digest, 1, name, *values)
+        if count is None:
+            count = await self._ask("EVAL", script.source, 1, name, *values)
+        return int(count)
+
+    async def _ask(self, *parts: Any, is_repeatable: bool = False) -> Any:
+        """Returns the answer of the server; None if it doesn't know a script."""
+        from redis.exceptions import NoScriptError, ResponseError
+
+        try:
+            return await self._pipeline().ask(*parts, is_repeatable=is_repeatable)
+        except NoScriptError:  # the server was restarted, or never ran it
+            return None
+        except ResponseError as error:
+            raise SessionStoreError(f"Redis refused a command: {error}") from error
+
+    def _pipeline(self) -> Pipeline:
+        loop = _running_loop()
+        pipeline = self._pipelines.get(loop)
+        if pipeline is None:
+            for each in [each for each in self._pipelines if each.is_closed()]:
+                del self._pipelines[each]
+            pipeline = self._pipelines[loop] = Pipeline(self._pool, self._timeout_s)
+        return pipeline
+
+
+def _times(expires_at: float) -> tuple[str, int]:
+    """An end in seconds, exactly, and in milliseconds."""
+    return repr(expires_at), int(expires_at * 1000)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        raise RuntimeError(
+            "RedisStore runs on asyncio alone, as redis-py does; on trio there are SQLiteStore and "
+            "MemoryStore"
+        ) from None
+
+
+def _pool_of(redis: Any) -> Any:
+    """Returns the pool that makes connections."""
+    try:
+        from redis.asyncio import ConnectionPool, Redis
+    except ImportError as error:
+        raise ImportError('RedisStore needs redis-py: pip install "kit-session[redis]"') from error
+    if isinstance(redis, str):
+        try:
+            return ConnectionPool.from_url(redis)
+        except (ValueError, TypeError):
+            # The URL may hold a password.
+            raise ValueError(
+                "RedisStore(redis=...) has a URL that can't be used: expected one such as "
+                "'redis://127.0.0.1:6379', 'rediss://...' or 'unix:///run/redis.sock'"
+            ) from None
+    if not isinstance(redis, Redis):
+        kind = type(redis)
+        raise TypeError(
+            "RedisStore(redis=...) takes a URL or a redis.asyncio.Redis, not a "
+            f"{kind.__module__}.{kind.__qualname__}"
+        )
+    return redis.connection_pool

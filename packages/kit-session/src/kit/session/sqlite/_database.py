@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""The file: how it is made and opened, and what its errors mean.
+
+SPEC: <https://www.sqlite.org/wal.html>, <https://www.sqlite.org/rescode.html>.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+from kit.session import SessionStoreError
+
+__all__ = ("is_broken", "is_busy", "open_reader", "open_writer", "store_error")
+
+_APPLICATION_ID = 0x4B497453
+_SCHEMA_VERSION = 1
+_SCHEMA = (
+    # With rowids, a new expiry leaves the index of the keys alone: half the time of WITHOUT ROWID.
+    # Processes that start together may all find an empty file.
+    "CREATE TABLE IF NOT EXISTS sessions (key TEXT NOT NULL UNIQUE, data BLOB NOT NULL,"
+    " version INTEGER NOT NULL, created_at REAL NOT NULL, expires_at REAL NOT NULL, user TEXT)",
+    "CREATE INDEX IF NOT EXISTS sessions_by_expiry ON sessions (expires_at)",
+    "CREATE INDEX IF NOT EXISTS sessions_by_user ON sessions (user) WHERE user IS NOT NULL",
+    f"PRAGMA application_id = {_APPLICATION_ID}",
+    f"PRAGMA user_version = {_SCHEMA_VERSION}",
+)
+_RETRY_S = 0.01
+_MOST_WAL_BYTES = 16 * 1024 * 1024
+
+
+def open_writer(path: str, timeout_s: float, *, durable: bool) -> sqlite3.Connection:
+    """Opens the file for writing; makes it if it isn't there.
+
+    Args:
+        path: The file.
+        timeout_s: How long the connection waits for other processes.
+        durable: Whether what was committed survives a loss of power.
+
+    Raises:
+        SessionStoreError: If the file isn't one of sessions, or of a later version.
+        sqlite3.Error: If it can't be opened.
+    """
+    _create(path)
+    connection = sqlite3.connect(
+        path, timeout=timeout_s, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        connection.execute(f"PRAGMA journal_size_limit = {_MOST_WAL_BYTES}")
+        _prepare(connection, path, time.monotonic() + timeout_s)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_reader(path: str, timeout_s: float = 0.0) -> sqlite3.Connection:
+    """Opens a file that `open_writer` has prepared, for reading.
+
+    Args:
+        path: The file.
+        timeout_s: How long the connection waits for other processes; without, it never waits.
+
+    Raises:
+        sqlite3.Error: If it can't be opened.
+    """
+    connection = sqlite3.connect(
+        # As a URI, so that it isn't made if it is gone.
+        f"{Path(path).as_uri()}?mode=rw",
+        uri=True,
+        timeout=timeout_s,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.execute("PRAGMA query_only = 1")
+    return connection
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether another process was in the way."""
+    return _code(error) == sqlite3.SQLITE_BUSY
+
+
+def is_broken(error: sqlite3.Error) -> bool:
+    """Whether the file had better be opened anew: it is damaged, or was replaced."""
+    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR)
+
+
+def store_error(error: sqlite3.Error, path: str) -> SessionStoreError:
+    """Returns the error that users of a store get."""
+    return SessionStoreError(f"The session file {path!r} can't be used: {error}")
+
+
+def _code(error: sqlite3.Error) -> int | None:
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    # The lower byte is the primary code.
+    return None if code is None else code & 0xFF
+
+
+def _create(path: str) -> None:
+    # Only a file that isn't there: closing a descriptor of one that is would drop the locks that
+    # this process holds on it (https://www.sqlite.org/howtocorrupt.html, section 2.2). SQLite makes
+    # the files beside it with the same permissions.
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise SessionStoreError(
+            f"The session file {path!r} can't be made: {error.strerror}"
+        ) from error
+
+
+def _prepare(connection: sqlite3.Connection, path: str, end: float) -> None:
+    while True:
+        try:
+            _check(connection, path)
+            connection.execute("PRAGMA journal_mode = WAL")
+            _make_schema(connection)
+            return
+        except sqlite3.OperationalError as error:
+            # SQLite doesn't wait where two that want to change the mode would wait for each other.
+            if not is_busy(error) or time.monotonic() >= end:
+                raise
+        time.sleep(_RETRY_S)
+
+
+def _check(connection: sqlite3.Connection, path: str) -> None:
+    application, version = _marks(connection)
+    if application == _APPLICATION_ID:
+        if version > _SCHEMA_VERSION:
+            raise SessionStoreError(
+                f"The session file {path!r} has version {version}, of a later kit-session; this "
+                f"one knows version {_SCHEMA_VERSION}"
+            )
+    elif application or version or connection.execute("PRAGMA schema_version").fetchone()[0]:
+        raise SessionStoreError(
+            f"The file {path!r} is a database of something else: sessions need a file of their own"
+        )
+
+
+def _make_schema(connection: sqlite3.Connection) -> None:
+    if _marks(connection)[0] == 0:
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in _SCHEMA:
+                connection.execute(statement)
+
+
+def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
+    application: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return application, version

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""Keeps sessions in a SQLite file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+import weakref
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from anyio import CancelScope, to_thread
+
+from kit.interface.options import OptionChecks
+from kit.session.stores import SessionRecord
+
+from ._connections import Connections
+
+__all__ = ("SQLiteStore",)
+
+# The key of an expired record is free.
+_INSERT = (
+    "INSERT INTO sessions (key, data, version, created_at, expires_at, user)"
+    " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET data = excluded.data,"
+    " version = excluded.version, created_at = excluded.created_at,"
+    " expires_at = excluded.expires_at, user = excluded.user WHERE sessions.expires_at <= ?"
+)
+_REPLACE = (
+    "UPDATE sessions SET data = ?, version = ?, created_at = ?, expires_at = ?, user = ?"
+    " WHERE key = ? AND version = ? AND expires_at > ?"
+)
+_TOUCH = "UPDATE sessions SET expires_at = ? WHERE key = ? AND expires_at > ?"
+_DELETE = "DELETE FROM sessions WHERE key = ? AND expires_at > ?"
+_DELETE_USER = "DELETE FROM sessions WHERE user = ? AND key IS NOT ? AND expires_at > ?"
+_OPEN = None
+
+
+class SQLiteStore:
+    """Keeps sessions in a SQLite file, on asyncio and trio.
+
+    For an app on one machine: all processes that open the file share its sessions, and they outlive
+    the processes. The file has to be on a local disk, in a folder where the app may make files, as
+    SQLite keeps two more beside it (`-wal` and `-shm`).
+
+    A read is a lookup of some ten microseconds, done at once: a worker thread would take many times
+    as long. Writes are done by a thread of the store, which commits together what was written at
+    once. Writing also removes expired sessions, a few at a time.
+
+    Args:
+        path: The file. If it isn't there, it is made with permissions for its owner alone.
+        timeout: How long a write waits for other processes before it fails, in seconds.
+        durable: Whether what was written survives a loss of power. Otherwise the last moments
+            before it may be lost, revocations included. A process that is killed loses nothing
+            either way.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument can't be used.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, timeout: float = 5.0, durable: bool = False
+    ) -> None:
+        check = OptionChecks("SQLiteStore")
+        connections = Connections(
+            _checked_path(check, path),
+            check.number("timeout", timeout, least=0.001, unit="seconds", whole=False),
+            durable=check.flag("durable", durable),
+        )
+        self._connections = connections
+        # For a store that is dropped without being closed.
+        weakref.finalize(self, connections.close)
+
+    async def open(self) -> None:
+        """Opens the file, and makes it if it isn't there.
+
+        Raises:
+            SessionStoreError: If it can't be used, or is no file of sessions.
+        """
+        await self._execute(_OPEN)
+
+    async def close(self) -> None:
+        """Waits until all is written, and closes the file."""
+        with CancelScope(shield=True):
+            await to_thread.run_sync(self._connections.close_and_wait)
+
+    async def read(self, key: str, /) -> SessionRecord | None:
+        """Returns the record of a key; None if there is none or it has expired.
+
+        Raises:
+            SessionStoreError: If the file can't be read.
+        """
+        if not self._connections.can_read:
+            await self.open()
+        try:
+            return self._connections.read(key)
+        except BlockingIOError:
+            return await to_thread.run_sync(self._connections.read_patiently, key)
+
+    def read_now(self, key: str, /) -> SessionRecord | None:
+        """Returns the record of a key; None if there is none or it has expired.
+
+        A store that wasn't opened is opened, for which the event loop stands still.
+
+        Raises:
+            BlockingIOError: If another process keeps the file locked.
+            SessionStoreError: If the file can't be read.
+        """
+        if not self._connections.can_read:
+            self._connections.submit(_OPEN).result()
+            self._connections.open_reader()
+        return self._connections.read(key)
+
+    async def insert(self, key: str, record: SessionRecord, /) -> bool:
+        """Adds a record; returns False if the key has one.
+
+        Raises:
+            SessionStoreError: If the file can't be written in time.
+        """
+        return await self._execute(_INSERT, key, *_columns(record), time.time()) == 1
+
+    async def replace(self, key: str, record: SessionRecord, /) -> bool:
+        """Replaces the record of the version before; returns False if it isn't there.
+
+        Raises:
+            SessionStoreError: If the file can't be written in time.
+        """
+        before = record.version - 1
+        return await self._execute(_REPLACE, *_columns(record), key, before, time.time()) == 1
+
+    async def touch(self, key: str, expires_at: float, /) -> bool:
+        """Moves the end of a session; returns False if it is gone.
+
+        Raises:
+            SessionStoreError: If the file can't be written in time.
+        """
+        return await self._execute(_TOUCH, expires_at, key, time.time()) == 1
+
+    async def delete(self, key: str, /) -> bool:
+        """Removes a record; returns False if it is gone.
+
+        Raises:
+            SessionStoreError: If the file can't be written in time.
+        """
+        return await self._execute(_DELETE, key, time.time()) == 1
+
+    async def delete_user(self, user: str, /, *, keep: str | None = None) -> int:
+        """Removes all sessions of a user, and returns how many.
+
+        Raises:
+            SessionStoreError: If the file can't be written in time.
+        """
+        return await self._execute(_DELETE_USER, user, keep, time.time())
+
+    async def _execute(self, statement: str | None, *parameters: Any) -> int:
+        count = await _result(self._connections.submit(statement, parameters))
+        self._connections.open_reader()
+        return count
+
+
+async def _result(future: Future[int]) -> int:
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:  # trio, which can wait for such a future in a thread alone
+        try:
+            return await to_thread.run_sync(future.result, abandon_on_cancel=True)
+        finally:
+            future.cancel()
+    return await asyncio.wrap_future(future, loop=loop)
+
+
+def _columns(record: SessionRecord) -> Sequence[Any]:
+    return record.data, record.version, record.created_at, record.expires_at, record.user
+
+
+def _checked_path(check: OptionChecks, path: Any) -> str:
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        check.wrong_type("path", path, "a path")
+    if not isinstance(text, str):
+        check.wrong_type("path", path, "a path that is a str")
+    if text in ("", ":memory:"):
+        raise ValueError(
+            f"SQLiteStore(path={text!r}) would be a database for each connection: use "
+            "kit.session.stores.MemoryStore() to keep sessions in memory"
+        )
+    if text.startswith("file:"):
+        check.unusable("path", text, "a path, not a URI")
+    # A process may change its working directory later.
+    return os.path.abspath(text)
