@@ -116,9 +116,7 @@ def session(
 
 async def _finish(c: Context[Any, Any], state: SessionState) -> None:
     """Saves the session, and adds the headers."""
-    before = len(c.res.headers.get_set_cookie())
     # What a handler did before it failed is no whole.
     if c.error is None or c.res.status < 500:
         await state.backend.save(state)
-    sets_cookie = len(c.res.headers.get_set_cookie()) > before
-    protect_from_caches(c, sets_cookie=sets_cookie)
+    protect_from_caches(c, sets_cookie=state.sets_cookie)
