@@ -22,7 +22,7 @@ _FORTNIGHT_S = 14 * 24 * 60 * 60
 
 
 def session(
-    secret: str | Sequence[str] | None = None,
+    secret: str | bytes | Sequence[str | bytes] | None = None,
     *,
     store: SessionStore | None = None,
     max_age: float = _FORTNIGHT_S,
@@ -41,7 +41,7 @@ def session(
 
     The session is read when a handler first uses it, and saved after the handlers if they changed
     it, before the headers of the response are sent. An exception that is answered with a status of
-    500 or more saves nothing; any other response does. Requests that don't use the session cost
+    500 or more saves nothing; any other response does. Requests that don't use the session cost next to
     nothing, and their responses have no trace of it; all others have `Vary: Cookie`, and
     `Cache-Control: private` or, with a cookie, `no-store` unless the handler said as much.
 
