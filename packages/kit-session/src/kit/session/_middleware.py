@@ -41,9 +41,9 @@ def session(
 
     The session is read when a handler first uses it, and saved after the handlers if they changed
     it, before the headers of the response are sent. An exception that is answered with a status of
-    500 or more saves nothing; any other response does. Requests that don't use the session cost next to
-    nothing, and their responses have no trace of it; all others have `Vary: Cookie`, and
-    `Cache-Control: private` or, with a cookie, `no-store` unless the handler said as much.
+    500 or more saves nothing; any other response does. The response to a request that doesn't use
+    the session has no trace of it; all others have `Vary: Cookie`, and `Cache-Control: private` or,
+    with a cookie, `no-store` unless the handler said as much.
 
     Args:
         secret: Signs the cookie: at least 32 random bytes as a str. Of several, the first one signs
