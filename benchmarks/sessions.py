@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The apps of `overhead` with sessions in files: SQLite in Kit, a file for each in Litestar.
+"""The apps of `overhead` with sessions: in cookies, in memory, and in files.
 
+In files, Kit has SQLite, and Litestar a file for each session. Starlette has cookies alone.
 Each app has a session from a request before the measurement, whose cookie is put into all requests.
 """
 
@@ -14,15 +15,81 @@ from pathlib import Path
 from typing import Any
 
 Pair = tuple[Any, Any]
+SECRET = "9f2c1bd07ae84d5c8e13a6f45b7d20c3"
 
 
-def sqlite_session(*, writes: bool) -> Callable[[], Pair]:
-    """A route of Kit that reads a session in SQLite, or changes it."""
+def sqlite() -> dict[str, Any]:
+    """Options of Kit for sessions in SQLite."""
+    from kit.session.sqlite import SQLiteStore
+
+    return {"store": SQLiteStore(_folder() / "sessions.db")}
+
+
+def memory() -> dict[str, Any]:
+    """Options of Kit for sessions in memory."""
+    from kit.session.stores import MemoryStore
+
+    return {"store": MemoryStore()}
+
+
+def cookie() -> dict[str, Any]:
+    """Options of Kit for sessions in signed cookies."""
+    return {"secret": SECRET}
+
+
+def litestar_files() -> Any:
+    """Litestar's store with a file for each session."""
+    from litestar.stores.file import FileStore
+
+    return FileStore(_folder())
+
+
+def litestar_memory() -> Any:
+    """Litestar's store in memory."""
+    from litestar.stores.memory import MemoryStore
+
+    return MemoryStore()
+
+
+def starlette_session(*, writes: bool) -> Callable[[], Pair]:
+    """A route of Starlette that reads a session in a cookie, or changes it."""
+
+    def pair() -> Pair:
+        from starlette.applications import Starlette
+        from starlette.middleware import Middleware
+        from starlette.middleware.sessions import SessionMiddleware
+        from starlette.responses import PlainTextResponse
+        from starlette.routing import Route
+
+        async def start(request: Any) -> Any:
+            request.session["number"] = 0
+            return PlainTextResponse("")
+
+        async def text(request: Any) -> Any:
+            if writes:
+                request.session["number"] += 1
+            else:
+                request.session["number"]
+            return PlainTextResponse("Hello, World!")
+
+        async def plain(request: Any) -> Any:
+            return PlainTextResponse("Hello, World!")
+
+        app = Starlette(
+            routes=[Route("/", text), Route("/start", start)],
+            middleware=[Middleware(SessionMiddleware, secret_key=SECRET)],
+        )
+        return _with_cookie(app, Starlette(routes=[Route("/", plain)]))
+
+    return pair
+
+
+def kit_session(options: Callable[[], dict[str, Any]], *, writes: bool) -> Callable[[], Pair]:
+    """A route of Kit that reads a session, or changes it."""
 
     def pair() -> Pair:
         from kit import Context, Kit
         from kit.session import get_session, session
-        from kit.session.sqlite import SQLiteStore
 
         async def start(c: Context[Any, Any]) -> Any:
             (await get_session(c))["number"] = 0
@@ -43,7 +110,7 @@ def sqlite_session(*, writes: bool) -> Callable[[], Pair]:
             await next()
 
         app: Any = Kit()
-        app.use(session(store=SQLiteStore(_folder() / "sessions.db")))
+        app.use(session(**options()))
         app.get("/", text).get("/start", start)
         bare: Any = Kit()
         bare.use(nothing).get("/", plain)
@@ -52,13 +119,12 @@ def sqlite_session(*, writes: bool) -> Callable[[], Pair]:
     return pair
 
 
-def litestar_files(*, writes: bool) -> Callable[[], Pair]:
-    """A route of Litestar that reads a session in a file, or changes it."""
+def litestar_session(store: Callable[[], Any], *, writes: bool) -> Callable[[], Pair]:
+    """A route of Litestar that reads a session in a store, or changes it."""
 
     def pair() -> Pair:
         from litestar import Litestar, MediaType, Request, get
         from litestar.middleware.session.server_side import ServerSideSessionConfig
-        from litestar.stores.file import FileStore
 
         @get("/start", media_type=MediaType.TEXT)
         async def start(request: Request[Any, Any, Any]) -> str:
@@ -81,7 +147,7 @@ def litestar_files(*, writes: bool) -> Callable[[], Pair]:
         app = Litestar(
             [start, text],
             middleware=[ServerSideSessionConfig().middleware],
-            stores={"sessions": FileStore(_folder())},
+            stores={"sessions": store()},
             **options,
         )
         return _with_cookie(app, Litestar([plain], **options))

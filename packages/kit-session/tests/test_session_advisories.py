@@ -61,7 +61,7 @@ async def test_cve_2026_25480_ids_that_look_alike_are_different_sessions(new_cli
         good + "\u0301",
         "".join(chr(ord(letter) + 0xFEE0) if letter.isalnum() else letter for letter in good),
         good.replace("K", "\u212a").replace("s", "\u017f"),
-        good + "\x00",
+        good + "%00",
         "./" + good,
         good + ".",
     ]

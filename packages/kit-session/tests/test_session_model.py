@@ -182,5 +182,5 @@ def test_requests_at_once_as_the_model_says(new_client):
         client_class = new_client
 
     run_state_machine_as_test(
-        Machine, settings=settings(max_examples=60, stateful_step_count=25, deadline=None)
+        Machine, settings=settings(max_examples=30, stateful_step_count=20, deadline=None)
     )

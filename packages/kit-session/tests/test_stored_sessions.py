@@ -371,6 +371,24 @@ async def _set_default(c):
     (await get_session(c))["n"] = 5
 
 
+async def test_what_marks_an_old_id_ends_soon_even_if_it_was_touched(new_client, store, clock):
+    client = new_client(store=store, idle_timeout=3600)
+    await client.do(lambda s: s.update(n=1))
+    twin = client.other()
+    clock(600)
+
+    async def slow(c):
+        await get_session(c)
+        await client.do(lambda s: s.rotate())
+
+    await twin.request(slow)
+    assert "touch" in store.calls
+    clock(60)
+    await twin.do(lambda s: s.update(n=2))
+    assert await twin.data() == {"n": 2}
+    assert await client.data() == {"n": 1}
+
+
 async def test_rotation_takes_changes_of_others_along(client):
     await client.do(lambda s: s.update(n=1))
     twin = client.other()

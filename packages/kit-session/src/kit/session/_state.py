@@ -78,6 +78,7 @@ class SessionState:
             has a newer one, or is about to get it.
         saved: The session as it was read; None for a new one.
         ended: What `destroy` has ended.
+        sets_cookie: Whether the response has the cookie of the session.
         rotates: Whether the session gets a new id.
         user: The user, if it was set.
         remember_s: The lifetime of a remembered session, if it was set.
@@ -100,6 +101,7 @@ class SessionState:
         "remember_s",
         "rotates",
         "saved",
+        "sets_cookie",
         "user",
     )
 
@@ -107,7 +109,7 @@ class SessionState:
         self.backend = backend
         self.c = c
         self.is_loaded = self.is_degraded = self.is_superseded = False
-        self.is_closed = self._is_readable = False
+        self.is_closed = self._is_readable = self.sets_cookie = False
         self.saved: Saved | None = None
         self.ended: Saved | None = None
         self._reset()
@@ -129,32 +131,34 @@ class SessionState:
             SessionError: If it has to be awaited, or the response was sent.
             HTTPException: 503 if the store can't be reached.
         """
-        if self.is_loaded:
-            return
-        self._check_readable()
-        try:
-            self.is_loaded = self.backend.load_now(self)
-        except SessionStoreError as error:
-            raise unavailable(error) from error
-        if not self.is_loaded:
+        if not self.is_loaded and not self.try_load():
             raise SessionError(
                 "The session has to be read from its store before it is used: "
                 "write `session = await get_session(c)`"
             )
 
-    async def load(self) -> None:
-        """Reads the session unless that was done.
+    def try_load(self) -> bool:
+        """Reads the session; returns False if that has to be awaited.
 
         Raises:
             SessionError: If the response was sent.
             HTTPException: 503 if the store can't be reached.
         """
-        if self.is_loaded:
-            return
         self._check_readable()
         try:
-            if not self.backend.load_now(self):
-                await self.backend.load(self)
+            self.is_loaded = self.backend.load_now(self)
+        except SessionStoreError as error:
+            raise unavailable(error) from error
+        return self.is_loaded
+
+    async def load(self) -> None:
+        """Reads the session after `try_load` has returned False.
+
+        Raises:
+            HTTPException: 503 if the store can't be reached.
+        """
+        try:
+            await self.backend.load(self)
         except SessionStoreError as error:
             raise unavailable(error) from error
         self.is_loaded = True
