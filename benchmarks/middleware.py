@@ -7,11 +7,21 @@ the middleware, and the one behind a middleware that does nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from .peers import KIT
+from .sessions import (
+    cookie,
+    kit_session,
+    litestar_files,
+    litestar_memory,
+    litestar_session,
+    memory,
+    sqlite,
+    starlette_session,
+)
 
 Pair = tuple[Any, Any]
 TEXT = b"Hello, World!"
@@ -288,6 +298,18 @@ def csrf_token() -> str:
     return generate_csrf_token(SECRET)
 
 
+def session_rows(*, writes: bool) -> Iterator[Row]:
+    """A session that a handler reads, or changes, by where it is kept."""
+    peers = {
+        "cookie": (cookie, {STARLETTE: starlette_session(writes=writes)}),
+        "memory": (memory, {LITESTAR: litestar_session(litestar_memory, writes=writes)}),
+        "SQLite": (sqlite, {LITESTAR: litestar_session(litestar_files, writes=writes)}),
+    }
+    for place, (options, others) in peers.items():
+        name = f"session, {place}, {'write' if writes else 'read'}"
+        yield Row(name, Asked(), {KIT: kit_session(options, writes=writes), **others})
+
+
 def rows() -> tuple[Row, ...]:
     """All rows."""
     plain = Asked()
@@ -402,6 +424,8 @@ def rows() -> tuple[Row, ...]:
                 LITESTAR: litestar(middleware=litestar_rate_limit),
             },
         ),
+        *session_rows(writes=False),
+        *session_rows(writes=True),
         Row("request-id", plain, {KIT: kit(made_by("request_id", "request_id"))}),
         Row("timeout", plain, {KIT: kit(made_by("timeout", "timeout", 5.0))}),
         Row("cancel-on-disconnect", plain, {KIT: kit(made_by("timeout", "cancel_on_disconnect"))}),

@@ -77,14 +77,14 @@ class RedisServer:
         raise RuntimeError("redis-server did not start")
 
     def pause(self) -> None:
-        """Stops it from answering; connections stay open."""
-        if self._process is not None:
-            self._process.send_signal(signal.SIGSTOP)
+        """Has it hang: connections stay open, and nothing is answered."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
         """Ends the pause."""
-        if self._process is not None:
-            self._process.send_signal(signal.SIGCONT)
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         """Kills it."""

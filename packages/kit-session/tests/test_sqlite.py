@@ -369,10 +369,22 @@ async def test_a_damaged_file(path: Path) -> None:
             await store.read(key(1))
         with pytest.raises(SessionStoreError, match=r"can't be used: .*malformed"):
             await store.delete(key(1))
-    for each in path.parent.iterdir():
-        each.unlink()
+    await store.close()
+    path.unlink()
     assert await store.read(key(1)) is None
     assert await store.insert(key(1), record())
+    await store.close()
+
+
+async def test_a_file_that_is_gone(path: Path) -> None:
+    store = SQLiteStore(path)
+    await store.insert(key(1), record())
+    path.unlink()
+    with pytest.raises(SessionStoreError) as caught:
+        store.read_now(key(1))
+    assert str(caught.value) == (
+        f"The session file {str(path)!r} can't be used: unable to open database file"
+    )
     await store.close()
 
 
@@ -466,7 +478,7 @@ child = os.fork()
 if child == 0:
     found = asyncio.run(use("child"))
     asyncio.run(store.close())
-    os._exit(0 if found else 1)
+    sys.exit(0 if found else 1)
 _, status = os.waitpid(child, 0)
 found = [asyncio.run(use("parent")), status == 0, store.read_now("child") is not None]
 asyncio.run(store.close())

@@ -4,51 +4,59 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from kit.cookie import CookieOptions, set_cookie
 from kit.interface import Context
 from kit.interface.fields import add_vary
 
 from ._errors import SessionDataError
+from ._state import SessionState
 
 __all__ = ("MOST_OCTETS", "SessionCookie", "protect_from_caches")
 
 # SPEC: RFC 6265bis section 5.6: clients ignore larger cookies.
 MOST_OCTETS = 4096
+_KEPT_PRIVATE = re.compile(r"\b(?:no-store|private)\b(?!=)", re.I)
 # What seals and ids consist of.
 _VALUE = re.compile(r"[A-Za-z0-9_.\-]+")
 
 
-class SessionCookie(NamedTuple):
+class SessionCookie:
     """The cookie.
 
-    Attributes:
+    Args:
         name: Its full name, with the prefix.
         options: Its attributes but Max-Age.
     """
 
-    name: str
-    options: CookieOptions
+    __slots__ = ("_find", "_options", "name")
+
+    def __init__(self, name: str, options: CookieOptions) -> None:
+        self.name = name
+        self._options = options
+        # PERF: a request may have many other cookies.
+        self._find = re.compile(rf"(?:\A|;)[ \t]*{re.escape(name)}=([^;]*)").findall
 
     def read(self, c: Context[Any, Any]) -> str | None:
         """Returns the value that the request has; None if it has none that could be one of ours."""
         header = c.req.header("cookie")
-        if header is None or self.name not in header:
+        if header is None:
             return None
-        # SPEC: RFC 9113 section 8.2.3: HTTP/2 may split the header into several lines.
-        header = ";".join(c.req.raw.headers.get_all("cookie"))
-        pairs = [pair.strip(" \t").partition("=") for pair in header.split(";")]
-        values = {value for name, _, value in pairs if name == self.name}
+        if "," in header:
+            # SPEC: RFC 9113 section 8.2.3: HTTP/2 may split the header into several lines, which
+            # are joined by commas here.
+            header = ";".join(c.req.raw.headers.get_all("cookie"))
+        values = self._find(header)
         # APPSEC: of two cookies of the name, another host of the site may have set either.
-        if len(values) != 1:
+        if not values or values.count(values[0]) != len(values):
             return None
-        value = values.pop()
+        value: str = values[0].rstrip(" \t")
         if len(value) > MOST_OCTETS or not _VALUE.fullmatch(value):
             return None
         return value
 
-    def set(self, c: Context[Any, Any], value: str, max_age_s: int | None) -> None:
+    def set(self, state: SessionState, value: str, max_age_s: int | None) -> None:
         """Adds the cookie to the response.
 
         Raises:
@@ -61,17 +69,18 @@ class SessionCookie(NamedTuple):
                 f"most {MOST_OCTETS} are kept by clients. Keep less in it, or give "
                 "session(store=...) a store"
             )
-        self._add(c, value, max_age_s)
+        self._add(state, value, max_age_s)
 
-    def delete(self, c: Context[Any, Any]) -> None:
+    def delete(self, state: SessionState) -> None:
         """Makes the client delete the cookie."""
-        self._add(c, "", 0)
+        self._add(state, "", 0)
 
-    def _add(self, c: Context[Any, Any], value: str, max_age_s: int | None) -> None:
-        options = self.options.copy()
+    def _add(self, state: SessionState, value: str, max_age_s: int | None) -> None:
+        options = self._options.copy()
         if max_age_s is not None:
             options["max_age"] = max_age_s
-        set_cookie(c, self.name, value, **options)
+        set_cookie(state.c, self.name, value, **options)
+        state.sets_cookie = True
 
 
 def protect_from_caches(c: Context[Any, Any], *, sets_cookie: bool) -> None:
@@ -89,7 +98,7 @@ def protect_from_caches(c: Context[Any, Any], *, sets_cookie: bool) -> None:
     add_vary(headers, "Cookie")
     control = headers.get("cache-control")
     if sets_cookie:
-        if control is None or not re.search(r"\b(?:no-store|private)\b(?!=)", control, re.I):
+        if control is None or not _KEPT_PRIVATE.search(control):
             headers.set("Cache-Control", "no-store")
     elif control is None:
         headers.set("Cache-Control", "private")

@@ -86,7 +86,7 @@ class CookieSessions:
         is_due = old is not None and self.lifetime.needs_refresh(old, now)
         if not state.is_changed and not is_due:
             if state.ended is not None:
-                self._cookie.delete(state.c)
+                self._cookie.delete(state)
             return
         saved = state.merged(old, now)
         content = _Content(
@@ -99,7 +99,7 @@ class CookieSessions:
             saved.remember_s,
         )
         max_age_s = self.lifetime.cookie_max_age_s(saved, now)
-        self._cookie.set(state.c, self._seal.close(_encode(content)), max_age_s)
+        self._cookie.set(state, self._seal.close(_encode(content)), max_age_s)
 
     def new_token(self) -> str:
         """Returns a new id, which is no secret: it only tells sessions apart."""

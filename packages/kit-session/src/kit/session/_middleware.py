@@ -22,7 +22,7 @@ _FORTNIGHT_S = 14 * 24 * 60 * 60
 
 
 def session(
-    secret: str | Sequence[str] | None = None,
+    secret: str | bytes | Sequence[str | bytes] | None = None,
     *,
     store: SessionStore | None = None,
     max_age: float = _FORTNIGHT_S,
@@ -41,9 +41,9 @@ def session(
 
     The session is read when a handler first uses it, and saved after the handlers if they changed
     it, before the headers of the response are sent. An exception that is answered with a status of
-    500 or more saves nothing; any other response does. Requests that don't use the session cost
-    nothing, and their responses have no trace of it; all others have `Vary: Cookie`, and
-    `Cache-Control: private` or, with a cookie, `no-store` unless the handler said as much.
+    500 or more saves nothing; any other response does. The response to a request that doesn't use
+    the session has no trace of it; all others have `Vary: Cookie`, and `Cache-Control: private` or,
+    with a cookie, `no-store` unless the handler said as much.
 
     Args:
         secret: Signs the cookie: at least 32 random bytes as a str. Of several, the first one signs
@@ -107,7 +107,7 @@ def session(
         state = SessionState(backend, c)
         c.set(VARIABLE, Session(state))
         await next()
-        state.is_closed = True
+        state.close()
         if state.is_loaded:
             await _finish(c, state)
 
@@ -116,9 +116,7 @@ def session(
 
 async def _finish(c: Context[Any, Any], state: SessionState) -> None:
     """Saves the session, and adds the headers."""
-    before = len(c.res.headers.get_set_cookie())
     # What a handler did before it failed is no whole.
     if c.error is None or c.res.status < 500:
         await state.backend.save(state)
-    sets_cookie = len(c.res.headers.get_set_cookie()) > before
-    protect_from_caches(c, sets_cookie=sets_cookie)
+    protect_from_caches(c, sets_cookie=state.sets_cookie)

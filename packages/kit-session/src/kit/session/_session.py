@@ -57,7 +57,8 @@ class Session(MutableMapping[str, Any], Generic[T]):
     def __await__(self) -> Generator[Any, Any, Session[T]]:
         """Reads the session from its store."""
         state = self._state
-        if not state.is_loaded:
+        # PERF: without a coroutine where nothing has to wait.
+        if not state.is_loaded and not state.try_load():
             yield from state.load().__await__()
         return self
 

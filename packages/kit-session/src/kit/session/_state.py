@@ -19,6 +19,7 @@ UNCHANGED: Any = object()
 """Stands for what a request didn't set."""
 
 _RETRY_AFTER_S = 5
+_SWITCHING_PROTOCOLS = 101
 
 
 def unavailable(error: SessionStoreError) -> HTTPException:
@@ -77,6 +78,7 @@ class SessionState:
             has a newer one, or is about to get it.
         saved: The session as it was read; None for a new one.
         ended: What `destroy` has ended.
+        sets_cookie: Whether the response has the cookie of the session.
         rotates: Whether the session gets a new id.
         user: The user, if it was set.
         remember_s: The lifetime of a remembered session, if it was set.
@@ -85,6 +87,7 @@ class SessionState:
     __slots__ = (
         "_flashes_added",
         "_flashes_taken",
+        "_is_readable",
         "_steps",
         "_token",
         "_views",
@@ -98,6 +101,7 @@ class SessionState:
         "remember_s",
         "rotates",
         "saved",
+        "sets_cookie",
         "user",
     )
 
@@ -105,7 +109,7 @@ class SessionState:
         self.backend = backend
         self.c = c
         self.is_loaded = self.is_degraded = self.is_superseded = False
-        self.is_closed = False
+        self.is_closed = self._is_readable = self.sets_cookie = False
         self.saved: Saved | None = None
         self.ended: Saved | None = None
         self._reset()
@@ -127,41 +131,56 @@ class SessionState:
             SessionError: If it has to be awaited, or the response was sent.
             HTTPException: 503 if the store can't be reached.
         """
-        if self.is_loaded:
-            return
-        self._check_open()
-        try:
-            self.is_loaded = self.backend.load_now(self)
-        except SessionStoreError as error:
-            raise unavailable(error) from error
-        if not self.is_loaded:
+        if not self.is_loaded and not self.try_load():
             raise SessionError(
                 "The session has to be read from its store before it is used: "
                 "write `session = await get_session(c)`"
             )
 
-    async def load(self) -> None:
-        """Reads the session unless that was done.
+    def try_load(self) -> bool:
+        """Reads the session; returns False if that has to be awaited.
 
         Raises:
             SessionError: If the response was sent.
             HTTPException: 503 if the store can't be reached.
         """
-        if self.is_loaded:
-            return
-        self._check_open()
+        self._check_readable()
         try:
-            if not self.backend.load_now(self):
-                await self.backend.load(self)
+            self.is_loaded = self.backend.load_now(self)
+        except SessionStoreError as error:
+            raise unavailable(error) from error
+        return self.is_loaded
+
+    async def load(self) -> None:
+        """Reads the session after `try_load` has returned False.
+
+        Raises:
+            HTTPException: 503 if the store can't be reached.
+        """
+        try:
+            await self.backend.load(self)
         except SessionStoreError as error:
             raise unavailable(error) from error
         self.is_loaded = True
+
+    def close(self) -> None:
+        """Refuses what comes too late, as the headers of the response are about to be sent."""
+        self.is_closed = True
+        # SPEC: RFC 9110 section 15.2.2: nothing caches a connection that is none of HTTP any more.
+        self._is_readable = self.c.res.status == _SWITCHING_PROTOCOLS
+
+    def _check_readable(self) -> None:
+        if self.is_closed and not self._is_readable:
+            raise SessionError(
+                "The headers of the response were sent without Vary: Cookie, so the session can't "
+                "be read any more: do it before the handler returns"
+            )
 
     def _check_open(self) -> None:
         if self.is_closed:
             raise SessionError(
                 "The session was saved before the headers of the response were sent, and can't be "
-                "read or changed any more: do it before the handler returns"
+                "changed any more: do it before the handler returns"
             )
 
     def change(self) -> None:
@@ -204,6 +223,8 @@ class SessionState:
         view = self._views.get(kind)
         if view is None:
             data = EMPTY if self.saved is None else self.saved.data
+            for step in self._direct():
+                data = step(data)
             view = self._views[kind] = View(kind, data, on_invalid)
         return view
 

@@ -183,7 +183,7 @@ class StoredSessions:
             await self.store.delete(self.public_id(state.ended.token))
         if not state.is_changed:
             if state.ended is not None:
-                self._cookie.delete(state.c)
+                self._cookie.delete(state)
             elif state.saved is not None:
                 await self._refresh(state.saved)
             return
@@ -301,7 +301,7 @@ class StoredSessions:
     def _set_cookie(self, state: SessionState, saved: Saved) -> None:
         text = saved.token if self._seal is None else self._seal.close(saved.token.encode())
         max_age_s = self.lifetime.cookie_max_age_s(saved, time.time())
-        self._cookie.set(state.c, text, max_age_s)
+        self._cookie.set(state, text, max_age_s)
 
 
 def _record(saved: Saved) -> SessionRecord:

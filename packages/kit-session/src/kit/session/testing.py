@@ -335,6 +335,61 @@ class SessionStoreConformance:
             assert last is not None
             assert (last.data, last.version) == (b"%d" % (writers * rounds), writers * rounds + 1)
 
+    def test_touches_and_writes_at_once(self) -> None:
+        """A touch takes back no write, and keeps none from succeeding."""
+        self.run(self._touches_and_writes_at_once)
+
+    async def _touches_and_writes_at_once(self) -> None:
+        rounds = 25
+        async with self._pair() as (one, other):
+            key, record = _key(), _record(b"0")
+            end = record.expires_at + 60
+            assert await one.insert(key, record)
+
+            async def touch() -> None:
+                for _ in range(rounds):
+                    assert await one.touch(key, end)
+
+            async def write() -> None:
+                newest = record
+                for number in range(rounds):
+                    newest = _next(newest, b"%d" % number)
+                    assert await other.replace(key, newest)
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(touch)
+                tasks.start_soon(write)
+            last = await self._read(one, key)
+            assert last is not None
+            assert (last.data, last.version) == (b"%d" % (rounds - 1), rounds + 1)
+
+    def test_a_user_is_revoked_while_others_write(self) -> None:
+        """Once `delete_user` has returned, no session of the user is there, whoever wrote it."""
+        self.run(self._a_user_is_revoked_while_others_write)
+
+    async def _a_user_is_revoked_while_others_write(self) -> None:
+        async with self._pair() as pair:
+            keys = [_key() for _ in range(6)]
+            first = _record(user="r")
+            for key in keys:
+                assert await pair[0].insert(key, first)
+
+            async def write(number: int) -> None:
+                newest, store = first, pair[number % 2]
+                while await store.replace(keys[number], newest := _next(newest, b"{}")):
+                    await store.touch(keys[number], newest.expires_at)
+                    # A store in memory need not let other tasks run.
+                    await anyio.lowlevel.checkpoint()
+
+            async with anyio.create_task_group() as tasks:
+                for number in range(len(keys)):
+                    tasks.start_soon(write, number)
+                await anyio.lowlevel.checkpoint()
+                assert await pair[0].delete_user("r") == len(keys)
+                for key in keys:
+                    assert await self._read(pair[1], key) is None
+            assert await pair[1].delete_user("r") == 0
+
     def test_inserts_at_once(self) -> None:
         """Of several that insert the same key at once, one succeeds."""
         self.run(self._inserts_at_once)

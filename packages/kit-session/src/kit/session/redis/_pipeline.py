@@ -87,22 +87,29 @@ class Pipeline:
         """Disconnects; commands that wait fail."""
         # Once is not enough if redis-py connects: it uses `asyncio.wait_for`, which before Python
         # 3.12 can lose a cancellation.
-        while (task := self._task) is not None:
-            task.cancel()
-            await asyncio.wait([task], timeout=_CANCEL_AGAIN_S)
+        while self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=_CANCEL_AGAIN_S)
+        self._end([])
         await self._disconnect()
 
     async def _run(self) -> None:
         batch: list[_Command] = []
         try:
+            # Others may have something to send, or the server may have closed the connection.
+            await asyncio.sleep(0)
             while self._waiting:
                 batch = self._take()
                 await self._send(batch)
         finally:
-            self._task = None
-            # There are some if this was cancelled.
-            _fail([*batch, *self._waiting], "the store was closed")
-            self._waiting.clear()
+            # Some wait if this was cancelled.
+            self._end(batch)
+
+    def _end(self, batch: Sequence[_Command]) -> None:
+        # A task that is cancelled before it has begun comes to no `finally`.
+        self._task = None
+        _fail([*batch, *self._waiting], "the store was closed")
+        self._waiting.clear()
 
     def _take(self) -> list[_Command]:
         batch: list[_Command] = []
@@ -176,8 +183,6 @@ class Pipeline:
 
 async def _is_usable(connection: Any) -> bool:
     """Whether an idle connection is open at both ends, as far as is known here."""
-    if not connection.is_connected:
-        return False
     # Both, of redis-py from 8 on and before, tell of data and of the end.
     can_read = getattr(connection, "can_read", None) or connection.can_read_destructive
     try:

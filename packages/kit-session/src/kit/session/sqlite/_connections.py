@@ -8,9 +8,9 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 
 from kit.session.stores import SessionRecord
 
@@ -36,6 +36,10 @@ class Connections:
         path: The file.
         timeout_s: How long to wait for other processes.
         durable: Whether what was committed survives a loss of power.
+
+    Attributes:
+        is_prepared: Whether the file is there, and is one of sessions: so after anything that was
+            submitted has succeeded.
     """
 
     def __init__(self, path: str, timeout_s: float, *, durable: bool) -> None:
@@ -50,16 +54,12 @@ class Connections:
         self._lock = threading.Lock()
         self._writer: Writer | None = None
         self._reader: sqlite3.Connection | None = None
+        self.is_prepared = False
 
     def leave_to_parent(self) -> None:
         """Starts anew in a forked process."""
         _of_the_parent.append((self._writer, self._reader))
         self._forget()
-
-    @property
-    def can_read(self) -> bool:
-        """Whether the connection that reads is open."""
-        return self._reader is not None
 
     def submit(self, statement: str | None, parameters: Sequence[object] = ()) -> Future[int]:
         """Returns the future number of rows that a statement changes.
@@ -71,37 +71,25 @@ class Connections:
                 self._writer = Writer(self._path, self._timeout_s, durable=self._durable)
             return self._writer.submit(statement, parameters)
 
-    def open_reader(self) -> None:
-        """Opens the connection that reads, once a statement has been submitted and has ended.
-
-        Raises:
-            SessionStoreError: If it can't be opened.
-        """
-        with self._lock, _session_errors(self._path):
-            if self._reader is None:
-                self._reader = open_reader(self._path)
-
     def read(self, key: str) -> SessionRecord | None:
-        """Reads a record without waiting, over the connection that `open_reader` has opened.
+        """Reads a record without waiting, from a file that is prepared.
 
         Raises:
             BlockingIOError: If another process keeps the file locked.
             SessionStoreError: If the file can't be read.
         """
-        try:
-            # One thread at a time; the lock is held for some microseconds.
-            with self._lock:
-                reader = self._reader
-                if reader is None:
-                    raise BlockingIOError(f"The session file {self._path!r} is not open")
-                return _read(reader, key)
-        except sqlite3.Error as error:
-            if is_busy(error):
-                raise BlockingIOError(f"The session file {self._path!r} is locked") from error
-            if is_broken(error):
-                # Both connections are opened anew, in case the file was replaced.
-                self.close()
-            raise store_error(error, self._path) from error
+        # One thread at a time; the lock is held for some microseconds.
+        with self._lock:
+            try:
+                if self._reader is None:
+                    self._reader = open_reader(self._path)
+                return _read(self._reader, key)
+            except sqlite3.Error as error:
+                if is_busy(error):
+                    raise BlockingIOError(f"The session file {self._path!r} is locked") from error
+                if is_broken(error):
+                    self._close_reader()
+                raise store_error(error, self._path) from error
 
     def read_patiently(self, key: str) -> SessionRecord | None:
         """Reads a record, and waits for other processes that lock the file.
@@ -109,11 +97,11 @@ class Connections:
         Raises:
             SessionStoreError: If the file can't be read.
         """
-        with (
-            _session_errors(self._path),
-            closing(open_reader(self._path, self._timeout_s)) as connection,
-        ):
-            return _read(connection, key)
+        try:
+            with closing(open_reader(self._path, self._timeout_s)) as connection:
+                return _read(connection, key)
+        except sqlite3.Error as error:
+            raise store_error(error, self._path) from error
 
     def close(self) -> Writer | None:
         """Closes both connections, that which writes once all is written.
@@ -123,9 +111,8 @@ class Connections:
         """
         with self._lock:
             writer, self._writer = self._writer, None
-            reader, self._reader = self._reader, None
-            if reader is not None:
-                reader.close()
+            self._close_reader()
+            self.is_prepared = False
         if writer is not None:
             writer.stop()
         return writer
@@ -136,13 +123,10 @@ class Connections:
         if writer is not None:
             writer.join()
 
-
-@contextmanager
-def _session_errors(path: str) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise store_error(error, path) from error
+    def _close_reader(self) -> None:
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.close()
 
 
 def _read(connection: sqlite3.Connection, key: str) -> SessionRecord | None:

@@ -48,9 +48,9 @@ def open_writer(path: str, timeout_s: float, *, durable: bool) -> sqlite3.Connec
         path, timeout=timeout_s, isolation_level=None, check_same_thread=False
     )
     try:
+        _prepare(connection, path, time.monotonic() + timeout_s)
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         connection.execute(f"PRAGMA journal_size_limit = {_MOST_WAL_BYTES}")
-        _prepare(connection, path, time.monotonic() + timeout_s)
     except BaseException:
         connection.close()
         raise

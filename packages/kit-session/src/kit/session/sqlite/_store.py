@@ -92,7 +92,7 @@ class SQLiteStore:
         Raises:
             SessionStoreError: If the file can't be read.
         """
-        if not self._connections.can_read:
+        if not self._connections.is_prepared:
             await self.open()
         try:
             return self._connections.read(key)
@@ -108,9 +108,9 @@ class SQLiteStore:
             BlockingIOError: If another process keeps the file locked.
             SessionStoreError: If the file can't be read.
         """
-        if not self._connections.can_read:
+        if not self._connections.is_prepared:
             self._connections.submit(_OPEN).result()
-            self._connections.open_reader()
+            self._connections.is_prepared = True
         return self._connections.read(key)
 
     async def insert(self, key: str, record: SessionRecord, /) -> bool:
@@ -156,7 +156,7 @@ class SQLiteStore:
 
     async def _execute(self, statement: str | None, *parameters: Any) -> int:
         count = await _result(self._connections.submit(statement, parameters))
-        self._connections.open_reader()
+        self._connections.is_prepared = True
         return count
 
 
