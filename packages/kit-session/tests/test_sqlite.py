@@ -239,6 +239,22 @@ def test_a_file_that_another_process_keeps_to_itself(path: Path, run: Run) -> No
     run(main)
 
 
+async def test_a_file_that_is_read_before_it_has_a_log(path: Path) -> None:
+    """It can't get one meanwhile; the store waits for that until its timeout."""
+    store = SQLiteStore(path, timeout=0.1)
+    await store.open()
+    await store.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("PRAGMA journal_mode = DELETE")
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM sessions").fetchall()
+        with pytest.raises(SessionStoreError, match="database is locked"):
+            await store.open()
+        reader.execute("ROLLBACK")
+        await store.open()
+    await store.close()
+
+
 def await_no_threads() -> None:
     """Waits for the threads of stores that were dropped."""
     gc.collect()
