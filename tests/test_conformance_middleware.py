@@ -25,9 +25,11 @@ MODULES: tuple[str, ...] = (
     "basic_auth",
     "body_limit",
     "combine",
+    "compress",
     "context_storage",
     "cors",
     "csrf",
+    "etag",
     "factory",
     "ip_restriction",
     "language",
@@ -41,8 +43,6 @@ MODULES: tuple[str, ...] = (
     "timing",
 )
 ABSENT = {
-    "kit.compress",
-    "kit.etag",
     "kit.jwk",
     "kit.jwt",
     "kit.serve_static",

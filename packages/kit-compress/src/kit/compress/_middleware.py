@@ -84,7 +84,8 @@ def compress(
     """
     check = OptionChecks("compress")
     codings = check_codings(check, encodings, encoding, level)
-    check.number("threshold", threshold, least=0, unit="bytes")
+    # Not even a threshold of 0 makes an empty body larger.
+    least = max(check.number("threshold", threshold, least=0, unit="bytes"), 1)
     is_type = check_filter(check, content_type_filter)
     if skip is not None:
         check.function("skip", skip, "(c)")
@@ -94,12 +95,12 @@ def compress(
         await next()
         res = c.res
         body = res.body
-        if isinstance(body, bytes) and len(body) < threshold:
+        if isinstance(body, bytes) and len(body) < least:
             return  # PERF: what is small costs no more than this
         if res.status == 304:
             describe_revalidated(res, c.req.header("If-None-Match"))
             return
-        if not _is_long(res, body, c.req.method, threshold):
+        if not _is_long(res, body, c.req.method, least):
             return
         headers = res.headers
         content_type = headers.get("Content-Type")

@@ -102,7 +102,7 @@ def etag(
         tag = headers.get("ETag")
         if tag is None:
             body = res.body
-            if isinstance(body, bytes) and (value := await digest(body)) is not None:
+            if isinstance(body, bytes) and body and (value := await digest(body)) is not None:
                 tag = form.format(value)
                 headers.set("ETag", tag)
         modified = headers.get("Last-Modified")
