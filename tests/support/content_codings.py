@@ -25,6 +25,7 @@ class Decoder:
     """
 
     def __init__(self, coding: str) -> None:
+        self._is_buffered = coding == "br"
         self._feed: Any = {
             "zstd": lambda: zstd.ZstdDecompressor().decompress,
             "br": lambda: brotli.Decompressor().process,
@@ -33,8 +34,14 @@ class Decoder:
         }[coding]()
 
     def feed(self, data: bytes) -> bytes:
-        """Returns what is decoded by some more data."""
-        return bytes(self._feed(data))
+        """Returns what can be decoded with some more data."""
+        decoded = b""
+        # The decoder of brotli returns as much as its buffer holds.
+        while part := self._feed(data):
+            decoded, data = decoded + part, b""
+            if not self._is_buffered:
+                break
+        return decoded
 
 
 def decode(coding: str, data: bytes) -> bytes:
