@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kit.interface import Headers, Response
 from kit.interface.conditional import parse_entity_tag, parse_entity_tags, weakened
 from kit.interface.fields import add_vary, list_members
@@ -11,10 +13,12 @@ __all__ = ("ACCEPT_ENCODING", "describe_encoded", "describe_revalidated", "is_fi
 
 ACCEPT_ENCODING = "Accept-Encoding"
 # The response is encoded already, is to be sent as it is, or is a part of one (a range of bytes).
-_FIXED = ("Content-Encoding", "Transfer-Encoding", "Content-Range")
+_FIXED = frozenset(("content-encoding", "transfer-encoding", "content-range"))
 # SPEC: RFC 9530, RFC 3230 and RFC 1864: digests of the bytes that would have been sent. Ranges of
 # those are not what a client that has the encoded ones could use.
-_OF_THE_BYTES = ("Content-Digest", "Repr-Digest", "Digest", "Content-MD5", "Accept-Ranges")
+_OF_THE_BYTES = frozenset(
+    ("content-digest", "repr-digest", "digest", "content-md5", "accept-ranges")
+)
 
 
 def is_shorter(headers: Headers, threshold: int) -> bool | None:
@@ -33,17 +37,17 @@ def is_shorter(headers: Headers, threshold: int) -> bool | None:
     return int(value) < threshold
 
 
-def is_fixed(res: Response) -> bool:
+def is_fixed(status: int, known: Mapping[str, str]) -> bool:
     """Returns whether a response must not be encoded.
 
     Args:
-        res: The response.
+        status: Its status.
+        known: Its headers, by their names in lower case.
     """
-    headers = res.headers
-    if res.status == 206 or any(map(headers.has, _FIXED)):
+    if status == 206 or not _FIXED.isdisjoint(known):
         return True
     # SPEC: RFC 9111 section 5.2.2.6.
-    control = headers.get("Cache-Control")
+    control = known.get("cache-control")
     return (
         control is not None
         and "no-transform" in (lower := control.lower())
@@ -51,19 +55,19 @@ def is_fixed(res: Response) -> bool:
     )
 
 
-def describe_encoded(headers: Headers, coding: str) -> None:
-    """Corrects the headers of a response that is encoded from now on.
+def describe_encoded(headers: Headers, known: Mapping[str, str], coding: str) -> None:
+    """Corrects the headers of a response that is encoded from now on, but for Content-Length.
 
     Args:
         headers: Its headers.
+        known: The same, by their names in lower case.
         coding: The name of the coding.
     """
-    headers.set("Content-Encoding", coding)
-    headers.delete("Content-Length")
-    etag = headers.get("ETag")
+    headers.append("Content-Encoding", coding)
+    etag = known.get("etag")
     if etag is not None:
         headers.set("ETag", weakened(etag))
-    for name in _OF_THE_BYTES:
+    for name in _OF_THE_BYTES.intersection(known):
         headers.delete(name)
 
 
@@ -77,9 +81,9 @@ def describe_revalidated(res: Response, if_none_match: str | None) -> None:
         res: The response.
         if_none_match: The value of If-None-Match.
     """
-    if is_fixed(res):
-        return
     headers = res.headers
+    if is_fixed(304, dict(headers.items())):
+        return
     add_vary(headers, ACCEPT_ENCODING)
     etag = headers.get("ETag")
     tag = None if etag is None else parse_entity_tag(etag)

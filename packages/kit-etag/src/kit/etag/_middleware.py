@@ -20,20 +20,22 @@ GenerateDigest: TypeAlias = Callable[[bytes], bytes | Awaitable[bytes | None] | 
 # Those that ask for a representation, which an ETag describes (RFC 9110, section 8.8.3).
 _METHODS = frozenset(("GET", "HEAD", "QUERY"))
 # SPEC: RFC 9110 section 15.4.5: what describes the content that is not sent. ETag stands for it.
-_OF_THE_CONTENT = (
-    "Content-Digest",
-    "Content-Disposition",
-    "Content-Encoding",
-    "Content-Language",
-    "Content-Length",
-    "Content-MD5",
-    "Content-Range",
-    "Content-Type",
-    "Digest",
-    "Last-Modified",
-    "Repr-Digest",
-    "Trailer",
-    "Transfer-Encoding",
+_OF_THE_CONTENT = frozenset(
+    (
+        "content-digest",
+        "content-disposition",
+        "content-encoding",
+        "content-language",
+        "content-length",
+        "content-md5",
+        "content-range",
+        "content-type",
+        "digest",
+        "last-modified",
+        "repr-digest",
+        "trailer",
+        "transfer-encoding",
+    )
 )
 # SHA-1 of so many bytes takes about as long as a thread takes to start on them.
 _IN_THREAD_BYTES = 128 * 1024
@@ -83,8 +85,9 @@ def etag(
         check.header_name("retained_headers", name, "Content-Language").lower()
         for name in check.texts("retained_headers", retained_headers)
     }
-    dropped = tuple(name for name in _OF_THE_CONTENT if name.lower() not in kept)
-    dropped_without_tag = tuple(name for name in dropped if name != "Last-Modified")
+    dropped = _OF_THE_CONTENT - kept
+    # Without an ETag, Last-Modified is what a cache goes by.
+    dropped_without_tag = dropped - {"last-modified"}
     if generate_digest is None:
         digest: Callable[[bytes], Awaitable[str | None]] = _sha1
     else:
@@ -114,17 +117,19 @@ def etag(
         await _close(res)
         if status == 412:
             raise HTTPException(412, "Precondition Failed")
-        # Without an ETag, Last-Modified is what a cache goes by.
         _not_modified(c, res, dropped if tag is not None else dropped_without_tag)
 
     return etag
 
 
-def _not_modified(c: Context[Any, Any], res: Response, dropped: Iterable[str]) -> None:
-    c.res = res.replace(body=None, status=304)
-    headers = c.res.headers
-    for name in dropped:
+def _not_modified(c: Context[Any, Any], res: Response, dropped: frozenset[str]) -> None:
+    answer = res.replace(body=None, status=304)
+    headers = answer.headers
+    for name in dropped.intersection(dict(headers.items())):
         headers.delete(name)
+    # The copy has all headers that are to be kept, so none are handed on.
+    c.res = None
+    c.res = answer
 
 
 async def _sha1(body: bytes) -> str:
