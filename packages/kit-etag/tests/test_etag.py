@@ -232,6 +232,11 @@ def test_an_empty_body_has_no_etag(run: Run) -> None:
         assert (response.status, response.headers.get("etag")) == (200, None)
 
 
+def test_an_etag_of_its_own_counts_without_a_body(run: Run) -> None:
+    app = app_with(lambda c: c.body(None, headers={"ETag": '"v1"'}))
+    assert ask(run, app, If_None_Match='"v1"').status == 304
+
+
 def test_a_digest_of_ones_own(run: Run) -> None:
     bodies = []
 
