@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from compressed_app import EVENTS, LARGE, TEXT
+from compressed_app import EVENTS, HUGE_CHUNK_BYTES, HUGE_CHUNKS, LARGE, TEXT
 from content_codings import Decoder, decode
 from serving import ServedApp
 
@@ -65,10 +65,17 @@ return {
 
 
 @pytest.fixture(scope="module", params=["uvicorn", "granian"])
-def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def served(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ServedApp]:
     log: Path = tmp_path_factory.mktemp("served") / "log"
     with ServedApp(request.param, "compressed_app:app", log) as served:
-        yield f"http://127.0.0.1:{served.port}"
+        yield served
+
+
+@pytest.fixture
+def url(served: ServedApp) -> str:
+    return f"http://127.0.0.1:{served.port}"
 
 
 @pytest.fixture
@@ -135,6 +142,23 @@ def test_a_stream_ends_when_the_client_leaves(client: httpx.Client, coding: str)
     with client.stream("GET", f"/endless/{coding}", headers={"Accept-Encoding": coding}) as stream:
         assert Decoder(coding).feed(next(stream.iter_raw())) == b"begun"
     assert client.get(f"/ended/{coding}").text == "CancelledError"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("coding", NEGOTIATED)
+def test_memory_does_not_grow_with_a_stream(
+    client: httpx.Client, served: ServedApp, coding: str
+) -> None:
+    client.get("/text", headers={"Accept-Encoding": coding})
+    before = served.memory_bytes()
+    decoder = Decoder(coding)
+    size = 0
+    with client.stream("GET", "/huge", headers={"Accept-Encoding": coding}) as response:
+        assert response.headers["content-encoding"] == coding
+        for chunk in response.iter_raw():
+            size += len(decoder.feed(chunk))
+    assert size == HUGE_CHUNKS * HUGE_CHUNK_BYTES
+    assert served.memory_bytes() - before < size / 8
 
 
 @pytest.mark.once

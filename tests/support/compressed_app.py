@@ -16,6 +16,8 @@ LINES = [f"Line {number}: Momo and the grey gentlemen.\n" for number in range(20
 TEXT = "".join(LINES[:500])
 LARGE = "".join(LINES) * 2  # beyond what is compressed in one go
 EVENTS = 3
+HUGE_CHUNKS = 2_000
+HUGE_CHUNK_BYTES = 128 * 1024
 PAGE = "<!doctype html><title>Compressed</title><p>Here"
 
 app = Kit()
@@ -69,6 +71,17 @@ def received(c: Context) -> Response:
     """The client has an event."""
     _received[c.req.param("name", str)].set()
     return c.text("")
+
+
+@app.get("/huge")
+def huge(c: Context) -> Response:
+    """A stream of far more than a server should hold."""
+
+    async def chunks() -> AsyncIterator[bytes]:
+        for number in range(HUGE_CHUNKS):
+            yield b"%08d" % number * (HUGE_CHUNK_BYTES // 8)
+
+    return c.body(chunks(), headers={"Content-Type": "text/plain"})
 
 
 @app.get("/endless/:name")
