@@ -191,10 +191,24 @@ def test_the_headers_follow_the_bytes(run: Run) -> None:
     assert plain.has("repr-digest")
 
 
+def test_a_response_that_is_returned_again_is_not_changed(run: Run) -> None:
+    always = Response(TEXT, headers={"ETag": '"a"', "Digest": "sha-256=AAAA"})
+    headers = dict(always.headers)
+    for accept, coding in (("gzip", "gzip"), (None, None), ("br", "br")):
+        response = ask(run, app_with(lambda c: always), accept)
+        assert (encoding(response), response.headers.get("vary")) == (coding, "Accept-Encoding")
+        assert dict(always.headers) == headers
+    unchanged = Response(None, status=304, headers={"ETag": '"a"'})
+    response = ask(run, app_with(lambda c: unchanged), If_None_Match='W/"a"')
+    assert response.headers.get("etag") == 'W/"a"'
+    assert dict(unchanged.headers) == {"etag": '"a"'}
+
+
 @pytest.mark.parametrize(("own", "vary"), [("*", "*"), ("accept-encoding", "accept-encoding")])
 def test_vary_is_not_repeated(run: Run, own: str, vary: str) -> None:
-    response = ask(run, app_with(lambda c: c.text(TEXT, headers={"Vary": own})))
-    assert response.headers.get_all("vary") == [vary]
+    for accept in (BROWSER, None):
+        response = ask(run, app_with(lambda c: c.text(TEXT, headers={"Vary": own})), accept)
+        assert response.headers.get_all("vary") == [vary]
 
 
 @pytest.mark.parametrize("own", ['W/"a"', "unquoted"])

@@ -201,6 +201,14 @@ class Chunks:
         self.closed = True
 
 
+def test_a_response_that_is_returned_again_is_not_changed(run: Run) -> None:
+    always = Response(BODY)
+    app = app_with(lambda c: always)
+    for sent in ({}, {"If_None_Match": "*"}):
+        assert ask(run, app, **sent).headers.has("etag")
+        assert dict(always.headers) == {"content-type": "text/plain;charset=UTF-8"}
+
+
 def test_streams_pass_unread(run: Run) -> None:
     chunks = Chunks()
 

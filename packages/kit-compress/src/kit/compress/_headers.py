@@ -4,12 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from kit.interface import Headers, Response
+from kit.interface import Context, Headers
 from kit.interface.conditional import parse_entity_tag, parse_entity_tags, weakened
 from kit.interface.fields import add_vary, list_members
 
-__all__ = ("ACCEPT_ENCODING", "describe_encoded", "describe_revalidated", "is_fixed", "is_shorter")
+__all__ = (
+    "ACCEPT_ENCODING",
+    "describe_encoded",
+    "describe_revalidated",
+    "is_fixed",
+    "is_shorter",
+    "vary",
+)
 
 ACCEPT_ENCODING = "Accept-Encoding"
 # The response is encoded already, is to be sent as it is, or is a part of one (a range of bytes).
@@ -63,6 +71,7 @@ def describe_encoded(headers: Headers, known: Mapping[str, str], coding: str) ->
         known: The same, by their names in lower case.
         coding: The name of the coding.
     """
+    add_vary(headers, ACCEPT_ENCODING)
     headers.append("Content-Encoding", coding)
     etag = known.get("etag")
     if etag is not None:
@@ -71,23 +80,37 @@ def describe_encoded(headers: Headers, known: Mapping[str, str], coding: str) ->
         headers.delete(name)
 
 
-def describe_revalidated(res: Response, if_none_match: str | None) -> None:
+def vary(c: Context[Any, Any], known: Mapping[str, str]) -> None:
+    """Has a response that isn't encoded say that it might have been.
+
+    Args:
+        c: The context.
+        known: The headers of the response, by their names in lower case.
+    """
+    value = known.get("vary")
+    if value is not None:
+        members = {member.lower() for member in list_members(value)}
+        if not members.isdisjoint(("*", "accept-encoding")):
+            return
+    # By the context, which copies a response that the handler may return again.
+    c.header("Vary", ACCEPT_ENCODING, append=True)
+
+
+def describe_revalidated(c: Context[Any, Any], known: Mapping[str, str]) -> None:
     """Corrects the headers of a 304: they are to be those of the 200 (RFC 9110, section 15.4.5).
 
     Whether that was encoded can't be seen, but a client that names a strong ETag as a weak one has
     an encoded response.
 
     Args:
-        res: The response.
-        if_none_match: The value of If-None-Match.
+        c: The context.
+        known: The headers of the response, by their names in lower case.
     """
-    headers = res.headers
-    if is_fixed(304, dict(headers.items())):
+    if is_fixed(304, known):
         return
-    add_vary(headers, ACCEPT_ENCODING)
-    etag = headers.get("ETag")
-    tag = None if etag is None else parse_entity_tag(etag)
+    vary(c, known)
+    tag = parse_entity_tag(known.get("etag", ""))
     if tag is not None and not tag.weak:
-        known = parse_entity_tags(if_none_match)
-        if tag not in known and tag._replace(weak=True) in known:
-            headers.set("ETag", str(tag._replace(weak=True)))
+        listed = parse_entity_tags(c.req.header("If-None-Match"))
+        if tag not in listed and tag._replace(weak=True) in listed:
+            c.header("ETag", str(tag._replace(weak=True)))

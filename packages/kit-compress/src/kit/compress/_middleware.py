@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 from kit.interface import AsyncMiddleware, Context, Next, Response
 from kit.interface.calls import call
 from kit.interface.encodings import choose_encoding
-from kit.interface.fields import add_vary
 from kit.interface.options import OptionChecks
 
 from ._codings import Coding
@@ -20,6 +19,7 @@ from ._headers import (
     describe_revalidated,
     is_fixed,
     is_shorter,
+    vary,
 )
 from ._options import check_codings, check_filter
 from ._stream import STREAMED_BYTES, CompressedStream, compress_whole
@@ -98,12 +98,11 @@ def compress(
         if isinstance(body, bytes) and len(body) < least:
             return  # PERF: what is small costs no more than this
         if res.status == 304:
-            describe_revalidated(res, c.req.header("If-None-Match"))
+            describe_revalidated(c, dict(res.headers.items()))
             return
         if not _is_long(res, body, c.req.method, least):
             return
-        headers = res.headers
-        known = dict(headers.items())  # PERF: takes less time than to search for each of them
+        known = dict(res.headers.items())  # PERF: takes less time than to search for each of them
         content_type = known.get("content-type")
         if content_type is None:
             return
@@ -112,16 +111,17 @@ def compress(
             return
         if is_fixed(res.status, known) or (skip is not None and await call(skip, c)):
             return
-        add_vary(headers, ACCEPT_ENCODING)
         chosen = choose_encoding(c.req.header(ACCEPT_ENCODING), names)
         coding = None if chosen is None else codings.get(chosen)
-        if chosen is not None and coding is not None:
-            encoded = await _encoded(coding, body)
-            describe_encoded(headers, known, chosen)
-            encoded_res = res.replace(body=encoded)
-            # PERF: the copy has all headers, so there are none to be handed on.
-            c.res = None
-            c.res = encoded_res
+        if chosen is None or coding is None:
+            vary(c, known)
+            return
+        # A copy, since the handler may return the same response again.
+        encoded = res.replace(body=await _encoded(coding, body))
+        describe_encoded(encoded.headers, known, chosen)
+        # PERF: the copy has all headers, so there are none to be handed on.
+        c.res = None
+        c.res = encoded
 
     return compress
 

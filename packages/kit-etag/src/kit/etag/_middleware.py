@@ -107,7 +107,8 @@ def etag(
             body = res.body
             if isinstance(body, bytes) and body and (value := await digest(body)) is not None:
                 tag = form.format(value)
-                headers.set("ETag", tag)
+                # By the context, which copies a response that the handler may return again.
+                c.header("ETag", tag)
         modified = headers.get("Last-Modified")
         if tag is None and modified is None:
             return
@@ -117,13 +118,13 @@ def etag(
         await _close(res)
         if status == 412:
             raise HTTPException(412, "Precondition Failed")
-        _not_modified(c, res, dropped if tag is not None else dropped_without_tag)
+        _not_modified(c, dropped if tag is not None else dropped_without_tag)
 
     return etag
 
 
-def _not_modified(c: Context[Any, Any], res: Response, dropped: frozenset[str]) -> None:
-    answer = res.replace(body=None, status=304)
+def _not_modified(c: Context[Any, Any], dropped: frozenset[str]) -> None:
+    answer = c.res.replace(body=None, status=304)
     headers = answer.headers
     for name in dropped.intersection(dict(headers.items())):
         headers.delete(name)
