@@ -98,27 +98,27 @@ def compress(
         if isinstance(body, bytes) and len(body) < least:
             return  # PERF: what is small costs no more than this
         if res.status == 304:
-            describe_revalidated(c, dict(res.headers.items()))
+            describe_revalidated(c, res.headers)
             return
         if not _is_long(res, body, c.req.method, least):
             return
-        known = dict(res.headers.items())  # PERF: takes less time than to search for each of them
-        content_type = known.get("content-type")
+        headers = res.headers
+        content_type = headers.get("Content-Type")
         if content_type is None:
             return
         is_wanted = is_type(content_type)
         if not (await is_wanted if hasattr(is_wanted, "__await__") else is_wanted):
             return
-        if is_fixed(res.status, known) or (skip is not None and await call(skip, c)):
+        if is_fixed(res.status, headers) or (skip is not None and await call(skip, c)):
             return
         chosen = choose_encoding(c.req.header(ACCEPT_ENCODING), names)
         coding = None if chosen is None else codings.get(chosen)
         if chosen is None or coding is None:
-            vary(c, known)
+            vary(c, headers)
             return
         # A copy, since the handler may return the same response again.
         encoded = res.replace(body=await _encoded(coding, body))
-        describe_encoded(encoded.headers, known, chosen)
+        describe_encoded(encoded.headers, chosen)
         # PERF: the copy has all headers, so there are none to be handed on.
         c.res = None
         c.res = encoded
