@@ -17,10 +17,11 @@ from typing import Any
 
 from .asking import ask, seconds_each
 from .middleware import Asked, rows
+from .middleware_content import rows as rows_of_content
 from .tables import Table
 
 WARM_UP_REQUESTS = 50
-ROWS = rows()
+ROWS = (*rows(), *rows_of_content())
 
 
 @dataclass

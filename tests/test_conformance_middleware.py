@@ -25,9 +25,11 @@ MODULES: tuple[str, ...] = (
     "basic_auth",
     "body_limit",
     "combine",
+    "compress",
     "context_storage",
     "cors",
     "csrf",
+    "etag",
     "factory",
     "ip_restriction",
     "jwk",
@@ -43,8 +45,6 @@ MODULES: tuple[str, ...] = (
     "timing",
 )
 ABSENT = {
-    "kit.compress",
-    "kit.etag",
     "kit.serve_static",
 }
 

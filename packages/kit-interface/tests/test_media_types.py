@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from kit.interface.media_types import is_json, media_type
+from kit.interface.media_types import is_compressible, is_json, media_type
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,35 @@ from kit.interface.media_types import is_json, media_type
 )
 def test_media_type(content_type: str | None, expected: str, json: bool) -> None:
     assert (media_type(content_type), is_json(content_type)) == (expected, json)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "compressible"),
+    [
+        (None, False),
+        ("", False),
+        ("text/html; charset=UTF-8", True),
+        ("TEXT/Plain", True),
+        ("text/event-stream", True),
+        ("application/json", True),
+        ("application/problem+json", True),
+        ("application/vnd.github.v3+json; charset=utf-8", True),
+        ("application/javascript", True),
+        ("application/wasm", True),
+        ("application/atom+xml", True),
+        ("application/openapi+yaml", True),
+        ("image/svg+xml", True),
+        ("image/x-icon", True),
+        ("font/ttf", True),
+        ("font/woff2", False),
+        ("image/png", False),
+        ("video/mp4", False),
+        ("application/zip", False),
+        ("application/octet-stream", False),
+        ("application/jsonp", False),
+        ("textual/plain", False),
+        ("text/plain; boundary=" + "a" * 1000, True),
+    ],
+)
+def test_is_compressible(content_type: str | None, compressible: bool) -> None:
+    assert is_compressible(content_type) is compressible

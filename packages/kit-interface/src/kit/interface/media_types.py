@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-__all__ = ("JSON", "MULTIPART", "URLENCODED", "is_json", "media_type")
+from functools import lru_cache
+
+__all__ = ("JSON", "MULTIPART", "URLENCODED", "is_compressible", "is_json", "media_type")
 
 JSON = "application/json"
 """JSON (RFC 8259)."""
@@ -13,6 +15,61 @@ MULTIPART = "multipart/form-data"
 
 URLENCODED = "application/x-www-form-urlencoded"
 """Forms of text alone (WHATWG URL, section 5)."""
+
+# Names of the Media Types registry, and a few in wide use. Other images, audio, video, archives and
+# WOFF fonts are compressed by themselves.
+_COMPRESSIBLE = frozenset(
+    {
+        "application/ecmascript",
+        "application/graphql",
+        "application/javascript",
+        "application/json",
+        "application/json-seq",
+        "application/json5",
+        "application/jsonl",
+        "application/n-quads",
+        "application/n-triples",
+        "application/ndjson",
+        "application/postscript",
+        "application/rtf",
+        "application/sql",
+        "application/tar",
+        "application/toml",
+        "application/trig",
+        "application/vnd.ms-fontobject",
+        "application/vnd.ms-opentype",
+        "application/wasm",
+        "application/x-font-opentype",
+        "application/x-font-truetype",
+        "application/x-font-ttf",
+        "application/x-httpd-php",
+        "application/x-javascript",
+        "application/x-ndjson",
+        "application/x-sh",
+        "application/x-tar",
+        "application/x-www-form-urlencoded",
+        "application/x-yaml",
+        "application/xml",
+        "application/xml-dtd",
+        "application/yaml",
+        "font/collection",
+        "font/otf",
+        "font/sfnt",
+        "font/ttf",
+        "image/bmp",
+        "image/vnd.microsoft.icon",
+        "image/x-icon",
+        "image/x-ms-bmp",
+        "message/rfc822",
+        "model/gltf-binary",
+        "model/obj",
+        "model/stl",
+    }
+)
+# SPEC: RFC 6839, RFC 9512 section 2.2: structured syntaxes that are text.
+_COMPRESSIBLE_SUFFIXES = ("+json", "+json-seq", "+text", "+xml", "+yaml")
+# PERF: an app sends a few types again and again.
+_LONGEST_KEPT = 128
 
 
 def media_type(content_type: str | None) -> str:
@@ -37,3 +94,29 @@ def is_json(content_type: str | None) -> bool:
     """
     kind = media_type(content_type)
     return kind == JSON or kind.endswith("+json")
+
+
+def is_compressible(content_type: str | None) -> bool:
+    """Returns whether compression makes content of a type smaller, as a rule.
+
+    It does for text, JSON, XML, JavaScript, SVG, WebAssembly and uncompressed fonts; images, audio
+    and video are compressed by themselves.
+
+    Args:
+        content_type: The value of a Content-Type header; None if there is none.
+    """
+    if not content_type:
+        return False
+    if len(content_type) > _LONGEST_KEPT:
+        return _is_compressible(content_type)
+    return _is_compressible_kept(content_type)
+
+
+def _is_compressible(content_type: str) -> bool:
+    kind = media_type(content_type)
+    return (
+        kind.startswith("text/") or kind in _COMPRESSIBLE or kind.endswith(_COMPRESSIBLE_SUFFIXES)
+    )
+
+
+_is_compressible_kept = lru_cache(maxsize=256)(_is_compressible)

@@ -16,11 +16,13 @@ from urllib.parse import quote, urlsplit
 from anyio import to_thread
 
 from kit.interface import Context, Response
-from kit.interface.fields import add_vary, list_members
+from kit.interface.conditional import evaluate
+from kit.interface.encodings import choose_encoding
+from kit.interface.fields import add_vary
 from kit.interface.metadata import attach
 
 from ._document import Documentation
-from ._serving import RoutingApp, entity_tag, matches
+from ._serving import RoutingApp, entity_tag
 
 _FOREVER = "public, max-age=31536000, immutable"
 _TYPES = {
@@ -196,14 +198,14 @@ class Pages:
             return await c.not_found()
         loaded = await self._load(name)
         is_versioned = c.req.query("v") == loaded.etag[1:13]
-        is_packed = _takes_gzip(c.req.header("accept-encoding"))
+        is_packed = choose_encoding(c.req.header("accept-encoding"), ("gzip",)) == "gzip"
         etag = f'{loaded.etag[:-1]}-gzip"' if is_packed else loaded.etag
         headers = {
             "etag": etag,
             "cache-control": _FOREVER if is_versioned else "no-cache",
             "x-content-type-options": "nosniff",
         }
-        if matches(c.req.header("if-none-match"), etag):
+        if evaluate(c.req.method, c.req.header, etag=etag) == 304:
             response = c.body(None, 304, headers)
         else:
             headers["content-type"] = loaded.media_type
@@ -273,15 +275,6 @@ def _read(source: Path | None, name: str, remote: bytes) -> _File:
         packed = gzip.compress(body, 6, mtime=0)
     suffix = name[name.rindex(".") :]
     return _File(body, packed, _TYPES[suffix], entity_tag(body))
-
-
-def _takes_gzip(accept_encoding: str | None) -> bool:
-    """Whether a client takes gzip (RFC 9110 section 12.5.3)."""
-    found = {}
-    for member in list_members(accept_encoding or ""):
-        coding, _, weight = member.replace(" ", "").lower().partition(";q=")
-        found[coding] = weight not in ("0", "0.0", "0.00", "0.000")
-    return found.get("gzip", found.get("*", False))
 
 
 def _origin(url: str) -> str:

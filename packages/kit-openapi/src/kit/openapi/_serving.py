@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from kit.interface import App
-from kit.interface.fields import list_members
 
 
 class RoutingApp(App, Protocol):
@@ -24,11 +23,3 @@ def entity_tag(body: bytes) -> str:
     import hashlib  # here, as an app that starts needs none of it
 
     return f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-
-
-def matches(if_none_match: str | None, etag: str) -> bool:
-    """Returns whether a client has what an entity tag stands for (RFC 9110 section 13.1.2)."""
-    if if_none_match is None:
-        return False
-    tags = [each.removeprefix("W/") for each in list_members(if_none_match)]
-    return etag in tags or tags == ["*"]

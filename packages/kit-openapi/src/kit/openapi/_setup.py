@@ -11,12 +11,13 @@ from urllib.parse import unquote, urlsplit
 from anyio import to_thread
 
 from kit.interface import App, Context, Response
+from kit.interface.conditional import evaluate
 from kit.interface.metadata import attach, facts_of
 from kit.interface.options import OptionChecks
 
 from ._document import Documentation
 from ._options import check_assets, check_paths, documentation
-from ._serving import RoutingApp, entity_tag, matches
+from ._serving import RoutingApp, entity_tag
 
 __all__ = ("UI", "build_document", "documentations", "openapi")
 
@@ -194,7 +195,7 @@ class _ServedDocument:
                 self._bodies[prefix] = found
         body, etag = found
         headers = {"etag": etag, "cache-control": "no-cache"}
-        if matches(c.req.header("if-none-match"), etag):
+        if evaluate(c.req.method, c.req.header, etag=etag) == 304:
             return c.body(None, 304, headers)
         return c.body(body, 200, {**headers, "content-type": "application/json"})
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from kit.interface import AsyncMiddleware, Context, Next, Response
+from kit.interface.conditional import weakened
 from kit.interface.options import OptionChecks
 
 from ._indenting import indenter
@@ -93,5 +94,5 @@ def _make_pretty(c: Context[Any, Any], indent: Callable[[str], str | None]) -> N
 
 def _weaken_etag(c: Context[Any, Any], res: Response) -> None:
     etag = res.headers.get("ETag")
-    if etag is not None and etag.startswith('"'):
-        c.header("ETag", f"W/{etag}")
+    if etag is not None:
+        c.header("ETag", weakened(etag))
