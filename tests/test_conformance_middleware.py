@@ -37,6 +37,7 @@ MODULES: tuple[str, ...] = (
     "pretty_json",
     "request_id",
     "secure_headers",
+    "serve_static",
     "timeout",
     "timing",
 )
@@ -45,7 +46,6 @@ ABSENT = {
     "kit.etag",
     "kit.jwk",
     "kit.jwt",
-    "kit.serve_static",
 }
 
 

@@ -16,7 +16,7 @@ SMALL_BYTES = 128 * 1024
 """What is not larger is read at once, in the thread that opened it."""
 
 IS_FOLDER: Literal["is folder"] = "is folder"
-"""In place of an answer: the path needs a slash at its end, or links in the index lead elsewhere."""
+"""In place of an answer: the path needs a slash at its end, for the sake of relative links."""
 
 _NANOSECONDS = 1_000_000_000
 
@@ -85,19 +85,18 @@ def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
         OSError: If the file can't be read.
     """
     modified_ns, size_bytes = file.modified_ns, file.size_bytes
-    modified_s = modified_ns // _NANOSECONDS
     encoding = labels.encoding
     etag = f'"{modified_ns:x}-{size_bytes:x}{f"-{encoding}" if encoding else ""}"'
     headers = {"ETag": etag}
-    dated = modified_s >= 0  # what is older has a time that can't be right
-    if dated:
-        headers["Last-Modified"] = format_http_date(modified_s)
-    get = asked.get
-    last_modified = modified_s if dated else None
-    status = evaluate(asked.method, get, etag=etag, last_modified=last_modified)
+    last_modified = None
+    if modified_ns >= 0:  # what is older has a time that can't be right
+        last_modified = modified_ns // _NANOSECONDS
+        headers["Last-Modified"] = format_http_date(last_modified)
+    status = evaluate(asked.method, asked.get, etag=etag, last_modified=last_modified)
+    parts: Parts
     if status is not None:
         # SPEC: section 15.4.5: a 304 has no headers of the content.
-        parts: Parts = status, headers, None
+        parts = status, headers, None
     else:
         headers["Content-Type"] = labels.content_type
         if encoding:
@@ -105,23 +104,32 @@ def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
         if labels.disposition is not None:
             headers["Content-Disposition"] = labels.disposition
         headers["Accept-Ranges"] = "bytes"
-        spans = None
-        # SPEC: section 14.2: no other method has ranges.
-        if asked.method == "GET" and (wanted := get("Range")) is not None:
-            spans = parse_ranges(wanted, size_bytes)
-            if spans and not range_applies(get, etag=etag, last_modified=last_modified):
-                spans = None
-        if asked.method == "HEAD":
-            parts = 200, headers | {"Content-Length": str(size_bytes)}, None
-        elif spans is None:
-            parts = _whole(file, headers, labels)
-        elif spans == "unsatisfiable":
-            parts = _unsatisfiable(size_bytes)
-        else:
-            parts = _partial(file, headers, spans, labels.content_type)
+        parts = _with_content(asked, file, headers, labels, last_modified)
     if not isinstance(parts[2], FileBody):
         file.close()
     return Answer(*parts, file.path)
+
+
+def _with_content(
+    asked: Asked,
+    file: OpenFile,
+    headers: dict[str, str],
+    labels: Labels,
+    last_modified: int | None,
+) -> Parts:
+    size_bytes = file.size_bytes
+    # SPEC: section 14.2: no method but GET has ranges.
+    if asked.method == "HEAD":
+        return 200, headers | {"Content-Length": str(size_bytes)}, None
+    wanted = asked.get("Range")
+    spans = None if wanted is None else parse_ranges(wanted, size_bytes)
+    if spans is None or not range_applies(
+        asked.get, etag=headers["ETag"], last_modified=last_modified
+    ):
+        return _whole(file, headers, labels)
+    if spans == "unsatisfiable":
+        return _unsatisfiable(size_bytes)
+    return _partial(file, headers, spans, labels.content_type)
 
 
 def _whole(file: OpenFile, headers: dict[str, str], labels: Labels) -> Parts:

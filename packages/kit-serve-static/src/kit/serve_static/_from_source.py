@@ -79,7 +79,8 @@ async def _located(options: SourceOptions, routed: str) -> tuple[str, bool]:
         return _joined(options, options.root, options.path), False
     if _AMBIGUOUS.search(routed) or ("%" in routed and not options.allow_percent_in_path):
         return routed, True
-    path = routed
+    # A routing path is decoded but for the delimiters and `%25`; nothing but that is decoded here.
+    path = routed = routed.replace("%25", "%")
     if options.rewrite_request_path is not None:
         path = await call(options.rewrite_request_path, routed)
     plain = _DOT.sub("", routed).replace("//", "/")

@@ -22,7 +22,7 @@ Notify: TypeAlias = Callable[[str, Any], object]
 GetContent: TypeAlias = Callable[[str, Any], Any]
 """Returns content, a response, or None: `def get_content(path, c)`, plain or async."""
 
-IsDir: TypeAlias = Callable[[str], object]
+IsDir: TypeAlias = Callable[[str], Any]
 """Returns whether a path is that of a folder, plain or async."""
 
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from sys import modules
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import Any, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-async def run_in_thread(function: Callable[[Unpack[Ts]], T], /, *args: Unpack[Ts]) -> T:
+async def run_in_thread(function: Callable[[*Ts], T], /, *args: *Ts) -> T:
     """Calls a function in a worker thread.
 
     If the caller is cancelled, the function goes on, and what it returns is dropped.
