@@ -37,7 +37,7 @@ def check_root(check: OptionChecks, root: Any) -> str:
     if not os.path.isdir(absolute):
         what = "is a file" if os.path.exists(absolute) else "is no folder"
         raise ValueError(
-            f"serve_static(root={path!r:.200}) can't be used: {absolute!r:.300} {what}; "
+            f"{check.factory}(root={path!r:.200}) can't be used: {absolute!r:.300} {what}; "
             "a relative path counts from the working directory"
         )
     return absolute
