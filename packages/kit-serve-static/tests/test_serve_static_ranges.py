@@ -96,8 +96,8 @@ def test_a_range_behind_the_end(
 
 
 def test_ranges_of_an_empty_file(site: Callable[..., Kit], ask: Callable[..., Any]) -> None:
-    assert ask(site(), "/empty.txt", range="bytes=0-").status == 416
-    assert ask(site(), "/empty.txt", range="bytes=-5").status == 200
+    for wanted in ("bytes=0-", "bytes=-5", "bytes=5-6"):
+        assert ask(site(), "/empty.txt", range=wanted).status == 200
 
 
 def test_other_methods_have_no_ranges(site: Callable[..., Kit], ask: Callable[..., Any]) -> None:

@@ -36,8 +36,11 @@ def parse_ranges(value: str, size_bytes: int) -> list[Span] | Unsatisfiable | No
     Returns:
         The ranges to send; `unsatisfiable` if all of them begin behind the end, which is a 416;
         None if the header is to be ignored: its unit isn't bytes, it is malformed or has too many
-        ranges, or nothing of an empty representation could be sent.
+        ranges, or the representation is empty, as clients that add a Range to all requests are
+        better served by a 200.
     """
+    if not size_bytes:
+        return None
     unit, equals, listed = value.partition("=")
     if not equals or unit.strip(" \t").lower() != "bytes" or len(value) > _LONGEST:
         return None
@@ -54,10 +57,7 @@ def parse_ranges(value: str, size_bytes: int) -> list[Span] | Unsatisfiable | No
             return None
         if suffix:
             start = max(size_bytes - int(suffix), 0)
-            # SPEC: section 14.1.2: the last 0 bytes can't be satisfied, the last ones of an empty
-            # representation can; but no Content-Range could say which ones they are.
-            if int(suffix) and not size_bytes:
-                return None
+            # SPEC: section 14.1.2: the last 0 bytes can't be satisfied.
             end = size_bytes if int(suffix) else start
         else:
             start = int(first)
