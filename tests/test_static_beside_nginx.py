@@ -12,6 +12,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
@@ -63,6 +64,10 @@ class Client:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
         self._tags: dict[str, str] = {}
 
+    def close(self) -> None:
+        """Closes the connection."""
+        self._connection.close()
+
     def _tag(self, path: str) -> str:
         if path not in self._tags:
             self._connection.request("GET", path)
@@ -112,8 +117,10 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Cli
         with (
             nginx.Nginx(folder, own) as peer,
             ServedApp("uvicorn", "static_app:app", log) as served,
+            closing(Client(served.port)) as own_client,
+            closing(Client(peer.port)) as peer_client,
         ):
-            yield Client(served.port), Client(peer.port)
+            yield own_client, peer_client
 
 
 def write_files(folder: Path) -> None:
