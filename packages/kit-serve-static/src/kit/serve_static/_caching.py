@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from kit.interface.options import OptionChecks
 
 __all__ = ("IMMUTABLE", "CacheControl", "hashed_names")
 
-CacheControl: TypeAlias = Callable[[str], str | None]
-"""Returns the Cache-Control of a file by its path below the root, e.g. `assets/app.js`, or None."""
+CacheControl: TypeAlias = Callable[[str], str | Awaitable[str | None] | None]
+"""Returns Cache-Control for a path below the root, such as `assets/app.js`: plain or async."""
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 """For files that never change: a year is the longest that caches heed (RFC 8246)."""
@@ -30,7 +30,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+[0-9]+|[A-Z]+[0-9]+")
 
 def hashed_names(
     otherwise: str | None = "no-cache", *, pattern: str | re.Pattern[str] | None = None
-) -> CacheControl:
+) -> Callable[[str], str | None]:
     """Lets caches keep files for ever whose names have a digest of their content.
 
     Such a file never changes: with its content, the name becomes another. All others have to be

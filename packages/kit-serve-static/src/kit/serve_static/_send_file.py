@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeVar
 
-from kit.interface import Context, HTTPException, Response
+from kit.interface import HTTPException, KitRequest
 from kit.interface.options import OptionChecks
 
 from ._answers import Answer, Asked, Labels, answer
@@ -19,11 +20,31 @@ from ._threads import run_in_thread
 
 __all__ = ("send_file",)
 
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Responding(Protocol[R_co]):
+    """A context, whose responses are of the type R."""
+
+    @property
+    def req(self) -> KitRequest:
+        """The request."""
+
+    def body(
+        self,
+        data: Any,
+        status: int | None = None,
+        headers: Mapping[str, str | Iterable[str]] | None = None,
+    ) -> R_co:
+        """Makes a response."""
+
+
 _CHECK = OptionChecks("send_file")
 
 
 async def send_file(
-    c: Context[Any, Any],
+    c: Responding[R],
     path: str | os.PathLike[str],
     *,
     root: str | os.PathLike[str] | None = None,
@@ -31,7 +52,7 @@ async def send_file(
     download: bool = False,
     content_type: str | None = None,
     cache_control: str | None = None,
-) -> Response:
+) -> R:
     """Answers with a file, whole or in ranges, with ETag and Last-Modified.
 
         @app.get("/invoices/:id")
