@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from kit import Context, Kit, Response
@@ -370,8 +372,41 @@ def test_a_stream_that_is_dropped_closes_its_file(
     assert after == before
 
 
+def refuse_to_read_now(*args: Any) -> int:
+    raise BlockingIOError(11, "Resource temporarily unavailable")
+
+
+@pytest.fixture(params=["now", "in threads", "in small pieces", "by seeking"])
+def reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How a file is read: as systems and file systems differ."""
+    pread = os.pread
+    if request.param in ("in threads", "in small pieces"):
+        monkeypatch.setattr(os, "preadv", refuse_to_read_now)
+    if request.param == "in small pieces":
+        monkeypatch.setattr(
+            os, "pread", lambda fd, size, start: pread(fd, min(size, 50_000), start)
+        )
+    if request.param == "by seeking":  # as on Windows
+        monkeypatch.delattr(os, "RWF_NOWAIT")
+        monkeypatch.delattr(os, "pread")
+    return str(request.param)
+
+
+def test_large_files_are_whole(
+    reading: str, folder: Path, site: Callable[..., Kit], ask: Callable[..., Any]
+) -> None:
+    content = os.urandom(1_000_003)
+    (folder / "large.bin").write_bytes(content)
+    found = ask(site(), "/large.bin")
+    assert found.body == content
+    assert found.headers["content-length"] == "1000003"
+    part = ask(site(), "/large.bin", range="bytes=7-900000")
+    assert part.body == content[7:900_001]
+    assert ask(site(), "/large.bin", range="bytes=7-9").body == content[7:10]
+
+
 def test_a_file_that_becomes_shorter_breaks_the_response(
-    folder: Path, site: Callable[..., Kit], run: Callable[..., Any]
+    reading: str, folder: Path, site: Callable[..., Kit], run: Callable[..., Any]
 ) -> None:
     path = folder / "large.bin"
     path.write_bytes(bytes(600_000))
@@ -390,28 +425,43 @@ def test_a_file_that_becomes_shorter_breaks_the_response(
         run(shorten)
 
 
-@pytest.mark.parametrize("waits", [False, True])
-def test_large_files_are_whole(
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts open files in /proc")
+def test_a_file_stays_open_while_a_thread_reads_it(
     folder: Path,
     site: Callable[..., Kit],
-    ask: Callable[..., Any],
+    run: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,
-    waits: bool,
 ) -> None:
-    """Also where the system can't read without waiting, so that threads read."""
-    if waits:
+    """Otherwise the thread could read from what gets its descriptor next."""
+    (folder / "large.bin").write_bytes(bytes(600_000))
+    monkeypatch.setattr(os, "preadv", refuse_to_read_now)
+    pread = os.pread
+    is_reading, may_read = threading.Event(), threading.Event()
 
-        def refuse(*args: Any) -> int:
-            raise BlockingIOError(11, "Resource temporarily unavailable")
+    def read_late(fd: int, size: int, start: int) -> bytes:
+        is_reading.set()
+        may_read.wait()
+        return pread(fd, size, start)
 
-        monkeypatch.setattr(os, "preadv", refuse)
-    content = os.urandom(1_000_003)
-    (folder / "large.bin").write_bytes(content)
-    found = ask(site(), "/large.bin")
-    assert found.body == content
-    assert found.headers["content-length"] == "1000003"
-    part = ask(site(), "/large.bin", range="bytes=7-900000")
-    assert part.body == content[7:900_001]
+    app = site()
+
+    async def leave() -> None:
+        await (await app.request("/a.txt")).bytes()  # starts a thread, if that takes a file
+        before = open_files()
+        response = await app.request("/large.bin")
+        monkeypatch.setattr(os, "pread", read_late)
+        body: Any = response.body
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(anext, body)
+            while not is_reading.is_set():
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+        assert open_files() == before + 1
+        may_read.set()
+        while open_files() != before:
+            await anyio.lowlevel.checkpoint()
+
+    run(leave)
 
 
 async def served(app: Kit, path: str, **scope: Any) -> list[dict[str, Any]]:

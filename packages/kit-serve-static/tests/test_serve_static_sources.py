@@ -90,6 +90,12 @@ def test_folders(ask: Callable[..., Any], is_async: bool) -> None:
     assert ask(app_with(is_dir=lambda path: True, index=None), "/a.txt").body == b"text of a"
 
 
+def test_a_root_with_dots_is_resolved(ask: Callable[..., Any]) -> None:
+    app = Kit()
+    app.use("/*", serve_static("./other/../site/", get_content=get_content))
+    assert ask(app, "/a.txt").body == b"text of a"
+
+
 def test_paths_may_be_joined_otherwise(ask: Callable[..., Any]) -> None:
     app = app_with(
         join=lambda root, path: f"{root}|{path}",

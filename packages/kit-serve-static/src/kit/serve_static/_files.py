@@ -7,6 +7,7 @@ import errno
 import os
 import stat
 from collections.abc import Sequence
+from threading import Lock
 
 # Errors that mean that there is no such file for this server. Others, such as too many open files
 # or a broken disk, are faults.
@@ -30,8 +31,6 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 # PERF: O_PATH needs no permission to read the folder, and no file of the kernel.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
-_HAS_PREAD = hasattr(os, "pread")
-_NO_WAIT = getattr(os, "RWF_NOWAIT", 0)
 
 
 class OpenFile:
@@ -49,10 +48,21 @@ class OpenFile:
         is_file: Whether it is a regular file.
     """
 
-    __slots__ = ("_fd", "is_file", "is_folder", "modified_ns", "path", "size_bytes")
+    __slots__ = (
+        "_fd",
+        "_in_use",
+        "_is_closing",
+        "is_file",
+        "is_folder",
+        "modified_ns",
+        "path",
+        "size_bytes",
+    )
 
     def __init__(self, fd: int, path: str) -> None:
         self._fd = fd
+        self._in_use = Lock()
+        self._is_closing = False
         self.path = path
         found = os.fstat(fd)
         self.size_bytes = found.st_size
@@ -70,21 +80,21 @@ class OpenFile:
         Raises:
             OSError: If the file ends before the end of the part, or can't be read.
         """
-        data = _read_at(self._fd, size_bytes, start)
-        if len(data) == size_bytes:
-            return data
         parts = []
-        while data:
-            parts.append(data)
-            start += len(data)
-            size_bytes -= len(data)
-            data = _read_at(self._fd, size_bytes, start)
-        if size_bytes:
-            raise OSError(
-                f"{self.path!r} became shorter while it was sent: "
-                f"{size_bytes} bytes are missing at byte {start}"
-            )
-        return b"".join(parts)
+        with self._in_use:
+            while size_bytes:
+                data = _read_at(self._fd, size_bytes, start)
+                if not data:
+                    raise OSError(
+                        f"{self.path!r} became shorter while it was sent: "
+                        f"{size_bytes} bytes are missing at byte {start}"
+                    )
+                parts.append(data)
+                start += len(data)
+                size_bytes -= len(data)
+        if self._is_closing:
+            self.close()
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def read_now(self, start: int, size_bytes: int) -> bytes | None:
         """Reads what the system has in memory; never blocks.
@@ -96,20 +106,25 @@ class OpenFile:
         Returns:
             The bytes, at least one of them; None if that can't be done without waiting.
         """
-        if not _NO_WAIT:
+        no_wait = getattr(os, "RWF_NOWAIT", None)
+        if no_wait is None:  # not Linux
             return None
         buffer = bytearray(size_bytes)
         try:
-            count = os.preadv(self._fd, (buffer,), start, _NO_WAIT)
+            count = os.preadv(self._fd, (buffer,), start, no_wait)
         except OSError:  # the system would have to wait, or its file system can't tell
             return None
         return bytes(memoryview(buffer)[:count]) or None
 
     def close(self) -> None:
-        """Closes the file. Closing it twice does no harm."""
-        fd, self._fd = self._fd, -1
-        if fd >= 0:
-            os.close(fd)
+        """Closes the file, or has a thread that reads it do so. Closing it twice does no harm."""
+        self._is_closing = True
+        # Another file could get the descriptor, from which the thread would then read.
+        if self._in_use.acquire(blocking=False):
+            fd, self._fd = self._fd, -1
+            if fd >= 0:
+                os.close(fd)
+            self._in_use.release()
 
     def __del__(self) -> None:
         # Where a request was cancelled while a thread opened the file, nobody else closes it.
@@ -207,7 +222,7 @@ def _is_reached_without_links(root: str, segments: Sequence[str], opened: os.sta
 
 
 def _read_at(fd: int, size_bytes: int, start: int) -> bytes:
-    if _HAS_PREAD:
+    if hasattr(os, "pread"):
         return os.pread(fd, size_bytes, start)
     os.lseek(fd, start, os.SEEK_SET)
     return os.read(fd, size_bytes)

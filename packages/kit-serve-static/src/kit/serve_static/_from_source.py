@@ -137,11 +137,9 @@ async def _encoded(
     c: Context[Any, Any], path: str, options: SourceOptions
 ) -> tuple[str | None, Any]:
     available = options.encodings
-    while available:
-        encoding = choose_encoding(c.req.header("Accept-Encoding"), available)
-        if encoding is None or encoding == IDENTITY:
-            break
-        content = await call(options.get_content, path + EXTENSIONS[encoding], c)
+    accepted = c.req.header("Accept-Encoding")
+    while (encoding := choose_encoding(accepted, available)) not in (None, IDENTITY):
+        content = await call(options.get_content, path + EXTENSIONS[str(encoding)], c)
         if content is not None:
             return encoding, content
         available = tuple(each for each in available if each != encoding)

@@ -83,13 +83,11 @@ class Site(NamedTuple):
         """Chooses among the file and what is beside it with the extensions of codings."""
         available = self.encodings
         accepted = asked.get("Accept-Encoding")
-        while available:
-            encoding = choose_encoding(accepted, available)
-            # SPEC: RFC 9110, section 12.5: where nothing is acceptable, the file is sent as it is.
-            if encoding is None or encoding == IDENTITY:
-                break
-            other = self.folder.open((*segments[:-1], segments[-1] + EXTENSIONS[encoding]))
+        # SPEC: RFC 9110, section 12.5: where nothing is acceptable, the file is sent as it is.
+        while (encoding := choose_encoding(accepted, available)) not in (None, IDENTITY):
+            other = self.folder.open((*segments[:-1], segments[-1] + EXTENSIONS[str(encoding)]))
             if other is not None and other.is_file:
+                file.close()
                 return encoding, other
             available = tuple(each for each in available if each != encoding)
         return None, file
