@@ -7,6 +7,7 @@ import asyncio
 import ntpath
 import os
 import random
+import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -390,3 +391,24 @@ def test_a_root_that_is_a_link_is_followed(way: str, folder: Path, ask: Callable
     app.use("*", serve_static(folder.parent / "current"))
     assert ask(app, "/a.txt").body == b"text of a"
     assert ask(app, "/css/site.css").status == 200
+
+
+def test_a_folder_that_can_not_be_opened_has_an_index(
+    way: str, folder: Path, ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows, which opens no folder as a file."""
+    open_it = os.open
+
+    def refuse(path: Any, flags: int, *args: Any, dir_fd: int | None = None) -> int:
+        fd = open_it(path, flags, *args, dir_fd=dir_fd)
+        if not flags & os.O_DIRECTORY and stat.S_ISDIR(os.fstat(fd).st_mode):
+            os.close(fd)
+            raise PermissionError(13, "Permission denied")
+        return fd
+
+    app = Kit()
+    app.use("*", serve_static(folder))
+    monkeypatch.setattr(os, "open", refuse)
+    assert ask(app, "/docs/").body == b"<h1>Docs</h1>"
+    assert ask(app, "/docs").status == 301
+    assert ask(app, "/bare/").status == 404

@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Sequence
 from threading import Lock
+from typing import Literal
 
 # Errors that mean that there is no such file for this server. Others, such as too many open files
 # or a broken disk, are faults.
@@ -19,8 +20,6 @@ _ABSENT = frozenset(
         errno.ELOOP,
         errno.EMLINK,  # FreeBSD's error for O_NOFOLLOW
         errno.ENAMETOOLONG,
-        errno.EACCES,
-        errno.EPERM,
         errno.EINVAL,
         errno.ENXIO,  # a socket
         errno.ENODEV,
@@ -33,8 +32,12 @@ _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
 
 
+FOLDER: Literal["folder"] = "folder"
+"""In place of an open file: there is a folder."""
+
+
 class OpenFile:
-    """An open file or folder.
+    """An open file.
 
     Args:
         fd: Its file descriptor, which is closed with this object.
@@ -150,14 +153,15 @@ class Folder:
         else:
             self._open = _open_checked
 
-    def open(self, segments: Sequence[str]) -> OpenFile | None:
-        """Opens a file or folder; blocks.
+    def open(self, segments: Sequence[str]) -> OpenFile | Literal["folder"] | None:
+        """Opens a regular file; blocks.
 
         Args:
             segments: The names that lead to it, as `safe_segments` returns them.
 
         Returns:
-            The open file; None if there is none, or it may not be read.
+            The open file; `FOLDER` for a folder, which isn't opened. None if there is neither, or
+            if the file may not be read or is a device or the like.
 
         Raises:
             OSError: If the system fails, e.g. since too many files are open.
@@ -165,11 +169,22 @@ class Folder:
         path = os.path.join(self.root, *segments)
         try:
             fd = self._open(self.root, path, segments)
-        except (OSError, ValueError) as error:
-            if isinstance(error, ValueError) or error.errno in _ABSENT:
+        except PermissionError:
+            # Windows opens no folder; on other systems one may be entered, but not read.
+            return FOLDER if os.path.isdir(path) else None
+        except ValueError:  # a name that can't be one of a file
+            return None
+        except OSError as error:
+            if error.errno in _ABSENT:
                 return None
             raise
-        return None if fd is None else OpenFile(fd, path)
+        if fd is None:
+            return None
+        file = OpenFile(fd, path)
+        if file.is_file:
+            return file
+        file.close()
+        return FOLDER if file.is_folder else None
 
 
 def _open_following(root: str, path: str, segments: Sequence[str]) -> int | None:

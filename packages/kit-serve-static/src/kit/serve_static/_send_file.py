@@ -12,7 +12,7 @@ from kit.interface.options import OptionChecks
 
 from ._answers import Answer, Asked, Labels, answer
 from ._disposition import content_disposition
-from ._files import Folder
+from ._files import Folder, OpenFile
 from ._media_types import OCTET_STREAM, content_type_of
 from ._options import IS_WINDOWS, check_root
 from ._paths import safe_segments
@@ -116,4 +116,4 @@ def _answer_with(asked: Asked, path: str, root: Any, labels: Labels) -> Answer |
         segments = safe_segments(path, windows=IS_WINDOWS)
         folder = check_root(_CHECK, root)
         file = Folder(folder).open(segments) if segments else None
-    return answer(asked, file, labels) if file is not None and file.is_file else None
+    return answer(asked, file, labels) if isinstance(file, OpenFile) else None

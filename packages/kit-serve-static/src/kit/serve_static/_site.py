@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from kit.interface.encodings import IDENTITY, choose_encoding
 
 from ._answers import IS_FOLDER, Answer, Asked, Labels, answer
-from ._files import Folder, OpenFile
+from ._files import FOLDER, Folder, OpenFile
 from ._media_types import OCTET_STREAM, content_type_of, is_compressible
 
 EXTENSIONS = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
@@ -51,8 +51,7 @@ class Site(NamedTuple):
             OSError: If the system fails.
         """
         file = self.folder.open(segments)
-        if file is not None and file.is_folder:
-            file.close()
+        if file == FOLDER:
             if self.index_name is None:
                 return None
             segments = (*segments, self.index_name)
@@ -61,7 +60,7 @@ class Site(NamedTuple):
             return None
         else:
             redirects = False
-        if file is None or not file.is_file:
+        if not isinstance(file, OpenFile):
             return None
         return IS_FOLDER if redirects else self._answer_with(asked, file, segments)
 
@@ -86,7 +85,7 @@ class Site(NamedTuple):
         # SPEC: RFC 9110, section 12.5: where nothing is acceptable, the file is sent as it is.
         while (encoding := choose_encoding(accepted, available)) not in (None, IDENTITY):
             other = self.folder.open((*segments[:-1], segments[-1] + EXTENSIONS[str(encoding)]))
-            if other is not None and other.is_file:
+            if isinstance(other, OpenFile):
                 file.close()
                 return encoding, other
             available = tuple(each for each in available if each != encoding)
