@@ -14,6 +14,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "kit", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
+# For the interpreters beyond the first, which .ci/run tests after it: what differs between
+# interpreters shows in few examples.
+settings.register_profile("further", settings.get_profile("kit"), max_examples=30)
 settings.load_profile("kit")
 
 
