@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from . import (
     compare,
+    files,
     growth,
     in_process,
     memory,
@@ -64,6 +65,7 @@ FULL = Effort(
         "overhead": 15,
         "typed": 15,
         "websocket": 15,
+        "files": 9,
     },
     0.05,
     memory.REQUESTS,
@@ -77,6 +79,7 @@ QUICK = Effort(
         "overhead": 5,
         "typed": 5,
         "websocket": 5,
+        "files": 1,
     },
     0.01,
     2000,
@@ -145,6 +148,12 @@ SECTIONS: dict[str, Section] = {
         lambda run: websocket.measure(run.rounds, run.effort.slot_s),
         websocket.tables,
         verdict.of_websocket,
+        has_all_peers=False,
+    ),
+    "files": Section(
+        lambda run: files.measure(run.rounds, 10 * run.effort.slot_s),
+        files.tables,
+        verdict.of_files,
         has_all_peers=False,
     ),
 }

@@ -439,6 +439,11 @@ def rows() -> tuple[Row, ...]:
         Row("pretty-json", plain, {KIT: kit(made_by("pretty_json", "pretty_json"))}),
         Row("powered-by", plain, {KIT: kit(made_by("powered_by", "powered_by"))}),
         Row("timing", plain, {KIT: kit(made_by("timing", "timing"))}),
+        Row(
+            "serve-static, no such file",
+            plain,
+            {KIT: kit(made_by("serve_static", "serve_static", root="benchmarks"))},
+        ),
         Row("context-storage", plain, {KIT: kit(made_by("context_storage", "context_storage"))}),
         Row("language", plain, {KIT: kit(made_by("language", "language_detector"))}),
         Row(

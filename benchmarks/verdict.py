@@ -7,7 +7,18 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import growth, in_process, memory, overhead, served, start, typed, typed_apps, websocket
+from . import (
+    files,
+    growth,
+    in_process,
+    memory,
+    overhead,
+    served,
+    start,
+    typed,
+    typed_apps,
+    websocket,
+)
 from .in_process import median_ratio
 from .peers import KIT, RAW
 from .tables import Table
@@ -194,4 +205,19 @@ def of_websocket(figures: websocket.Figures) -> Iterator[Criterion]:
                     f"> {rate / 1000:.1f} thousand/s, {name}",
                     f"{own / 1000:.1f} thousand/s",
                     own > rate,
+                )
+
+
+def of_files(figures: files.Figures) -> Iterator[Criterion]:
+    """Ahead of every framework with each file; nginx is there for scale."""
+    for row in files.ROWS:
+        own = figures.median_s(row, KIT)
+        for name in files.FRAMEWORKS:
+            other = None if name == KIT else figures.median_s(row, name)
+            if own is not None and other is not None:
+                yield Criterion(
+                    f"static files, {row}: Kit's processor time",
+                    f"< {other * 1e6:,.0f} µs, {name}",
+                    f"{own * 1e6:,.0f} µs",
+                    own < other,
                 )

@@ -41,12 +41,11 @@ MODULES: tuple[str, ...] = (
     "pretty_json",
     "request_id",
     "secure_headers",
+    "serve_static",
     "timeout",
     "timing",
 )
-ABSENT = {
-    "kit.serve_static",
-}
+ABSENT: set[str] = set()
 
 
 @pytest.fixture(scope="module")

@@ -42,6 +42,8 @@ from documents import Block, Document
 
 from kit.dev import load_app
 
+# Files that apps serve: what they answer is what is tested.
+WEB = ("html", "js")
 # What a shell does with the files of the reader.
 RUN = ("kit", "python", "pytest", "mkdir", "cat", "ls")
 EXPORTS = re.compile(r"export (\w+)=(\S+)")
@@ -130,7 +132,7 @@ class Reader:
             tomllib.loads(block.text)
         elif block.language == "json":
             json.loads(block.text)
-        elif block.language != "markdown":
+        elif block.language != "markdown" and not (block.title and block.language in WEB):
             raise AssertionError(f"{block.place}: nothing tests {block.language!r}; say why not")
 
     # Python -----------------------------------------------------------------------------------

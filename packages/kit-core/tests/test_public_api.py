@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from types import FunctionType
 
 import pytest
@@ -117,3 +118,24 @@ def test_every_public_method_says_what_it_does() -> None:
         for member in vars(value) if isinstance(value, type) else ():
             if not member.startswith("_") and callable(getattr(value, member)):
                 assert getattr(value, member).__doc__, f"{name}.{member}"
+
+
+def test_send_file_is_that_of_serve_static() -> None:
+    from kit import send_file
+
+    assert send_file is importlib.import_module("kit.serve_static").send_file
+
+
+def test_send_file_without_its_package_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import kit
+
+    monkeypatch.delattr(kit, "send_file", raising=False)
+    monkeypatch.setitem(sys.modules, "kit.serve_static", None)
+    with pytest.raises(ImportError) as raised:
+        kit.send_file  # noqa: B018
+    assert str(raised.value) == (
+        "kit.send_file is part of kit-serve-static, which is not installed here. "
+        "Install it with 'pip install kit-serve-static'."
+    )

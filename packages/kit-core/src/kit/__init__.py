@@ -56,10 +56,27 @@ __all__ = (
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when it is first used: most apps have no handler that blocks.
-    if name != "in_thread":
+    # Imported when they are first used: most apps have no handler that blocks, or sends files.
+    if name == "in_thread":
+        from kit._app.in_thread import in_thread as found
+    elif name == "send_file":
+        found = _find_send_file()
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from kit._app.in_thread import in_thread
+    globals()[name] = found
+    return found
 
-    globals()[name] = in_thread
-    return in_thread
+
+def _find_send_file() -> Any:
+    """Imports `send_file` of kit-serve-static, on which this package doesn't depend."""
+    from importlib import import_module
+
+    try:
+        return import_module("kit.serve_static").send_file
+    except ModuleNotFoundError as error:
+        if error.name != "kit.serve_static":
+            raise
+        raise ImportError(
+            "kit.send_file is part of kit-serve-static, which is not installed here. "
+            "Install it with 'pip install kit-serve-static'."
+        ) from None

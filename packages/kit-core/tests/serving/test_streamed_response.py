@@ -482,3 +482,54 @@ def test_a_watched_client_that_sends_single_bytes_is_held_back(run: Any, client:
     asking = Endless()
     app = Kit().post("/", lambda c: c.body(generator(c)))
     assert run(asking.ask, app, method="POST").body == b"begun and done"
+
+
+class WholeFile:
+    """A body that a server may send by its path."""
+
+    def __init__(self, send_path: str | None) -> None:
+        self.send_path = send_path
+        self.chunks = [b"one", b"two"]
+        self.is_closed = False
+
+    def __aiter__(self) -> WholeFile:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if not self.chunks:
+            raise StopAsyncIteration
+        return self.chunks.pop(0)
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+PATHSEND = {"http.response.pathsend": {}}
+
+
+@pytest.mark.parametrize(
+    ("extensions", "path", "ends_with"),
+    [
+        (PATHSEND, "/srv/a.bin", {"type": "http.response.pathsend", "path": "/srv/a.bin"}),
+        (PATHSEND, None, {"type": "http.response.body", "body": b""}),
+        ({}, "/srv/a.bin", {"type": "http.response.body", "body": b""}),
+        (None, "/srv/a.bin", {"type": "http.response.body", "body": b""}),
+    ],
+)
+def test_a_file_is_sent_by_its_path_where_the_server_offers_that(
+    run: Callable[..., Any],
+    client: Callable[..., Any],
+    extensions: Any,
+    path: str | None,
+    ends_with: dict[str, Any],
+) -> None:
+    body = WholeFile(path)
+    app = Kit()
+    app.get("/", lambda c: c.body(body))
+    sent = run(client().ask, app, extensions=extensions).sent
+    assert sent[0]["status"] == 200
+    assert sent[-1] == ends_with
+    is_by_path = ends_with["type"] == "http.response.pathsend"
+    assert len(sent) == (2 if is_by_path else 4)
+    assert body.is_closed
+    assert body.chunks == ([b"one", b"two"] if is_by_path else [])

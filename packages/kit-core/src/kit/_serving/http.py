@@ -110,7 +110,8 @@ async def serve(  # noqa: C901
             if body is USED:
                 fault = TypeError("The response can't be sent: its body was already read")
                 response = answer_fault(fault, c)
-            await send_response(response, send, c._wait_for_disconnect, method)
+            extensions = scope.get("extensions")
+            await send_response(response, send, c._wait_for_disconnect, method, extensions)
     except BaseException as error:
         if isinstance(error, Exception):
             await c._end(error)  # tasks were promised, whatever became of the response

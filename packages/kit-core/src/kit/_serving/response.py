@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,11 @@ def plain_not_found() -> tuple[Message, ...]:
 
 
 def send_response(
-    response: Response, send: Send, wait_for_disconnect: Callable[[], Awaitable[bool]], method: str
+    response: Response,
+    send: Send,
+    wait_for_disconnect: Callable[[], Awaitable[bool]],
+    method: str,
+    extensions: Mapping[str, Any] | None = None,
 ) -> Awaitable[None]:
     """Sends any response.
 
@@ -45,6 +49,7 @@ def send_response(
         send: Sends messages to the server.
         wait_for_disconnect: Waits until the client disconnects; see `Request.wait_for_disconnect`.
         method: The method of the request.
+        extensions: The ASGI extensions that the server offers.
 
     Raises:
         Exception: When awaited, the exception that a streamed body raised. The response has
@@ -60,7 +65,12 @@ def send_response(
         "headers": [*lines_of(response)],
     }
     if method == "HEAD":
-        return _send_head_of_stream(head, body, send)
+        return _send_unread(head, {"type": "http.response.body", "body": b""}, body, send)
+    if extensions and "http.response.pathsend" in extensions:
+        path = getattr(body, "send_path", None)  # see kit.interface.bodies.PathBody
+        if path is not None:
+            end = {"type": "http.response.pathsend", "path": path}
+            return _send_unread(head, end, body, send)
     sending: Awaitable[None] = _stream_sender()(head, body, send, wait_for_disconnect)
     return sending
 
@@ -92,10 +102,10 @@ async def _send_whole(response: Response, body: bytes | None, send: Send, *, is_
     await send({"type": "http.response.body", "body": b"" if is_head else content})
 
 
-async def _send_head_of_stream(head: Message, body: object, send: Send) -> None:
-    """Sends the head of a streamed response to a HEAD request, and closes its body unread."""
+async def _send_unread(head: Message, end: Message, body: object, send: Send) -> None:
+    """Sends a streamed response without reading its body, which is closed."""
     try:
         await send(head)
-        await send({"type": "http.response.body", "body": b""})
+        await send(end)
     finally:
         await close_stream(body)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Answers a request with a file: preconditions, ranges, headers (RFC 9110, sections 13 and 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from kit.interface.conditional import GetField, evaluate, format_http_date, range_applies
+
+from ._bodies import FileBody, Piece, Span
+from ._files import OpenFile
+from ._ranges import content_range, multipart, parse_ranges, size_of
+
+SMALL_BYTES = 128 * 1024
+"""What is not larger is read at once, in the thread that opened it."""
+
+IS_FOLDER: Literal["is folder"] = "is folder"
+"""In place of an answer: the path needs a slash at its end, for the sake of relative links."""
+
+_NANOSECONDS = 1_000_000_000
+
+
+class Asked(NamedTuple):
+    """What a request wants to know of a file.
+
+    Attributes:
+        method: GET or HEAD.
+        get: Returns the value of a request header, or None.
+    """
+
+    method: str
+    get: GetField
+
+
+class Answer(NamedTuple):
+    """The answer with a file.
+
+    Attributes:
+        status: HTTP status code.
+        headers: The headers.
+        body: The body; None if there is none.
+        path: The path of the file.
+        name: Its path below the root, with slashes, or its name.
+    """
+
+    status: int
+    headers: dict[str, str]
+    body: bytes | FileBody | None
+    path: str
+    name: str = ""
+
+
+class Labels(NamedTuple):
+    """What a file is sent with that isn't known from the file itself.
+
+    Attributes:
+        content_type: Its content type.
+        encoding: Its content coding, if it is a precompressed one.
+        disposition: Content-Disposition, if it gets one.
+        hand_over: Whether the server may open the file by its path.
+    """
+
+    content_type: str
+    encoding: str | None = None
+    disposition: str | None = None
+    hand_over: bool = False
+
+
+Parts: TypeAlias = tuple[int, dict[str, str], bytes | FileBody | None]
+
+
+def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
+    """Answers a request with an open file; may block.
+
+    Args:
+        asked: The request.
+        file: The file, which is closed, here or with the body.
+        labels: What it is sent with.
+
+    Returns:
+        A 200, 206, 304, 412 or 416.
+
+    Raises:
+        OSError: If the file can't be read.
+    """
+    modified_ns, size_bytes = file.modified_ns, file.size_bytes
+    encoding = labels.encoding
+    etag = f'"{modified_ns:x}-{size_bytes:x}{f"-{encoding}" if encoding else ""}"'
+    headers = {"ETag": etag}
+    last_modified = None
+    if modified_ns >= 0:  # what is older has a time that can't be right
+        last_modified = modified_ns // _NANOSECONDS
+        headers["Last-Modified"] = format_http_date(last_modified)
+    status = evaluate(asked.method, asked.get, etag=etag, last_modified=last_modified)
+    parts: Parts
+    if status is not None:
+        # SPEC: section 15.4.5: a 304 has no headers of the content.
+        parts = status, headers, None
+    else:
+        headers["Content-Type"] = labels.content_type
+        if encoding:
+            headers["Content-Encoding"] = encoding
+        if labels.disposition is not None:
+            headers["Content-Disposition"] = labels.disposition
+        headers["Accept-Ranges"] = "bytes"
+        parts = _with_content(asked, file, headers, labels, last_modified)
+    if not isinstance(parts[2], FileBody):
+        file.close()
+    return Answer(*parts, file.path)
+
+
+def _with_content(
+    asked: Asked,
+    file: OpenFile,
+    headers: dict[str, str],
+    labels: Labels,
+    last_modified: int | None,
+) -> Parts:
+    size_bytes = file.size_bytes
+    # SPEC: section 14.2: no method but GET has ranges.
+    if asked.method == "HEAD":
+        return 200, headers | {"Content-Length": str(size_bytes)}, None
+    wanted = asked.get("Range")
+    spans = None if wanted is None else parse_ranges(wanted, size_bytes)
+    if spans is None or not range_applies(
+        asked.get, etag=headers["ETag"], last_modified=last_modified
+    ):
+        return _whole(file, headers, labels)
+    if spans == "unsatisfiable":
+        return _unsatisfiable(size_bytes)
+    return _partial(file, headers, spans, labels.content_type)
+
+
+def _whole(file: OpenFile, headers: dict[str, str], labels: Labels) -> Parts:
+    size_bytes = file.size_bytes
+    if size_bytes <= SMALL_BYTES:
+        return 200, headers, file.read(0, size_bytes)
+    headers["Content-Length"] = str(size_bytes)
+    path = file.path if labels.hand_over else None
+    return 200, headers, FileBody(file, [Span(0, size_bytes)], send_path=path)
+
+
+def _unsatisfiable(size_bytes: int) -> Parts:
+    # SPEC: section 15.5.17.
+    return 416, {"Accept-Ranges": "bytes", "Content-Range": f"bytes */{size_bytes}"}, None
+
+
+def _partial(
+    file: OpenFile, headers: dict[str, str], spans: Sequence[Span], content_type: str
+) -> Parts:
+    pieces: list[Piece]
+    if len(spans) == 1:
+        pieces = [spans[0]]
+        headers["Content-Range"] = content_range(spans[0], file.size_bytes)
+    else:
+        headers["Content-Type"], pieces = multipart(spans, file.size_bytes, content_type)
+    size_bytes = size_of(pieces)
+    if size_bytes <= SMALL_BYTES:
+        content = b"".join(each if isinstance(each, bytes) else file.read(*each) for each in pieces)
+        return 206, headers, content
+    headers["Content-Length"] = str(size_bytes)
+    return 206, headers, FileBody(file, pieces)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Cache-Control: one value for all files, or one by the name of each (RFC 9111, section 5.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from kit.interface.options import OptionChecks
+
+__all__ = ("IMMUTABLE", "CacheControl", "hashed_names")
+
+CacheControl: TypeAlias = Callable[[str], str | Awaitable[str | None] | None]
+"""Returns Cache-Control for a path below the root, such as `assets/app.js`: plain or async."""
+
+IMMUTABLE = "public, max-age=31536000, immutable"
+"""For files that never change: a year is the longest that caches heed (RFC 8246)."""
+
+# What a digest looks like: 8 or more hexadecimal digits, as webpack and Django write it, or the 8
+# characters of base64url or base32 that Vite, Rollup and esbuild write.
+_PARTS = re.compile(r"[.\-_~]")
+_HEX = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]{8,64}")
+_BASE64 = re.compile(r"(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9]{8}")
+_VITE = re.compile(r"-([A-Za-z0-9_-]{8})(?=\.[^/]*$)")
+_BASE32 = re.compile(r"(?=.*[0-9])(?=.*[A-Z])[A-Z2-7]{8}")
+# A word with a number behind it, such as `Report17`, is no digest.
+_WORD = re.compile(r"[A-Z]?[a-z]+[0-9]+|[A-Z]+[0-9]+")
+
+
+def hashed_names(
+    otherwise: str | None = "no-cache", *, pattern: str | re.Pattern[str] | None = None
+) -> Callable[[str], str | None]:
+    """Lets caches keep files for ever whose names have a digest of their content.
+
+    Such a file never changes: with its content, the name becomes another. All others have to be
+    checked for changes each time, which an ETag makes cheap.
+
+        app.use("/*", serve_static("dist", cache_control=hashed_names()))
+
+    Args:
+        otherwise: Cache-Control of all other files; None for none.
+        pattern: What to search for in the path of a file below the root, in place of the digests
+            that bundlers write, e.g. `^assets/`. The default takes a part of the name for a digest
+            that has at least 8 characters, digits and letters mixed, such as in `app.3f2a9c1b.js`
+            and `index-BzqK3d9f.css`. A date, a version or a word is none.
+
+    Returns:
+        A function for the option `cache_control`.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `otherwise` can't be the value of a header.
+    """
+    check = OptionChecks("hashed_names")
+    if otherwise is not None:
+        check.header_value("otherwise", otherwise)
+    if pattern is not None and not isinstance(pattern, (str, re.Pattern)):
+        check.wrong_type("pattern", pattern, "a pattern of str")
+    search = _has_digest if pattern is None else re.compile(pattern).search
+
+    def cache_control(path: str) -> str | None:
+        return IMMUTABLE if search(path) else otherwise
+
+    return cache_control
+
+
+def _has_digest(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    parts = _PARTS.split(name)[1:-1]
+    if any(map(_is_digest, parts)):
+        return True
+    found = _VITE.search(name)  # its digests may have `-` and `_` in them
+    return found is not None and _is_digest(found[1].replace("-", "0").replace("_", "0"))
+
+
+def _is_digest(part: str) -> bool:
+    if _WORD.fullmatch(part):
+        return False
+    return any(each.fullmatch(part) for each in (_HEX, _BASE64, _BASE32))

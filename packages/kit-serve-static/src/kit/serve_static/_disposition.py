@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Content-Disposition (RFC 6266), with names in any language (RFC 8187)."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+from urllib.parse import quote
+
+# SPEC: RFC 8187, section 3.2.1: attr-char, besides letters and digits.
+_ATTR_CHARS = "!#$&+-.^_`|~"
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\]")
+# SPEC: RFC 6266, appendix D: what some clients would decode or cut off.
+_AMBIGUOUS = re.compile(r'[^ -~]|["%]')
+
+
+def content_disposition(kind: Literal["attachment", "inline"], filename: str) -> str:
+    """Returns the value of Content-Disposition for a file.
+
+    Args:
+        kind: `attachment` has browsers save the file, `inline` show it if they can.
+        filename: The name under which it is saved.
+
+    Raises:
+        TypeError: If the name is no str.
+        ValueError: If it is empty, or has a slash, backslash or control character in it.
+    """
+    if not isinstance(filename, str):
+        raise TypeError(f"send_file(filename=...) takes a str, not {filename!r:.100}")
+    if not filename or _UNSAFE.search(filename):
+        raise ValueError(
+            f"send_file(filename={filename!r:.100}) can't be used: "
+            "expected a name without slashes, backslashes and control characters"
+        )
+    plain = _AMBIGUOUS.sub("_", filename)
+    value = f'{kind}; filename="{plain}"'
+    if plain != filename:
+        encoded = quote(filename, safe=_ATTR_CHARS, errors="replace")
+        value += f"; filename*=UTF-8''{encoded}"
+    return value

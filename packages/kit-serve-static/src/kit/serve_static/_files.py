@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: MIT
+"""Opens files in a folder, and reads them. All of this may block: it runs in worker threads."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Sequence
+from threading import Lock
+from typing import Literal
+
+# Errors that mean that there is no such file for this server. Others, such as too many open files
+# or a broken disk, are faults.
+_ABSENT = frozenset(
+    (
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.EMLINK,  # FreeBSD's error for O_NOFOLLOW
+        errno.ENAMETOOLONG,
+        errno.EINVAL,
+        errno.ENXIO,  # a socket
+        errno.ENODEV,
+    )
+)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+# A FIFO without a writer would block for ever.
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+# PERF: O_PATH needs no permission to read the folder, and no file of the kernel.
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
+
+
+FOLDER: Literal["folder"] = "folder"
+"""In place of an open file: there is a folder."""
+
+
+class OpenFile:
+    """An open file.
+
+    Args:
+        fd: Its file descriptor, which is closed with this object.
+        path: Its path.
+
+    Attributes:
+        path: Its path.
+        size_bytes: Its size when it was opened.
+        modified_ns: When it was modified, in nanoseconds since the epoch.
+        is_folder: Whether it is a folder.
+        is_file: Whether it is a regular file.
+    """
+
+    __slots__ = (
+        "_fd",
+        "_in_use",
+        "_is_closing",
+        "is_file",
+        "is_folder",
+        "modified_ns",
+        "path",
+        "size_bytes",
+    )
+
+    def __init__(self, fd: int, path: str) -> None:
+        self._fd = fd
+        self._in_use = Lock()
+        self._is_closing = False
+        self.path = path
+        found = os.fstat(fd)
+        self.size_bytes = found.st_size
+        self.modified_ns = found.st_mtime_ns
+        self.is_file = stat.S_ISREG(found.st_mode)
+        self.is_folder = stat.S_ISDIR(found.st_mode)
+
+    def read(self, start: int, size_bytes: int) -> bytes:
+        """Reads a part of the file; blocks.
+
+        Args:
+            start: Where it begins.
+            size_bytes: Its size.
+
+        Raises:
+            OSError: If the file ends before the end of the part, or can't be read.
+        """
+        parts = []
+        with self._in_use:
+            while size_bytes:
+                data = _read_at(self._fd, size_bytes, start)
+                if not data:
+                    raise OSError(
+                        f"{self.path!r} became shorter while it was sent: "
+                        f"{size_bytes} bytes are missing at byte {start}"
+                    )
+                parts.append(data)
+                start += len(data)
+                size_bytes -= len(data)
+        if self._is_closing:
+            self.close()
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def read_now(self, start: int, size_bytes: int) -> bytes | None:
+        """Reads what the system has in memory; never blocks.
+
+        Args:
+            start: Where the part begins.
+            size_bytes: Its size.
+
+        Returns:
+            The bytes, at least one of them; None if that can't be done without waiting.
+        """
+        no_wait = getattr(os, "RWF_NOWAIT", None)
+        if no_wait is None:  # not Linux
+            return None
+        buffer = bytearray(size_bytes)
+        try:
+            count = os.preadv(self._fd, (buffer,), start, no_wait)
+        except OSError:  # the system would have to wait, or its file system can't tell
+            return None
+        return bytes(memoryview(buffer)[:count]) or None
+
+    def close(self) -> None:
+        """Closes the file, or has a thread that reads it do so. Closing it twice does no harm."""
+        self._is_closing = True
+        # Another file could get the descriptor, from which the thread would then read.
+        if self._in_use.acquire(blocking=False):
+            fd, self._fd = self._fd, -1
+            if fd >= 0:
+                os.close(fd)
+            self._in_use.release()
+
+    def __del__(self) -> None:
+        # Where a request was cancelled while a thread opened the file, nobody else closes it.
+        self.close()
+
+
+class Folder:
+    """A folder whose files may be opened.
+
+    Args:
+        root: Its absolute path. It may be a symbolic link, which is followed each time.
+        follow_symlinks: Whether symbolic links in the folder are followed, wherever they lead.
+    """
+
+    __slots__ = ("_open", "root")
+
+    def __init__(self, root: str, *, follow_symlinks: bool = False) -> None:
+        self.root = root
+        if follow_symlinks:
+            self._open = _open_following
+        elif _NO_FOLLOW and os.open in os.supports_dir_fd:
+            self._open = _open_beneath
+        else:
+            self._open = _open_checked
+
+    def open(self, segments: Sequence[str]) -> OpenFile | Literal["folder"] | None:
+        """Opens a regular file; blocks.
+
+        Args:
+            segments: The names that lead to it, as `safe_segments` returns them.
+
+        Returns:
+            The open file; `FOLDER` for a folder, which isn't opened. None if there is neither, or
+            if the file may not be read or is a device or the like.
+
+        Raises:
+            OSError: If the system fails, e.g. since too many files are open.
+        """
+        path = os.path.join(self.root, *segments)
+        try:
+            fd = self._open(self.root, path, segments)
+        except PermissionError:
+            # Windows opens no folder; on other systems one may be entered, but not read.
+            return FOLDER if os.path.isdir(path) else None
+        except ValueError:  # a name that can't be one of a file
+            return None
+        except OSError as error:
+            if error.errno in _ABSENT:
+                return None
+            raise
+        if fd is None:
+            return None
+        file = OpenFile(fd, path)
+        if file.is_file:
+            return file
+        file.close()
+        return FOLDER if file.is_folder else None
+
+
+def _open_following(root: str, path: str, segments: Sequence[str]) -> int | None:
+    return os.open(path, _READ)
+
+
+def _open_beneath(root: str, path: str, segments: Sequence[str]) -> int | None:
+    """Opens one name at a time, each from the folder before: no link can be put in between."""
+    if len(segments) < 2:
+        # PERF: the folder itself may be a link, and O_NOFOLLOW is about the last name alone.
+        return os.open(path, _READ | _NO_FOLLOW if segments else _READ)
+    folder = os.open(f"{root}/{segments[0]}", _FOLDER | _NO_FOLLOW)
+    try:
+        for name in segments[1:-1]:
+            below = os.open(name, _FOLDER | _NO_FOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        return os.open(segments[-1], _READ | _NO_FOLLOW, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _open_checked(root: str, path: str, segments: Sequence[str]) -> int | None:
+    """Opens a file by its path, then checks that what was opened is what no link leads to.
+
+    For systems that can't open a file from a folder, such as Windows.
+    """
+    fd = os.open(path, _READ)
+    try:
+        if _is_reached_without_links(root, segments, os.fstat(fd)):
+            fd, checked = -1, fd
+            return checked
+        return None
+    finally:
+        if fd >= 0:
+            os.close(fd)
+
+
+def _is_reached_without_links(root: str, segments: Sequence[str], opened: os.stat_result) -> bool:
+    path = root
+    found = os.stat(root)
+    for name in segments:
+        path = os.path.join(path, name)
+        found = os.lstat(path)
+        # On Windows a junction is no symbolic link, but like one a reparse point with a tag.
+        tag: int = getattr(found, "st_reparse_tag", 0)
+        if tag or stat.S_ISLNK(found.st_mode):
+            return False
+    return os.path.samestat(found, opened)
+
+
+def _read_at(fd: int, size_bytes: int, start: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(fd, size_bytes, start)
+    os.lseek(fd, start, os.SEEK_SET)
+    return os.read(fd, size_bytes)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""The middleware that serves a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from kit.interface import AsyncMiddleware, Context, KitRequest, Next, Response
+from kit.interface.calls import call
+from kit.interface.fields import add_vary, parse_accept
+from kit.interface.paths import decode_component
+
+from ._answers import Answer, Asked
+from ._caching import CacheControl
+from ._media_types import extension_of, is_known
+from ._options import IS_WINDOWS, Notify
+from ._paths import safe_segments
+from ._site import Site
+from ._threads import run_in_thread
+
+_PAGES = frozenset(("", "htm", "html", "xhtml"))
+_PAGE_TYPES = frozenset(("text/html", "application/xhtml+xml"))
+# What decides whether a request gets the fallback.
+_NAVIGATION = ("Accept", "Sec-Fetch-Mode")
+
+
+class FolderOptions(NamedTuple):
+    """The options of `serve_static` that requests need, checked."""
+
+    site: Site
+    fixed: tuple[str, ...] | None
+    fallback: tuple[str, ...] | None
+    rewrite_request_path: Callable[[str], Any] | None
+    allow_percent_in_path: bool
+    dotfiles: bool
+    cache_control: str | CacheControl | None
+    on_found: Notify | None
+    on_not_found: Notify | None
+
+
+def from_folder(options: FolderOptions) -> AsyncMiddleware:
+    """Returns the middleware.
+
+    Args:
+        options: The options.
+    """
+
+    async def serve_static(c: Context[Any, Any], next: Next) -> Response | None:
+        req = c.req
+        method = req.method
+        if (method != "GET" and method != "HEAD") or c.finalized:
+            await next()
+            return None
+        asked = Asked(method, req.header)
+        segments, has_slash, redirects = await _located(options, req.path)
+        found = None
+        if segments is not None:
+            found = await run_in_thread(options.site.answer, asked, segments, has_slash, redirects)
+        if isinstance(found, Answer):
+            return await _respond(c, found, options)
+        if found is not None:
+            return c.body(None, 301, {"Location": with_slash(req.url)})
+        if options.on_not_found is not None:
+            await call(options.on_not_found, req.path, c)
+        if options.fallback is not None and segments is not None:
+            return await _fall_back(c, next, asked, options.fallback, options)
+        await next()
+        return None
+
+    return serve_static
+
+
+async def _located(
+    options: FolderOptions, routed: str
+) -> tuple[tuple[str, ...] | None, bool, bool]:
+    """Returns the names that lead to a file; with the arguments of `Site.answer` behind them."""
+    if options.fixed is not None:
+        return options.fixed, False, False
+    path = routed
+    if "%" in routed:
+        decoded = _decoded(routed)
+        if decoded is None or ("%" in decoded and not options.allow_percent_in_path):
+            return None, False, False
+        path = decoded
+    # Before it is rewritten, too: what rewrites it may count on a path in one form.
+    segments = safe_segments(path, dotfiles=options.dotfiles, windows=IS_WINDOWS)
+    if segments is not None and options.rewrite_request_path is not None:
+        path = await call(options.rewrite_request_path, path)
+        if not isinstance(path, str):
+            raise TypeError(
+                f"serve_static(rewrite_request_path=...) returned {path!r:.100}: expected a path"
+            )
+        segments = safe_segments(path, dotfiles=options.dotfiles, windows=IS_WINDOWS)
+    return segments, bool(segments) and path.endswith("/"), not routed.endswith("/")
+
+
+def _decoded(routed: str) -> str | None:
+    """Decodes a routing path segment by segment; None if that would make further segments."""
+    segments = [decode_component(each) for each in routed.split("/")]
+    # APPSEC: CVE-2026-29045: for the router, and so for guards, an encoded slash separates nothing.
+    if any("/" in each for each in segments):
+        return None
+    return "/".join(segments)
+
+
+def with_slash(url: str) -> str:
+    """Returns the relative URL of the same path with a slash at its end (RFC 9110, section 10.2.2).
+
+    Relative, so that neither the Host of the request nor a path such as `//other.example` leads the
+    client away, and that a prefix which a proxy has removed isn't missing.
+
+    Args:
+        url: The URL of the request.
+    """
+    path, mark, query = url.partition("#")[0].partition("?")
+    return f"./{path.rpartition('/')[2]}/{mark}{query}"
+
+
+async def _respond(c: Context[Any, Any], found: Answer, options: FolderOptions) -> Response:
+    status, headers, body, path, name = found
+    cache_control = options.cache_control
+    if cache_control is not None and status != 412:
+        value = await call(cache_control, name) if callable(cache_control) else cache_control
+        if value is not None:
+            headers["Cache-Control"] = value
+    vary = headers.pop("Vary", None)
+    if vary is not None:
+        c.header("Vary", vary, append=True)
+    if options.on_found is not None:
+        await call(options.on_found, path, c)
+    return c.body(body, status, headers)
+
+
+async def _fall_back(
+    c: Context[Any, Any],
+    next: Next,
+    asked: Asked,
+    fallback: tuple[str, ...],
+    options: FolderOptions,
+) -> Response | None:
+    """Answers navigations with the fallback, unless another route is there for them."""
+    req = c.req
+    extension = extension_of(req.path)
+    may_be_page = extension in _PAGES or not is_known(req.path)
+    if may_be_page and _is_last(c, req) and _is_navigation(req):
+        found = await run_in_thread(options.site.answer, asked, fallback, False, False)
+        if isinstance(found, Answer):
+            c.header("Vary", ", ".join(_NAVIGATION), append=True)
+            return await _respond(c, found, options)
+    await next()
+    if may_be_page and c.res.status == 404:
+        # A cache must not answer a navigation with what a script was told.
+        add_vary(c.res.headers, *_NAVIGATION)
+    return None
+
+
+def _is_last(c: Context[Any, Any], req: KitRequest) -> bool:
+    return req.route_index == len(c.matched_routes) - 1
+
+
+def _is_navigation(req: KitRequest) -> bool:
+    """Whether a browser wants to show the response as a page (Fetch Metadata, section 2.2)."""
+    if req.header("Sec-Fetch-Mode") not in (None, "navigate"):
+        return False
+    accepted = parse_accept(req.header("Accept"))
+    return any(each.q > 0 and each.type.lower() in _PAGE_TYPES for each in accepted)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""The middleware that serves what a function returns, such as files in a bucket or in memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from kit.interface import AsyncMiddleware, Context, Next, Response, is_response
+from kit.interface.calls import call
+from kit.interface.encodings import IDENTITY, choose_encoding
+
+from ._caching import CacheControl
+from ._media_types import OCTET_STREAM, content_type_of, is_compressible
+from ._options import GetContent, IsDir, Notify
+from ._paths import safe_segments
+from ._site import EXTENSIONS
+
+# `..` as a segment, and empty segments, however they are separated.
+_AMBIGUOUS = re.compile(r"(?:^|[/\\])\.\.(?:$|[/\\])|[/\\]{2}")
+_DOT = re.compile(r"(?:^|/)\.(?=/|$)")
+
+
+class SourceOptions(NamedTuple):
+    """The options of `serve_static` that requests need, checked."""
+
+    root: str
+    path: str | None
+    get_content: GetContent
+    is_dir: IsDir | None
+    join: Callable[..., str] | None
+    path_resolve: Callable[[str], str] | None
+    index_name: str | None
+    rewrite_request_path: Callable[[str], Any] | None
+    allow_percent_in_path: bool
+    dotfiles: bool
+    mimes: Mapping[str, str]
+    encodings: tuple[str, ...]
+    cache_control: str | CacheControl | None
+    on_found: Notify | None
+    on_not_found: Notify | None
+
+
+def from_source(options: SourceOptions) -> AsyncMiddleware:
+    """Returns the middleware.
+
+    Args:
+        options: The options.
+    """
+
+    async def serve_static(c: Context[Any, Any], next: Next) -> Response | None:
+        req = c.req
+        if req.method not in ("GET", "HEAD") or c.finalized:
+            await next()
+            return None
+        path, is_refused = await _located(options, req.path)
+        content = None
+        if not is_refused:
+            if options.index_name and options.is_dir and await call(options.is_dir, path):
+                path = _joined(options, path, options.index_name)
+            content = await call(options.get_content, path, c)
+        if content is None:
+            if options.on_not_found is not None:
+                await call(options.on_not_found, path, c)
+            await next()
+            return None
+        if is_response(content):
+            headers = {name: content.headers.get_all(name) for name in content.headers}
+            return c.new_response(content.body, content.status, headers)
+        return await _respond(c, path, content, options)
+
+    return serve_static
+
+
+async def _located(options: SourceOptions, routed: str) -> tuple[str, bool]:
+    """Returns the path to ask for, and whether it is refused."""
+    if options.path is not None:
+        return _joined(options, options.root, options.path), False
+    if _AMBIGUOUS.search(routed) or ("%" in routed and not options.allow_percent_in_path):
+        return routed, True
+    # A routing path is decoded but for the delimiters and `%25`; nothing but that is decoded here.
+    path = routed = routed.replace("%25", "%")
+    if options.rewrite_request_path is not None:
+        path = await call(options.rewrite_request_path, routed)
+    plain = _DOT.sub("", routed).replace("//", "/")
+    is_refused = safe_segments(plain, dotfiles=options.dotfiles) is None
+    return _joined(options, options.root, path), is_refused
+
+
+def _joined(options: SourceOptions, *parts: str) -> str:
+    path = join(*parts) if options.join is None else options.join(*parts)
+    return path if options.path_resolve is None else options.path_resolve(path)
+
+
+def join(*parts: str) -> str:
+    """Joins paths by slashes, and resolves `.` and `..` in them.
+
+    Args:
+        *parts: The paths; empty ones are left out.
+
+    Returns:
+        The path, with the slash at its end that it had; `.` for nothing.
+    """
+    segments: list[str] = []
+    joined = re.sub("/{2,}", "/", "/".join(filter(None, parts)))
+    for segment in joined.split("/"):
+        if segment == ".." and segments and segments[-1] != "..":
+            segments.pop()
+        elif segment != ".":
+            segments.append(segment)
+    return "/".join(segments) or "."
+
+
+async def _respond(
+    c: Context[Any, Any], path: str, content: Any, options: SourceOptions
+) -> Response:
+    content_type = content_type_of(path, options.mimes) or OCTET_STREAM
+    headers = {"Content-Type": content_type}
+    if options.encodings and is_compressible(content_type):
+        c.header("Vary", "Accept-Encoding", append=True)
+        encoding, other = await _encoded(c, path, options)
+        if encoding is not None:
+            headers["Content-Encoding"] = encoding
+            content = other
+    cache_control = options.cache_control
+    if cache_control is not None:
+        value = await call(cache_control, path) if callable(cache_control) else cache_control
+        if value is not None:
+            headers["Cache-Control"] = value
+    if options.on_found is not None:
+        await call(options.on_found, path, c)
+    return c.body(content, None, headers)
+
+
+async def _encoded(
+    c: Context[Any, Any], path: str, options: SourceOptions
+) -> tuple[str | None, Any]:
+    available = options.encodings
+    accepted = c.req.header("Accept-Encoding")
+    while (encoding := choose_encoding(accepted, available)) not in (None, IDENTITY):
+        content = await call(options.get_content, path + EXTENSIONS[str(encoding)], c)
+        if content is not None:
+            return encoding, content
+        available = tuple(each for each in available if each != encoding)
+    return None, None

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+"""The factory of the middleware."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, overload
+
+from kit.interface import AsyncMiddleware
+from kit.interface.options import OptionChecks
+
+from ._caching import CacheControl
+from ._files import Folder
+from ._from_folder import FolderOptions, from_folder
+from ._from_source import SourceOptions, from_source
+from ._options import (
+    GetContent,
+    IsDir,
+    Notify,
+    check_cache_control,
+    check_functions,
+    check_index,
+    check_mimes,
+    check_names,
+    check_precompressed,
+    check_root,
+    package_folder,
+    refuse_together,
+)
+from ._site import Site
+
+__all__ = ("serve_static",)
+
+StrPath = str | os.PathLike[str]
+
+
+@overload
+def serve_static(
+    root: StrPath,
+    path: str | None = None,
+    *,
+    rewrite_request_path: Callable[[str], Any] | None = None,
+    mimes: Mapping[str, str] | None = None,
+    precompressed: bool | Iterable[str] = False,
+    on_found: Notify | None = None,
+    on_not_found: Notify | None = None,
+    index: str | None = "index.html",
+    fallback: str | None = None,
+    cache_control: str | CacheControl | None = None,
+    follow_symlinks: bool = False,
+    dotfiles: bool = False,
+    allow_percent_in_path: bool = False,
+    pathsend: bool = False,
+) -> AsyncMiddleware: ...
+@overload
+def serve_static(
+    *,
+    package: str,
+    directory: str = "static",
+    path: str | None = None,
+    rewrite_request_path: Callable[[str], Any] | None = None,
+    mimes: Mapping[str, str] | None = None,
+    precompressed: bool | Iterable[str] = False,
+    on_found: Notify | None = None,
+    on_not_found: Notify | None = None,
+    index: str | None = "index.html",
+    fallback: str | None = None,
+    cache_control: str | CacheControl | None = None,
+    dotfiles: bool = False,
+    allow_percent_in_path: bool = False,
+    pathsend: bool = False,
+) -> AsyncMiddleware: ...
+@overload
+def serve_static(
+    root: str = "./",
+    path: str | None = None,
+    *,
+    get_content: GetContent,
+    is_dir: IsDir | None = None,
+    join: Callable[..., str] | None = None,
+    path_resolve: Callable[[str], str] | None = None,
+    rewrite_request_path: Callable[[str], Any] | None = None,
+    mimes: Mapping[str, str] | None = None,
+    precompressed: bool | Iterable[str] = False,
+    on_found: Notify | None = None,
+    on_not_found: Notify | None = None,
+    index: str | None = "index.html",
+    cache_control: str | CacheControl | None = None,
+    dotfiles: bool = False,
+    allow_percent_in_path: bool = False,
+) -> AsyncMiddleware: ...
+def serve_static(
+    root: StrPath | None = None,
+    path: str | None = None,
+    *,
+    package: str | None = None,
+    directory: str | None = None,
+    get_content: GetContent | None = None,
+    is_dir: IsDir | None = None,
+    join: Callable[..., str] | None = None,
+    path_resolve: Callable[[str], str] | None = None,
+    rewrite_request_path: Callable[[str], Any] | None = None,
+    mimes: Mapping[str, str] | None = None,
+    precompressed: bool | Iterable[str] = False,
+    on_found: Notify | None = None,
+    on_not_found: Notify | None = None,
+    index: str | None = "index.html",
+    fallback: str | None = None,
+    cache_control: str | CacheControl | None = None,
+    follow_symlinks: bool = False,
+    dotfiles: bool = False,
+    allow_percent_in_path: bool = False,
+    pathsend: bool = False,
+) -> AsyncMiddleware:
+    """Returns middleware that answers GET and HEAD with the files of a folder.
+
+    What it has no file for goes on to the routes behind it. The whole path of the request is looked
+    for below the root: behind `app.use("/static/*", serve_static("assets"))`, `/static/app.js` is
+    the file `assets/static/app.js`, unless `rewrite_request_path` removes the prefix.
+
+    Files have an ETag and a Last-Modified, and are sent whole or in ranges, in constant memory. A
+    path that could be read in two ways, or lead out of the folder, has no file.
+
+    Args:
+        root: The folder. It has to exist; a relative path counts from the working directory at the
+            time of this call.
+        path: The path below the root of the file, or folder with an index, that answers every
+            request.
+        package: In place of `root`: the name of an importable package that has the folder.
+        directory: The folder in the package; default `static`.
+        get_content: In place of files: a function `(path, c)`, plain or async, that returns what
+            `c.body` takes, a response, or None for nothing. `root` then is only a prefix of paths,
+            `./` by default.
+        is_dir: Says for `get_content` whether a path is that of a folder, whose index is then
+            asked for: a function `(path)`, plain or async.
+        join: Joins the parts of paths for `get_content`; by default with slashes.
+        path_resolve: Changes a joined path before it is given to `get_content`.
+        rewrite_request_path: Changes the path of the request, decoded, before it is looked for: a
+            function `(path)`, plain or async.
+        mimes: Content types by extension, in addition to those that are known, e.g. `{"foo":
+            "text/x-foo"}`.
+        precompressed: Whether to look for precompressed files, with `.br`, `.zst` or `.gz` behind
+            the name; or the content codings to look for, the preferred one first.
+        on_found: Called with the path of the file and the context before it is sent: a function
+            `(path, c)`, plain or async.
+        on_not_found: The same for the path of a request that there is no file for.
+        index: Name of the file that is sent for a folder; None for none.
+        fallback: The path below the root of the page that is sent where a browser wants to show a
+            page that neither a file nor another route is there for: the entry of a single-page app.
+        cache_control: Cache-Control of the files; or a function `(path)`, plain or async, that
+            returns it for a path below the root, such as `hashed_names()`.
+        follow_symlinks: Whether symbolic links in the folder are followed, wherever they lead.
+        dotfiles: Whether there are files for paths with names that begin with a dot.
+        allow_percent_in_path: Whether there are files for paths with a percent sign left when they
+            were decoded.
+        pathsend: Whether a server with the ASGI extension Path Send opens larger files itself, by
+            their paths. It opens them later than their size and date were read, and follows links:
+            only for folders whose files don't change while the app runs.
+
+    Returns:
+        The middleware, for `app.use(...)` or a route.
+
+    Raises:
+        TypeError: If an option has the wrong type, or can't be used with another one.
+        ValueError: If an option can't be used, e.g. since the folder doesn't exist.
+
+    SPEC: RFC 9110, sections 8.8, 13 and 14.
+
+    Example:
+        app.use("/*", serve_static("dist", fallback="index.html", cache_control=hashed_names()))
+    """
+    check = OptionChecks("serve_static")
+    check_functions(
+        check,
+        get_content=(get_content, "(path, c)"),
+        is_dir=(is_dir, "(path)"),
+        join=(join, "(root, path)"),
+        path_resolve=(path_resolve, "(path)"),
+        rewrite_request_path=(rewrite_request_path, "(path)"),
+        on_found=(on_found, "(path, c)"),
+        on_not_found=(on_not_found, "(path, c)"),
+    )
+    check.flag("follow_symlinks", follow_symlinks)
+    check.flag("dotfiles", dotfiles)
+    check.flag("allow_percent_in_path", allow_percent_in_path)
+    check.flag("pathsend", pathsend)
+    checked_index = check_index(check, index)
+    checked_mimes = check_mimes(check, mimes)
+    encodings = check_precompressed(check, precompressed)
+    cache_control = check_cache_control(check, cache_control)
+    of_files = {"fallback": fallback, "follow_symlinks": follow_symlinks, "pathsend": pathsend}
+    if get_content is not None:
+        refuse_together(
+            "get_content",
+            {"package": package, "directory": directory, **of_files},
+            "it is about files on disk",
+        )
+        return from_source(
+            SourceOptions(
+                root=check.text("root", "./" if root is None else root),
+                path=None if path is None else check.text("path", path),
+                get_content=get_content,
+                is_dir=is_dir,
+                join=join,
+                path_resolve=path_resolve,
+                index_name=checked_index,
+                rewrite_request_path=rewrite_request_path,
+                allow_percent_in_path=allow_percent_in_path,
+                dotfiles=dotfiles,
+                mimes=checked_mimes,
+                encodings=encodings,
+                cache_control=cache_control,
+                on_found=on_found,
+                on_not_found=on_not_found,
+            )
+        )
+    refuse_together(
+        "files on disk",
+        {"is_dir": is_dir, "join": join, "path_resolve": path_resolve},
+        "it goes with get_content",
+    )
+    folder = _folder(check, root, package, directory)
+    return from_folder(
+        FolderOptions(
+            site=Site(
+                folder=Folder(folder, follow_symlinks=follow_symlinks),
+                index_name=checked_index,
+                mimes=checked_mimes,
+                encodings=encodings,
+                hand_over=pathsend,
+            ),
+            fixed=None if path is None else check_names(check, "path", path),
+            fallback=None if fallback is None else check_names(check, "fallback", fallback),
+            rewrite_request_path=rewrite_request_path,
+            allow_percent_in_path=allow_percent_in_path,
+            dotfiles=dotfiles,
+            cache_control=cache_control,
+            on_found=on_found,
+            on_not_found=on_not_found,
+        )
+    )
+
+
+def _folder(check: OptionChecks, root: Any, package: Any, directory: Any) -> str:
+    if package is None:
+        if directory is not None:
+            raise TypeError(
+                "serve_static(directory=...) goes with package: write root=... for a folder "
+                "outside of packages"
+            )
+        if root is None:
+            raise TypeError("serve_static() needs a folder: root=..., or package=...")
+        return check_root(check, root)
+    if root is not None:
+        raise TypeError("serve_static() takes root=... or package=..., not both")
+    return package_folder(check, package, "static" if directory is None else directory)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Turns a requested path into names of files that can't lead out of a folder."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ("safe_segments",)
+
+# A backslash separates on Windows, and NUL ends a path in C. Other control characters are in no
+# name that is meant to be served, and would end up in logs.
+_NEVER = re.compile(r"[\x00-\x1f\x7f\\]")
+# `:` is behind the letter of a drive, and before the name of an alternate data stream.
+_NEVER_ON_WINDOWS = re.compile(r'[:<>"|?*]')
+# Devices are in every folder of Windows, whatever extension they are given: `NUL.txt`, `aux .js`.
+_DEVICE = re.compile(
+    r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9\xb9\xb2\xb3]) *(?:\..*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+# SPEC: RFC 8615, section 3: what is below it is meant for everyone.
+_WELL_KNOWN = ".well-known"
+
+
+def safe_segments(
+    path: str, *, dotfiles: bool = False, windows: bool = False
+) -> tuple[str, ...] | None:
+    """Splits a path into the names that lead from a folder to a file in it.
+
+    Nothing is normalized: a path that could be read in two ways is refused, so that a guard and the
+    file system never see different ones.
+
+    Args:
+        path: The path, decoded, e.g. `/css/site.css`. One slash at either end is ignored.
+        dotfiles: Whether names may begin with a dot. Otherwise only `.well-known` may, as the first
+            name (RFC 8615).
+        windows: Whether the names are for Windows. There, drive letters, alternate data streams,
+            device names such as `CON` or `NUL.txt`, and names that end with a dot or a blank are
+            refused, too.
+
+    Returns:
+        The names; an empty tuple for the folder itself. None if the path is refused: it has a `.`,
+        `..` or empty segment, a backslash, a control character, or can't be encoded.
+    """
+    path = path.removeprefix("/").removesuffix("/")
+    if not path:
+        return ()
+    if _NEVER.search(path) or (windows and _NEVER_ON_WINDOWS.search(path)):
+        return None
+    if not path.isascii():
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            return None
+    segments = tuple(path.split("/"))
+    for segment in segments:
+        if not segment or segment == "." or segment == "..":
+            return None
+        if segment[0] == "." and not (dotfiles or _is_well_known(segment, segments)):
+            return None
+        if windows and (segment[-1] in ". " or _DEVICE.fullmatch(segment)):
+            return None
+    return segments
+
+
+def _is_well_known(segment: str, segments: tuple[str, ...]) -> bool:
+    return segment == _WELL_KNOWN and segment is segments[0]

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""`send_file`: answers with one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from kit.interface import HTTPException, KitRequest
+from kit.interface.options import OptionChecks
+
+from ._answers import Answer, Asked, Labels, answer
+from ._disposition import content_disposition
+from ._files import Folder, OpenFile
+from ._media_types import OCTET_STREAM, content_type_of
+from ._options import IS_WINDOWS, check_root
+from ._paths import safe_segments
+from ._threads import run_in_thread
+
+__all__ = ("send_file",)
+
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Responding(Protocol[R_co]):
+    """A context, whose responses are of the type R."""
+
+    @property
+    def req(self) -> KitRequest:
+        """The request."""
+
+    def body(
+        self,
+        data: Any,
+        status: int | None = None,
+        headers: Mapping[str, str | Iterable[str]] | None = None,
+    ) -> R_co:
+        """Makes a response."""
+
+
+_CHECK = OptionChecks("send_file")
+
+
+async def send_file(
+    c: Responding[R],
+    path: str | os.PathLike[str],
+    *,
+    root: str | os.PathLike[str] | None = None,
+    filename: str | None = None,
+    download: bool = False,
+    content_type: str | None = None,
+    cache_control: str | None = None,
+) -> R:
+    """Answers with a file, whole or in ranges, with ETag and Last-Modified.
+
+        @app.get("/invoices/:id")
+        async def invoice(c):
+            path = await invoice_path(c.req.param("id", int))
+            return await send_file(c, path, filename="invoice.pdf", download=True)
+
+    Without `root`, `path` is opened as it is: it must not be made of what a client sent. With it,
+    nothing outside of that folder is opened, and symbolic links in it are not followed.
+
+    Args:
+        c: The context of the request.
+        path: The path of the file; with `root`, relative to that, with slashes.
+        root: A folder that the file has to be in.
+        filename: The name under which browsers save the file; default that of the file.
+        download: Whether browsers are to save the file instead of showing it.
+        content_type: The content type; default that of the extension of the file's name.
+        cache_control: Cache-Control of the response.
+
+    Returns:
+        A 200 or 206, or a 304, 412 or 416 if the request asks for it.
+
+    Raises:
+        HTTPException: 404, if there is no such file below `root`.
+        FileNotFoundError: If there is no such file, without `root`.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a text can't be sent in a header, or `root` is no folder.
+
+    SPEC: RFC 9110, sections 13 and 14; RFC 6266 for Content-Disposition.
+    """
+    name = os.fspath(path)
+    disposition = None
+    if download or filename is not None:
+        if filename is None:
+            filename = os.path.basename(name)
+        disposition = content_disposition("attachment" if download else "inline", filename)
+    if content_type is None:
+        known = content_type_of(name, {}) or (content_type_of(filename, {}) if filename else None)
+        content_type = known or OCTET_STREAM
+    else:
+        _CHECK.header_value("content_type", content_type)
+    if cache_control is not None:
+        _CHECK.header_value("cache_control", cache_control)
+    asked = Asked(c.req.method, c.req.header)
+    found = await run_in_thread(
+        _answer_with, asked, name, root, Labels(content_type, None, disposition)
+    )
+    if found is None:
+        if root is None:
+            raise FileNotFoundError(f"send_file() can't open {name!r}: there is no such file")
+        raise HTTPException(404)
+    if cache_control is not None and found.status != 412:
+        found.headers["Cache-Control"] = cache_control
+    return c.body(found.body, found.status, found.headers)
+
+
+def _answer_with(asked: Asked, path: str, root: Any, labels: Labels) -> Answer | None:
+    if root is None:
+        file = Folder(os.path.abspath(path), follow_symlinks=True).open(())
+    else:
+        segments = safe_segments(path, windows=IS_WINDOWS)
+        folder = check_root(_CHECK, root)
+        file = Folder(folder).open(segments) if segments else None
+    return answer(asked, file, labels) if isinstance(file, OpenFile) else None

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Finds the file for a path: itself, the index of a folder, or a precompressed file beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from kit.interface.encodings import IDENTITY, choose_encoding
+
+from ._answers import IS_FOLDER, Answer, Asked, Labels, answer
+from ._files import FOLDER, Folder, OpenFile
+from ._media_types import OCTET_STREAM, content_type_of, is_compressible
+
+EXTENSIONS = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
+"""Content codings, the preferred one first, and the extensions of files that have them."""
+
+
+class Site(NamedTuple):
+    """A folder that is served.
+
+    Attributes:
+        folder: The folder.
+        index_name: Name of the file that is sent for a folder; None for none.
+        mimes: Further content types, by extension.
+        encodings: The content codings that are looked for, the preferred one first.
+        hand_over: Whether the server may open files by their paths.
+    """
+
+    folder: Folder
+    index_name: str | None
+    mimes: Mapping[str, str]
+    encodings: tuple[str, ...]
+    hand_over: bool
+
+    def answer(
+        self, asked: Asked, segments: Sequence[str], has_slash: bool, redirects: bool
+    ) -> Answer | Literal["is folder"] | None:
+        """Answers with a file, or with the index of a folder; blocks.
+
+        Args:
+            asked: The request.
+            segments: The names that lead to it.
+            has_slash: Whether a slash is behind the last name, so that it has to be a folder.
+            redirects: Whether to return `IS_FOLDER` for a folder that has an index.
+
+        Returns:
+            The answer; None if there is nothing to send.
+
+        Raises:
+            OSError: If the system fails.
+        """
+        file = self.folder.open(segments)
+        if file == FOLDER:
+            if self.index_name is None:
+                return None
+            segments = (*segments, self.index_name)
+            file = self.folder.open(segments)
+        elif has_slash:
+            return None
+        else:
+            redirects = False
+        if not isinstance(file, OpenFile):
+            return None
+        return IS_FOLDER if redirects else self._answer_with(asked, file, segments)
+
+    def _answer_with(self, asked: Asked, file: OpenFile, segments: Sequence[str]) -> Answer:
+        path = file.path
+        content_type = content_type_of(segments[-1], self.mimes) or OCTET_STREAM
+        encoding = None
+        varies = bool(self.encodings) and is_compressible(content_type)
+        if varies:
+            encoding, file = self._encoded(asked, file, segments)
+        found = answer(asked, file, Labels(content_type, encoding, None, self.hand_over))
+        if varies:
+            found.headers["Vary"] = "Accept-Encoding"
+        return Answer(found.status, found.headers, found.body, path, "/".join(segments))
+
+    def _encoded(
+        self, asked: Asked, file: OpenFile, segments: Sequence[str]
+    ) -> tuple[str | None, OpenFile]:
+        """Chooses among the file and what is beside it with the extensions of codings."""
+        available = self.encodings
+        accepted = asked.get("Accept-Encoding")
+        # SPEC: RFC 9110, section 12.5: where nothing is acceptable, the file is sent as it is.
+        while (encoding := choose_encoding(accepted, available)) not in (None, IDENTITY):
+            other = self.folder.open((*segments[:-1], segments[-1] + EXTENSIONS[str(encoding)]))
+            if isinstance(other, OpenFile):
+                file.close()
+                return encoding, other
+            available = tuple(each for each in available if each != encoding)
+        return None, file

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Runs what blocks in worker threads, on asyncio and trio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from sys import modules
+from typing import Any, TypeVar, TypeVarTuple
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+async def run_in_thread(function: Callable[[*Ts], T], /, *args: *Ts) -> T:
+    """Calls a function in a worker thread.
+
+    If the caller is cancelled, the function goes on, and what it returns is dropped.
+
+    Args:
+        function: A plain function, which may block.
+        *args: Its arguments.
+
+    Returns:
+        What it returned.
+
+    Raises:
+        BaseException: The exception that it raised.
+    """
+    if "trio" in modules and _is_trio_running():
+        result: T = await modules["trio"].to_thread.run_sync(
+            lambda: function(*args), abandon_on_cancel=True
+        )
+        return result
+    # PERF: to_thread of asyncio and anyio copy the context variables, which nothing here reads.
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(None, function, *args)
+
+
+def _is_trio_running() -> bool:
+    trio: Any = modules["trio"]
+    try:
+        trio.lowlevel.current_task()
+    except RuntimeError:  # imported, but not running here
+        return False
+    return True
