@@ -77,6 +77,7 @@ class Cache:
         """
         name = self._name_for("purge", cache_name)
         for group in groups:
+            self._flights.outdate(name, group)
             await self._store.delete(name, group)
 
     async def purge_all(self, *, cache_name: str | None = None) -> None:
@@ -89,7 +90,9 @@ class Cache:
             TypeError: If the name is missing.
             Exception: That of the store.
         """
-        await self._store.clear(self._name_for("purge_all", cache_name))
+        name = self._name_for("purge_all", cache_name)
+        self._flights.outdate(name)
+        await self._store.clear(name)
 
     def _name_for(self, method: str, cache_name: str | None) -> str:
         name = self._options.cache_name if cache_name is None else cache_name
@@ -173,7 +176,7 @@ class Cache:
     async def _forward(self, c: Context[Any, Any], next: Next, found: _Found) -> Response | None:
         """Runs the handlers, unless another request for the same does so already."""
         if c.req.header("authorization") is not None or _refreshed.get() is self:
-            await self._run(c, next, found, Flight())
+            await self._run(c, next, found, self._flights.begin(found.variant, alone=True))
             return None
         while (flight := self._flights.under_way(found.variant)) is not None:
             await flight.wait()
@@ -211,7 +214,7 @@ class Cache:
                 return
         self._add_headers(c)
         how = storing(c.req, c.res.status, c.res.headers, options.statuses, options.clock())
-        if how is None:
+        if how is None or flight.is_outdated:
             self._tell(c, _why(found))
             return
         headers = stored_headers(c.res.headers, before)
@@ -219,7 +222,7 @@ class Cache:
         if body is None or isinstance(body, bytes):
             await self._keep_whole(c, found, how, headers, body or b"", flight)
         else:
-            self._keep_stream(c, found, how, headers, body)
+            self._keep_stream(c, found, how, headers, body, flight)
 
     def _add_headers(self, c: Context[Any, Any]) -> None:
         """Adds the headers of the options to a response whose status can be stored."""
@@ -263,6 +266,7 @@ class Cache:
         how: Storing,
         headers: tuple[tuple[str, str], ...],
         body: Any,
+        flight: Flight,
     ) -> None:
         # What the headers are now, before outer middleware changes the response.
         entry = self._entry(c, found, how, headers, b"")
@@ -271,6 +275,8 @@ class Cache:
         async def done(whole: bytes) -> None:
             from msgspec.structs import replace
 
+            if flight.is_outdated:
+                return
             await self._set(found.key, variant, replace(entry, body=whole))
 
         length = c.res.headers.get("content-length")
@@ -322,6 +328,7 @@ class Cache:
             return
         groups = await paths_to_invalidate(c, self._options)
         for name, group in groups:
+            self._flights.outdate(name, group)
             try:
                 await self._store.delete(name, group)
             except Exception:

@@ -30,6 +30,9 @@ _NOT_STORED = frozenset(
         "upgrade",
     )
 )
+# SPEC: RFC 9110, section 15, and RFC 6585: the statuses whose meaning is known.
+_UNDERSTOOD = frozenset((*range(200, 206), *range(300, 309), *range(400, 418), 421, 422, 426))
+_UNDERSTOOD |= {428, 429, 431, *range(500, 506)}
 # A response that depends on more headers than any sensible one is not stored.
 _MOST_VARYING = 20
 # SPEC: section 3.5.
@@ -78,7 +81,7 @@ def storing(
     if status not in statuses or headers.has("set-cookie") or headers.has("content-range"):
         return None
     control = parse_directives(headers.get("cache-control"))
-    if not _is_allowed(req, control):
+    if not _is_allowed(req, status, control):
         return None
     vary = vary_names(headers.get("vary"))
     if vary is None:
@@ -134,9 +137,12 @@ def may_be_sent(req: KitRequest, entry: Entry) -> bool:
     return entry.for_authorized or req.header("authorization") is None
 
 
-def _is_allowed(req: KitRequest, control: Mapping[str, str | None]) -> bool:
+def _is_allowed(req: KitRequest, status: int, control: Mapping[str, str | None]) -> bool:
     # SPEC: section 5.2.2.3: `must-understand` overrides `no-store`, for statuses that are known.
-    if "no-store" in control and "must-understand" not in control:
+    if "must-understand" in control:
+        if status not in _UNDERSTOOD:
+            return False
+    elif "no-store" in control:
         return False
     # What is `private` or `no-cache` for some fields is taken as if it were for all.
     if "private" in control or "no-cache" in control:
