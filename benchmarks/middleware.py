@@ -207,6 +207,22 @@ def with_app(module: str, name: str) -> Callable[[Any], Any]:
     return lambda app: made_by(module, name, app=app)(app)
 
 
+def litestar_cache() -> Pair:
+    """A response that is cached in memory, and one that isn't."""
+    from litestar import Litestar, MediaType, get
+
+    @get("/", media_type=MediaType.TEXT, cache=60)
+    async def cached() -> str:
+        return "Hello, World!"
+
+    @get("/", media_type=MediaType.TEXT)
+    async def text() -> str:
+        return "Hello, World!"
+
+    plain: dict[str, Any] = {"openapi_config": None, "logging_config": None}
+    return Litestar([cached], **plain), Litestar([text], **plain)
+
+
 PAGE = "<h1>{{ title }}</h1><ul>{% for book in books %}<li>{{ book }}</li>{% endfor %}</ul>"
 PAGE_VALUES = {"title": "Books", "books": ["Dune", "Momo", "Romeo & Juliet"]}
 RENDERED = b"<h1>Books</h1><ul><li>Dune</li><li>Momo</li><li>Romeo &amp; Juliet</li></ul>"
@@ -427,6 +443,15 @@ def rows() -> tuple[Row, ...]:
             "templates, a page",
             Asked(body=RENDERED),
             {KIT: kit_page, STARLETTE: starlette_page, LITESTAR: litestar_page},
+        ),
+        Row(
+            "cache, a hit in memory",
+            plain,
+            {
+                KIT: kit(made_by("cache", "cache", cache_control="max-age=3600")),
+                LITESTAR: litestar_cache,
+            },
+            whole=True,
         ),
         Row("timeout", plain, {KIT: kit(made_by("timeout", "timeout", 5.0))}),
         Row("cancel-on-disconnect", plain, {KIT: kit(made_by("timeout", "cancel_on_disconnect"))}),

@@ -54,6 +54,8 @@ class CollectingBody:
     async def aclose(self) -> None:
         """Closes the body."""
         self._collected = None
-        close = getattr(self._chunks, "aclose", None)
-        if close is not None:
-            await close()
+        await getattr(self._chunks, "aclose", _nothing)()
+
+
+async def _nothing() -> None:
+    """Closes a body that can't be closed."""

@@ -10,7 +10,7 @@ from weakref import WeakSet
 from ._entries import Entry, Key
 
 # How many keys are remembered whose responses can't be stored.
-_MOST_UNSTORED = 4096
+_MOST_UNSTORED = 1024
 
 
 class Flight:
@@ -30,7 +30,6 @@ class Flight:
     __slots__ = (
         "__weakref__",
         "_event",
-        "_over",
         "ended",
         "entry",
         "is_outdated",
@@ -44,13 +43,10 @@ class Flight:
         self.stored_under: Key | None = None
         self.ended = False
         self.is_outdated = False
-        self._over = False
         self._event: Any = None
 
     async def wait(self) -> None:
         """Waits until it is over."""
-        if self._over:
-            return
         if self._event is None:  # PERF: made only when there is something to wait
             from anyio import Event
 
@@ -59,7 +55,6 @@ class Flight:
 
     def finish(self) -> None:
         """Ends the waiting."""
-        self._over = True
         if self._event is not None:
             self._event.set()
 

@@ -147,8 +147,6 @@ def _is_allowed(req: KitRequest, status: int, control: Mapping[str, str | None])
     # What is `private` or `no-cache` for some fields is taken as if it were for all.
     if "private" in control or "no-cache" in control:
         return False
-    if "no-store" in parse_directives(req.header("cache-control")):
-        return False
     return req.header("authorization") is None or any(name in control for name in _FOR_AUTHORIZED)
 
 

@@ -142,13 +142,12 @@ class SQLiteStore:
         (size,) = db.execute("SELECT COALESCE(SUM(size), 0) FROM responses_1").fetchone()
         if size <= self._max_size:
             return
-        excess = size - self._max_size * _KEPT_SHARE
-        rows = db.execute("SELECT rowid, size FROM responses_1 ORDER BY ends_at").fetchall()
-        for rowid, each in rows:
-            db.execute("DELETE FROM responses_1 WHERE rowid = ?", (rowid,))
-            excess -= each
-            if excess <= 0:
-                return
+        db.execute(
+            "DELETE FROM responses_1 WHERE rowid IN (SELECT rowid FROM ("
+            "SELECT rowid, SUM(size) OVER (ORDER BY ends_at, rowid) - size AS before "
+            "FROM responses_1) WHERE before < ?)",
+            (size - self._max_size * _KEPT_SHARE,),
+        )
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
