@@ -101,6 +101,40 @@ def test_urls_have_responses_of_their_own(run: Any, clock: Any) -> None:
     run(ask)
 
 
+def test_a_host_that_looks_like_another_with_a_query_is_another(run: Any, clock: Any) -> None:
+    origin = Origin(clock)
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": "/",
+        "raw_path": b"/",
+        "root_path": "",
+        "client": None,
+        "server": None,
+    }
+
+    async def served(host: bytes | None, query: bytes) -> None:
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Any) -> None: ...
+
+        headers = [] if host is None else [(b"host", host)]
+        await origin.app({**scope, "headers": headers, "query_string": query}, receive, send)
+
+    async def ask() -> None:
+        for host, query in ((b"a", b"b=1?"), (b"a?b=1", b""), (b"a", b"b=1"), (None, b"b=1")):
+            await served(host, query)
+        assert len(origin.calls) == 4
+        await served(b"A", b"b=1")
+        assert len(origin.calls) == 4
+
+    run(ask)
+
+
 def test_the_name_of_the_host_has_no_case(run: Any, clock: Any) -> None:
     origin = Origin(clock)
 

@@ -4,21 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from kit.interface import Context
 
 from ._control import seconds
 from ._entries import Entry
 
 
 def satisfies(
-    c: Context[Any, Any], entry: Entry, left: float, directives: Mapping[str, str | None]
+    headers: Mapping[str, str], entry: Entry, left: float, directives: Mapping[str, str | None]
 ) -> bool:
     """Returns whether a client asks for nothing newer than a stored response."""
     if "no-cache" in directives:
         return False
-    if not directives and "no-cache" in (c.req.header("pragma") or "").lower():
+    if not directives and "no-cache" in headers.get("pragma", "").lower():
         return False
     max_age = seconds(directives, "max-age")
     if max_age is not None and entry.lifetime - left >= max_age:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urljoin
@@ -15,12 +16,13 @@ from ._entries import Key
 from ._options import Options
 
 
-async def key_of(c: Context[Any, Any], options: Options) -> Key | None:
+async def key_of(c: Context[Any, Any], options: Options, headers: Mapping[str, str]) -> Key | None:
     """Returns the key of a request; None if its response is not to be stored.
 
     Args:
         c: The context.
         options: The options.
+        headers: The headers of the request.
     """
     req = c.req
     content = ""
@@ -28,14 +30,19 @@ async def key_of(c: Context[Any, Any], options: Options) -> Key | None:
         found = await _content_of_query(c, options.max_query_body_size)
         if found is None:
             return None
-        content = f" QUERY {found}"
+        content = f"QUERY {found}"
     name = options.cache_name
     if not isinstance(name, str):
         name = await _text("cache_name", name, c)
     if options.key_generator is not None:
         return Key(name, await _text("key_generator", options.key_generator, c), content)
-    scheme, host, query = _parts(req.url)
-    return Key(name, req.path, f"{scheme}://{host}?{query}{content}")
+    scope, host = req.raw.scope, headers.get("host")
+    if scope is None or host is None:
+        scheme, host, query = _parts(req.url)
+    else:  # PERF: the URL is not built
+        scheme, query = scope["scheme"], scope["query_string"].decode("latin-1")
+    # Separated by what none of them can contain: a client decides what Host is.
+    return Key(name, req.path, f"{scheme}\n{host.lower()}\n{query}\n{content}")
 
 
 def variant_of(key: Key, values: tuple[tuple[str, str | None], ...]) -> Key:
@@ -46,7 +53,7 @@ def variant_of(key: Key, values: tuple[tuple[str, str | None], ...]) -> Key:
         values: The headers that it depends on, with their values.
     """
     digest = sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()
-    return Key(key.cache, key.group, f"{key.rest} {digest}")
+    return Key(key.cache, key.group, f"{key.rest}\n{digest}")
 
 
 async def paths_to_invalidate(c: Context[Any, Any], options: Options) -> list[tuple[str, str]]:
