@@ -123,8 +123,13 @@ class Templates:
         nonce = c.get(_NONCE)
         if nonce is not None:
             known["csp_nonce"] = nonce
+        awaits = self._awaits or _has_awaitable(given)
+        if not (awaits or stream or self._context):
+            # PERF: what _respond() would do.
+            known.update(given)
+            return self._answer(c, page.name, self._renderer.text(page, known))
         asked = _Asked(c, page, given, stream)
-        if self._awaits or _has_awaitable(given):
+        if awaits:
             return self._respond_later(asked, known)
         for index, function in enumerate(self._context):
             added = function(c)
@@ -188,11 +193,11 @@ class Templates:
 
     def _respond(self, asked: _Asked, values: dict[str, Any]) -> Response:
         if not asked.stream:
-            return self._answer(asked, self._renderer.text(asked.page, values))
+            return self._answer(asked.c, asked.page.name, self._renderer.text(asked.page, values))
         chunks = Chunks()
         body = PageBody(self._renderer.pieces(asked.page, {**values, "flush": chunks}), chunks)
         whole = body.begin()
-        return self._answer(asked, body if whole is None else whole)
+        return self._answer(asked.c, asked.page.name, body if whole is None else whole)
 
     async def _respond_later(
         self, asked: _Asked, values: dict[str, Any], start: int = 0, added: Any = None
@@ -217,15 +222,17 @@ class Templates:
         if not self.environment.is_async:
             return self._respond(asked, values)
         if not asked.stream:
-            return self._answer(asked, await self._renderer.text_later(asked.page, values))
+            return self._answer(
+                asked.c, asked.page.name, await self._renderer.text_later(asked.page, values)
+            )
         chunks = Chunks()
         pieces = self._renderer.pieces_later(asked.page, {**values, "flush": chunks})
         body = AwaitingPageBody(pieces, chunks)
         whole = await body.begin()
-        return self._answer(asked, body if whole is None else whole)
+        return self._answer(asked.c, asked.page.name, body if whole is None else whole)
 
-    def _answer(self, asked: _Asked, content: Any) -> Response:
-        c, kind = asked.c, _type_of(asked.page.name)
+    def _answer(self, c: Context[Any, Any], name: str, content: Any) -> Response:
+        kind = _type_of(name)
         if kind is None and isinstance(content, str):
             response = c.html(content)
         else:
