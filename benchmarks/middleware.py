@@ -218,6 +218,90 @@ def with_app(module: str, name: str) -> Callable[[Any], Any]:
     return lambda app: made_by(module, name, app=app)(app)
 
 
+def litestar_cache() -> Pair:
+    """A response that is cached in memory, and one that isn't."""
+    from litestar import Litestar, MediaType, get
+
+    @get("/", media_type=MediaType.TEXT, cache=60)
+    async def cached() -> str:
+        return "Hello, World!"
+
+    @get("/", media_type=MediaType.TEXT)
+    async def text() -> str:
+        return "Hello, World!"
+
+    plain: dict[str, Any] = {"openapi_config": None, "logging_config": None}
+    return Litestar([cached], **plain), Litestar([text], **plain)
+
+
+PAGE = "<h1>{{ title }}</h1><ul>{% for book in books %}<li>{{ book }}</li>{% endfor %}</ul>"
+PAGE_VALUES = {"title": "Books", "books": ["Dune", "Momo", "Romeo & Juliet"]}
+RENDERED = b"<h1>Books</h1><ul><li>Dune</li><li>Momo</li><li>Romeo &amp; Juliet</li></ul>"
+
+
+def kit_page() -> Pair:
+    """A page from a template, and a page that is there already."""
+    from jinja2 import DictLoader
+
+    from kit import Context, Kit
+    from kit.templates import templates
+
+    async def nothing(c: Context, next: Any) -> None:
+        await next()
+
+    rendered: Any = Kit()
+    rendered.use(templates(loader=DictLoader({"page.html": PAGE})))
+    rendered.get("/", lambda c: c.render("page.html", PAGE_VALUES))
+    plain: Any = Kit()
+    return rendered, plain.use(nothing).get("/", lambda c: c.html(RENDERED.decode()))
+
+
+def starlette_page() -> Pair:
+    """The same of Starlette."""
+    from jinja2 import DictLoader, Environment
+    from starlette.applications import Starlette
+    from starlette.responses import HTMLResponse
+    from starlette.routing import Route
+    from starlette.templating import Jinja2Templates
+
+    environment = Environment(loader=DictLoader({"page.html": PAGE}), autoescape=True)
+    templates = Jinja2Templates(env=environment)
+
+    async def rendered(request: Any) -> Any:
+        return templates.TemplateResponse(request, "page.html", PAGE_VALUES)
+
+    async def plain(request: Any) -> Any:
+        return HTMLResponse(RENDERED)
+
+    return Starlette(routes=[Route("/", rendered)]), Starlette(routes=[Route("/", plain)])
+
+
+def litestar_page() -> Pair:
+    """The same of Litestar."""
+    from jinja2 import DictLoader, Environment
+    from litestar import Litestar, MediaType, get
+    from litestar.contrib.jinja import JinjaTemplateEngine
+    from litestar.response import Template
+    from litestar.template import TemplateConfig
+
+    environment = Environment(loader=DictLoader({"page.html": PAGE}), autoescape=True)
+    engine = JinjaTemplateEngine.from_environment(environment)
+
+    @get("/")
+    async def rendered() -> Any:
+        return Template("page.html", context=PAGE_VALUES)
+
+    @get("/", media_type=MediaType.HTML)
+    async def plain() -> bytes:
+        return RENDERED
+
+    options: dict[str, Any] = {"openapi_config": None, "logging_config": None}
+    return (
+        Litestar([rendered], template_config=TemplateConfig(instance=engine), **options),
+        Litestar([plain], **options),
+    )
+
+
 def some_of_two(app: Any) -> Any:
     """Bearer or basic authentication, of which the second succeeds."""
     from kit.basic_auth import basic_auth
@@ -427,6 +511,20 @@ def rows() -> tuple[Row, ...]:
         *session_rows(writes=False),
         *session_rows(writes=True),
         Row("request-id", plain, {KIT: kit(made_by("request_id", "request_id"))}),
+        Row(
+            "templates, a page",
+            Asked(body=RENDERED),
+            {KIT: kit_page, STARLETTE: starlette_page, LITESTAR: litestar_page},
+        ),
+        Row(
+            "cache, a hit in memory",
+            plain,
+            {
+                KIT: kit(made_by("cache", "cache", cache_control="max-age=3600")),
+                LITESTAR: litestar_cache,
+            },
+            whole=True,
+        ),
         Row("timeout", plain, {KIT: kit(made_by("timeout", "timeout", 5.0))}),
         Row("cancel-on-disconnect", plain, {KIT: kit(made_by("timeout", "cancel_on_disconnect"))}),
         Row("some of two", signed_in, {KIT: kit(some_of_two)}),

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""Shared HTTP cache (RFC 9111) as middleware for the Kit web framework."""
+
+from ._cache import Cache
+from ._entries import Entry, Key, Stored, Variants, decode, encode
+from ._memory import MemoryStore
+from ._middleware import cache
+from ._store import Store
+
+__all__ = (
+    "Cache",
+    "Entry",
+    "Key",
+    "MemoryStore",
+    "Store",
+    "Stored",
+    "Variants",
+    "cache",
+    "decode",
+    "encode",
+)

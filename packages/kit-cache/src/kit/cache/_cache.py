@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: MIT
+"""The middleware: answers from the store, or runs the handlers and stores what they return."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from kit.interface import Context, Next, Request, Response
+from kit.interface.fields import add_vary, list_members
+
+from ._client import accepts_stale, satisfies
+from ._collecting import CollectingBody
+from ._control import merged, parse_directives
+from ._entries import Entry, Key, Variants
+from ._flights import Flight, Flights
+from ._keys import key_of, paths_to_invalidate, variant_of
+from ._memory import MemoryStore
+from ._options import Options
+from ._policy import Storing, may_be_sent, stored_headers, storing, vary_values
+from ._sending import send
+
+VARIABLE = "cache"
+"""The variable under which handlers find the cache."""
+
+_logger = logging.getLogger("kit.cache")
+# Methods that are neither stored nor change anything.
+_IGNORED = frozenset(("CONNECT", "OPTIONS", "TRACE"))
+# SPEC: section 4.3.2: a cache doesn't evaluate the first two. Range asks for a part of a response.
+_PASSED = frozenset(("if-match", "if-unmodified-since", "range"))
+# The fields of a request that don't belong into one that the cache makes for itself.
+_OF_THE_CLIENT = ("cache-control", "if-modified-since", "if-none-match", "pragma")
+_ERRORS = frozenset((500, 502, 503, 504))
+
+_refreshed: ContextVar[Any] = ContextVar("kit.cache.refreshed", default=None)
+
+
+class _Found(NamedTuple):
+    """What was found for a request.
+
+    Attributes:
+        key: The key of the URL.
+        variant: The key of the response, if it is stored.
+        names: The request headers that responses of this URL depend on.
+        entry: The stored response, fresh or stale.
+        varies: Whether there are only responses for other values of these headers.
+    """
+
+    key: Key
+    variant: Key
+    names: tuple[str, ...]
+    entry: Entry | None
+    varies: bool
+
+
+class Cache:
+    """Middleware that stores responses; `cache(...)` makes it."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._store = options.store
+        self._flights = Flights()
+        self._refreshing: set[Key] = set()
+
+    async def purge(self, *groups: str, cache_name: str | None = None) -> None:
+        """Removes the responses of paths, whatever their hosts and queries.
+
+        Args:
+            *groups: The paths, as in a URL or as in `c.req.path`; or what `key_generator` returned.
+            cache_name: The name of the cache; needed if `cache_name` is a function.
+
+        Raises:
+            TypeError: If the name is missing.
+            Exception: That of the store.
+        """
+        name = self._name_for("purge", cache_name)
+        for group in groups:
+            self._flights.outdate(name, group)
+            await self._store.delete(name, group)
+
+    async def purge_all(self, *, cache_name: str | None = None) -> None:
+        """Removes all responses.
+
+        Args:
+            cache_name: The name of the cache; needed if `cache_name` is a function.
+
+        Raises:
+            TypeError: If the name is missing.
+            Exception: That of the store.
+        """
+        name = self._name_for("purge_all", cache_name)
+        self._flights.outdate(name)
+        await self._store.clear(name)
+
+    def _name_for(self, method: str, cache_name: str | None) -> str:
+        name = self._options.cache_name if cache_name is None else cache_name
+        if not isinstance(name, str):
+            raise TypeError(f"{method}() needs cache_name, as that of the cache is a function")
+        return name
+
+    async def __call__(self, c: Context[Any, Any], next: Next) -> Response | None:
+        """Answers from the store, or runs what comes after."""
+        c.set(VARIABLE, self)
+        # PERF: all headers at once take as long as looking for three of them.
+        method, headers = c.req.method, c.req.header()
+        if method in _IGNORED or "upgrade" in headers:
+            await next()
+            return None
+        if method not in ("GET", "HEAD", "QUERY"):
+            await next()
+            await self._invalidate(c)
+            self._tell(c, "fwd=method")
+            return None
+        key = await key_of(c, self._options, headers)
+        if key is None or not _PASSED.isdisjoint(headers):
+            await next()
+            self._tell(c, "fwd=bypass")
+            return None
+        found = await self._find(c, key, headers)
+        asked = headers.get("cache-control")
+        directives = parse_directives(asked) if asked is not None else {}
+        answer = self._answer(c, found, directives, headers)
+        if answer is not None:
+            return answer
+        if "only-if-cached" in directives:
+            return c.text("Gateway Timeout", 504)
+        if method == "HEAD" or "no-store" in directives:
+            await next()
+            self._add_headers(c)
+            self._tell(c, _why(found))
+            return None
+        return await self._forward(c, next, found)
+
+    # Finding ----------------------------------------------------------------------------------
+
+    async def _find(self, c: Context[Any, Any], key: Key, headers: Mapping[str, str]) -> _Found:
+        """Looks for a stored response; a store that fails has none."""
+        variant = key
+        names: tuple[str, ...] = ()
+        try:
+            stored = await self._store.get(key)
+            if isinstance(stored, Variants):
+                names = stored.names
+                variant = variant_of(key, vary_values(headers, names))
+                stored = await self._store.get(variant)
+        except Exception:
+            _logger.warning("The store failed to read %s: uncached", key.group, exc_info=True)
+            stored = None
+        entry = stored if isinstance(stored, Entry) and may_be_sent(headers, stored) else None
+        return _Found(key, variant, names, entry, entry is None and variant is not key)
+
+    def _answer(
+        self,
+        c: Context[Any, Any],
+        found: _Found,
+        directives: Mapping[str, str | None],
+        headers: Mapping[str, str],
+    ) -> Response | None:
+        """Returns the stored response, if it may be sent as it is."""
+        entry = found.entry
+        if entry is None or _refreshed.get() is self:
+            return None
+        now = self._options.clock()
+        left = entry.lifetime - entry.age(now)
+        if self._options.client_directives and not satisfies(headers, entry, left, directives):
+            return None
+        if left > 0 or (
+            self._options.client_directives and accepts_stale(entry, -left, directives)
+        ):
+            return send(c, entry, now, self._status(f"hit; ttl={int(left)}"))
+        if self._options.app is None or -left >= entry.stale_while_revalidate:
+            return None
+        if not self._refresh(c, found.variant):
+            return None
+        return send(c, entry, now, self._status(f"hit; ttl={int(left)}"))
+
+    # Running the handlers ---------------------------------------------------------------------
+
+    async def _forward(self, c: Context[Any, Any], next: Next, found: _Found) -> Response | None:
+        """Runs the handlers, unless another request for the same does so already."""
+        if c.req.header("authorization") is not None or _refreshed.get() is self:
+            await self._run(c, next, found, self._flights.begin(found.variant, alone=True))
+            return None
+        while (flight := self._flights.under_way(found.variant)) is not None:
+            await flight.wait()
+            entry = flight.entry
+            if entry is None:
+                if flight.ended:
+                    break  # nothing was stored, so that it would be in vain to wait for the next
+                continue
+            variant = _stored_under(c, found.key, entry)
+            if flight.stored_under == variant:
+                now = self._options.clock()
+                return send(c, entry, now, self._status(f"{_why(found)}; collapsed"))
+            # It is for other values of headers, of which only now is known that they matter.
+            found = found._replace(variant=variant, names=entry.vary, varies=True)
+        flight = self._flights.begin(found.variant)
+        try:
+            await self._run(c, next, found, flight)
+        finally:
+            self._flights.end(found.variant, flight)
+        return None
+
+    async def _run(self, c: Context[Any, Any], next: Next, found: _Found, flight: Flight) -> None:
+        before = dict(c.res.headers.items())
+        await next()
+        options, entry = self._options, found.entry
+        flight.ended = True
+        res = c.res
+        if res.status in _ERRORS and entry is not None:
+            now = options.clock()
+            if entry.age(now) < entry.lifetime + entry.stale_if_error:
+                failed = res.status
+                c.res = None
+                status = self._status(f"fwd=stale; fwd-status={failed}")
+                c.res = send(c, entry, now, status)
+                return
+        self._add_headers(c)
+        how = storing(c.req, c.res.status, c.res.headers, options.statuses, options.clock())
+        if how is None or flight.is_outdated:
+            self._tell(c, _why(found))
+            return
+        headers = stored_headers(c.res.headers, before)
+        body = c.res.body
+        if body is None or isinstance(body, bytes):
+            await self._keep_whole(c, found, how, headers, body or b"", flight)
+        else:
+            self._keep_stream(c, found, how, headers, body, flight)
+
+    def _add_headers(self, c: Context[Any, Any]) -> None:
+        """Adds the headers of the options to a response whose status can be stored."""
+        options = self._options
+        if c.res.status not in options.statuses:
+            return
+        if options.cache_control:
+            c.header(
+                "Cache-Control", merged(c.res.headers.get("cache-control"), options.cache_control)
+            )
+        if options.vary:
+            names = c.res.headers.get("vary")
+            if "*" not in list_members(names):
+                c.header("Vary", names)
+                add_vary(c.res.headers, *options.vary)
+
+    async def _keep_whole(
+        self,
+        c: Context[Any, Any],
+        found: _Found,
+        how: Storing,
+        headers: tuple[tuple[str, str], ...],
+        body: bytes,
+        flight: Flight,
+    ) -> None:
+        if len(body) > self._options.max_body_size:
+            self._tell(c, _why(found))
+            return
+        entry = self._entry(c, found, how, headers, body)
+        flight.entry = entry
+        flight.stored_under = _stored_under(c, found.key, entry)
+        self._tell(c, f"{_why(found)}; stored")
+        work = self._set(found.key, flight.stored_under, entry)
+        if self._options.wait or isinstance(self._store, MemoryStore) or not _later(c, work):
+            await work
+
+    def _keep_stream(
+        self,
+        c: Context[Any, Any],
+        found: _Found,
+        how: Storing,
+        headers: tuple[tuple[str, str], ...],
+        body: Any,
+        flight: Flight,
+    ) -> None:
+        # What the headers are now, before outer middleware changes the response.
+        entry = self._entry(c, found, how, headers, b"")
+        variant = _stored_under(c, found.key, entry)
+
+        async def done(whole: bytes) -> None:
+            from msgspec.structs import replace
+
+            if flight.is_outdated:
+                return
+            await self._set(found.key, variant, replace(entry, body=whole))
+
+        length = c.res.headers.get("content-length")
+        res = c.res.replace(body=CollectingBody(body, self._options.max_body_size, done))
+        c.res = res
+        if length is not None:
+            c.header("Content-Length", length)
+        self._tell(c, _why(found))
+
+    def _entry(
+        self,
+        c: Context[Any, Any],
+        found: _Found,
+        how: Storing,
+        headers: tuple[tuple[str, str], ...],
+        body: bytes,
+    ) -> Entry:
+        # What any response of this URL depends on counts for all of them: a handler may leave out
+        # Vary where it answers with its default.
+        names = tuple(sorted({*how.vary, *found.names}))
+        return Entry(
+            c.res.status,
+            headers,
+            body,
+            self._options.clock(),
+            how.initial_age,
+            how.lifetime,
+            how.stale_while_revalidate,
+            how.stale_if_error,
+            how.must_revalidate,
+            how.for_authorized,
+            names,
+        )
+
+    async def _set(self, key: Key, variant: Key, entry: Entry) -> None:
+        """Stores a response; a store that fails is logged."""
+        try:
+            if entry.vary:
+                await self._store.set(key, Variants(entry.vary), entry.ttl)
+            await self._store.set(variant, entry, entry.ttl)
+        except Exception:
+            _logger.warning("The store failed to write %s", key.group, exc_info=True)
+
+    # Afterwards -------------------------------------------------------------------------------
+
+    async def _invalidate(self, c: Context[Any, Any]) -> None:
+        """Removes what a request has changed (section 4.4)."""
+        if not 200 <= c.res.status < 400:
+            return
+        groups = await paths_to_invalidate(c, self._options)
+        for name, group in groups:
+            self._flights.outdate(name, group)
+            try:
+                await self._store.delete(name, group)
+            except Exception:
+                _logger.error("The store failed to remove %s: stale", group, exc_info=True)
+
+    def _refresh(self, c: Context[Any, Any], key: Key) -> bool:
+        """Fetches a response anew after this one was sent; returns whether it will be."""
+        if key in self._refreshing:
+            return True
+        self._refreshing.add(key)
+        raw = c.req.raw
+        work = self._fetch(raw, dict(c.env), key)
+        if _later(c, work):
+            return True
+        work.close()
+        self._refreshing.discard(key)
+        return False
+
+    async def _fetch(self, raw: Request, env: Mapping[str, Any], key: Key) -> None:
+        app: Any = self._options.app
+        headers = {name: value for name, value in raw.headers.items() if name not in _OF_THE_CLIENT}
+        token = _refreshed.set(self)
+        try:
+            response = await app.fetch(raw.replace(headers=headers), env)
+            await response.bytes()
+        except Exception:
+            _logger.warning("%s was not fetched anew", key.group, exc_info=True)
+        finally:
+            _refreshed.reset(token)
+            self._refreshing.discard(key)
+
+    def _status(self, text: str) -> str | None:
+        name = self._options.status_name
+        return None if name is None else f"{name}; {text}"
+
+    def _tell(self, c: Context[Any, Any], text: str) -> None:
+        """Adds what was done to Cache-Status (RFC 9211)."""
+        status = self._status(text)
+        if status is not None:
+            c.header("Cache-Status", status, append=True)
+
+
+def _stored_under(c: Context[Any, Any], key: Key, entry: Entry) -> Key:
+    """Returns the key of a response among those of its URL, for the headers of a request."""
+    return variant_of(key, vary_values(c.req.header(), entry.vary)) if entry.vary else key
+
+
+def _why(found: _Found) -> str:
+    """Returns why a request was not answered from the store (RFC 9211, section 2.2)."""
+    if found.entry is not None:
+        return "fwd=stale"
+    return "fwd=vary-miss" if found.varies else "fwd=uri-miss"
+
+
+def _later(c: Context[Any, Any], work: Any) -> bool:
+    """Has something done after the response was sent; returns whether that is possible."""
+    try:
+        c.execution_ctx.wait_until(work)
+    except RuntimeError:  # the request was made in process, without an execution context
+        return False
+    return True

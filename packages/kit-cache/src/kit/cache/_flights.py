@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Requests for one key at the same time: one runs the handlers, the others wait for it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+from weakref import WeakSet
+
+from ._entries import Entry, Key
+
+# How many keys are remembered whose responses can't be stored.
+_MOST_UNSTORED = 1024
+
+
+class Flight:
+    """A request that runs the handlers.
+
+    Args:
+        key: Where its response would be stored, as far as is known.
+
+    Attributes:
+        key: The same.
+        entry: What it stored.
+        stored_under: The key of that, which is for the values of its headers.
+        is_outdated: Whether the key was purged since it began, so that nothing is to be stored.
+        ended: Whether there was a response, rather than that it was cancelled.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_event",
+        "ended",
+        "entry",
+        "is_outdated",
+        "key",
+        "stored_under",
+    )
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.entry: Entry | None = None
+        self.stored_under: Key | None = None
+        self.ended = False
+        self.is_outdated = False
+        self._event: Any = None
+
+    async def wait(self) -> None:
+        """Waits until it is over."""
+        if self._event is None:  # PERF: made only when there is something to wait
+            from anyio import Event
+
+            self._event = Event()
+        await self._event.wait()
+
+    def finish(self) -> None:
+        """Ends the waiting."""
+        if self._event is not None:
+            self._event.set()
+
+
+class Flights:
+    """The requests under way."""
+
+    def __init__(self) -> None:
+        self._flights: dict[Key, Flight] = {}
+        # Those of streams too, which are over before they are stored.
+        self._all: WeakSet[Flight] = WeakSet()
+        self._unstored: OrderedDict[Key, None] = OrderedDict()
+
+    def under_way(self, key: Key) -> Flight | None:
+        """Returns the request to wait for, if there is one and it is worth it."""
+        return None if key in self._unstored else self._flights.get(key)
+
+    def begin(self, key: Key, *, alone: bool = False) -> Flight:
+        """Begins a request; unless it is `alone`, others can wait for it."""
+        flight = Flight(key)
+        self._all.add(flight)
+        if not alone:
+            self._flights[key] = flight
+        return flight
+
+    def outdate(self, cache: str, group: str | None = None) -> None:
+        """Has nothing stored of the requests under way for a cache, or a group of it."""
+        for flight in [*self._all]:
+            key = flight.key
+            if key.cache == cache and group in (None, key.group):
+                flight.is_outdated = True
+                if self._flights.get(key) is flight:
+                    del self._flights[key]
+
+    def end(self, key: Key, flight: Flight) -> None:
+        """Ends a request, and remembers whether the next ones should wait for each other."""
+        if self._flights.get(key) is flight:
+            del self._flights[key]
+        if flight.entry is not None:
+            self._unstored.pop(key, None)
+        elif flight.ended:
+            self._unstored[key] = None
+            if len(self._unstored) > _MOST_UNSTORED:
+                self._unstored.popitem(last=False)
+        flight.finish()

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""The keys of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+from urllib.parse import urljoin
+
+from kit.interface import Context
+from kit.interface.calls import call
+from kit.interface.paths import path_of_url
+
+from ._entries import Key
+from ._options import Options
+
+
+async def key_of(c: Context[Any, Any], options: Options, headers: Mapping[str, str]) -> Key | None:
+    """Returns the key of a request; None if its response is not to be stored.
+
+    Args:
+        c: The context.
+        options: The options.
+        headers: The headers of the request.
+    """
+    req = c.req
+    content = ""
+    if req.method == "QUERY":
+        found = await _content_of_query(c, options.max_query_body_size)
+        if found is None:
+            return None
+        content = f"QUERY {found}"
+    name = options.cache_name
+    if not isinstance(name, str):
+        name = await _text("cache_name", name, c)
+    if options.key_generator is not None:
+        return Key(name, await _text("key_generator", options.key_generator, c), content)
+    scope, host = req.raw.scope, headers.get("host")
+    if scope is None or host is None:
+        scheme, host, query = _parts(req.url)
+    else:  # PERF: the URL is not built
+        scheme, query = scope["scheme"], scope["query_string"].decode("latin-1")
+    # Separated by what none of them can contain: a client decides what Host is.
+    return Key(name, req.path, f"{scheme}\n{host.lower()}\n{query}\n{content}")
+
+
+def variant_of(key: Key, values: tuple[tuple[str, str | None], ...]) -> Key:
+    """Returns the key of the response for some values of request headers.
+
+    Args:
+        key: The key of the URL.
+        values: The headers that it depends on, with their values.
+    """
+    digest = sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()
+    return Key(key.cache, key.group, f"{key.rest}\n{digest}")
+
+
+async def paths_to_invalidate(c: Context[Any, Any], options: Options) -> list[tuple[str, str]]:
+    """Returns what a successful unsafe request has made invalid (RFC 9111, section 4.4).
+
+    Args:
+        c: The context, with the response.
+        options: The options.
+
+    Returns:
+        Pairs of the names of caches and of groups: that of the request, and those that Location
+        and Content-Location of the response name, if they are of the same origin.
+    """
+    name = options.cache_name
+    if not isinstance(name, str):
+        name = await _text("cache_name", name, c)
+    if options.key_generator is not None:
+        return [(name, await _text("key_generator", options.key_generator, c))]
+    url = c.req.url
+    groups = [c.req.path]
+    for header in ("location", "content-location"):
+        value = c.res.headers.get(header)
+        if value:
+            other = _joined(url, value)
+            if other is not None and _parts(other)[:2] == _parts(url)[:2]:
+                groups.append(path_of_url(other))
+    return [(name, group) for group in dict.fromkeys(groups)]
+
+
+async def _text(option: str, function: Any, c: Context[Any, Any]) -> str:
+    found: Any = await call(function, c)
+    if not isinstance(found, str):
+        raise TypeError(
+            f"cache({option}=...): the function returned {type(found).__name__}, expected a str"
+        )
+    return found
+
+
+async def _content_of_query(c: Context[Any, Any], most: int) -> str | None:
+    """Returns a digest of a request's content and of what says how to read it."""
+    declared = c.req.header("content-length") or ""
+    # PERF: a length of many digits is not converted.
+    if not declared.isascii() or not declared.isdigit() or len(declared) > 15:
+        return None
+    if not 0 < int(declared) <= most:
+        return None
+    digest = sha256()
+    for name in ("content-type", "content-encoding", "content-language"):
+        digest.update(repr(c.req.header(name)).encode())
+    digest.update(await c.req.bytes())
+    return digest.hexdigest()
+
+
+def _joined(url: str, value: str) -> str | None:
+    try:
+        return urljoin(url, value)
+    except ValueError:
+        return None
+
+
+def _parts(url: str) -> tuple[str, str, str]:
+    """Returns scheme, host and query of an absolute URL."""
+    scheme, _, rest = url.partition("://")
+    rest = rest.partition("#")[0]
+    before, _, query = rest.partition("?")
+    return scheme.lower(), before.partition("/")[0].lower(), query

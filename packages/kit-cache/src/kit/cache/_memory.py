@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""A store in the memory of the process."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from typing import NamedTuple
+
+from kit.interface.options import OptionChecks
+
+from ._entries import Entry, Key, Stored
+
+# About what the objects of an entry take, besides its texts and its body.
+_OVERHEAD_BYTES = 1000
+
+
+class _Kept(NamedTuple):
+    stored: Stored
+    size: int
+    ends_at: float
+
+
+class MemoryStore:
+    """Keeps responses in memory, those that were used last.
+
+    Args:
+        max_size: About how many bytes it may take.
+
+    Raises:
+        TypeError: If `max_size` is not an int.
+        ValueError: If it is below 1.
+    """
+
+    def __init__(self, max_size: int = 64 * 1024 * 1024) -> None:
+        self._max_size = OptionChecks("MemoryStore").number(
+            "max_size", max_size, least=1, unit="byte"
+        )
+        self._size = 0
+        self._kept: OrderedDict[Key, _Kept] = OrderedDict()
+        self._groups: dict[tuple[str, str], set[Key]] = {}
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return self._size
+
+    async def get(self, key: Key) -> Stored | None:
+        """Returns what was stored under a key."""
+        kept = self._kept.get(key)
+        if kept is None:
+            return None
+        if kept.ends_at <= time.monotonic():
+            self._remove(key)
+            return None
+        self._kept.move_to_end(key)
+        return kept.stored
+
+    async def set(self, key: Key, stored: Stored, ttl: float) -> None:
+        """Stores something, unless it is larger than all that fits."""
+        if key in self._kept:
+            self._remove(key)
+        size = _size_of(key, stored)
+        if size > self._max_size or ttl <= 0:
+            return
+        self._kept[key] = _Kept(stored, size, time.monotonic() + ttl)
+        self._groups.setdefault(key[:2], set()).add(key)
+        self._size += size
+        while self._size > self._max_size:
+            self._remove(next(iter(self._kept)))
+
+    async def delete(self, cache: str, group: str) -> None:
+        """Removes a group."""
+        for key in [*self._groups.get((cache, group), ())]:
+            self._remove(key)
+
+    async def clear(self, cache: str) -> None:
+        """Removes everything of a cache."""
+        for key in [key for key in self._kept if key.cache == cache]:
+            self._remove(key)
+
+    def _remove(self, key: Key) -> None:
+        self._size -= self._kept.pop(key).size
+        group = self._groups[key[:2]]
+        group.discard(key)
+        if not group:
+            del self._groups[key[:2]]
+
+
+def _size_of(key: Key, stored: Stored) -> int:
+    size = _OVERHEAD_BYTES + sum(len(part) for part in key)
+    if isinstance(stored, Entry):
+        size += len(stored.body) + sum(len(name) + len(value) for name, value in stored.headers)
+    return size

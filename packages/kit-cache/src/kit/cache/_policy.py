@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""Which responses may be stored, for how long, and whom they may be sent to (RFC 9111)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from kit.interface import Headers, KitRequest
+from kit.interface.conditional import parse_http_date
+from kit.interface.fields import list_members
+
+from ._control import parse_directives, seconds
+from ._entries import Entry
+
+# SPEC: section 3.1; and what a cache writes itself.
+_NOT_STORED = frozenset(
+    (
+        "age",
+        "connection",
+        "content-length",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authentication-info",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    )
+)
+# SPEC: RFC 9110, section 15, and RFC 6585: the statuses whose meaning is known.
+_UNDERSTOOD = frozenset((*range(200, 206), *range(300, 309), *range(400, 418), 421, 422, 426))
+_UNDERSTOOD |= {428, 429, 431, *range(500, 506)}
+# A response that depends on more headers than any sensible one is not stored.
+_MOST_VARYING = 20
+# SPEC: section 3.5.
+_FOR_AUTHORIZED = ("public", "s-maxage", "must-revalidate")
+# SPEC: sections 4.2.4, 5.2.2.2, 5.2.2.8 and 5.2.2.10.
+_MUST_REVALIDATE = ("must-revalidate", "proxy-revalidate", "s-maxage")
+
+
+class Storing(NamedTuple):
+    """How a response may be stored.
+
+    Attributes:
+        initial_age: How old it is, in seconds.
+        lifetime: For how long it is fresh, in seconds of age.
+        stale_while_revalidate: See `Entry`.
+        stale_if_error: See `Entry`.
+        must_revalidate: See `Entry`.
+        for_authorized: See `Entry`.
+        vary: The names of the headers that it depends on, in lower case, sorted.
+    """
+
+    initial_age: float
+    lifetime: float
+    stale_while_revalidate: float
+    stale_if_error: float
+    must_revalidate: bool
+    for_authorized: bool
+    vary: tuple[str, ...]
+
+
+def storing(
+    req: KitRequest, status: int, headers: Headers, statuses: Collection[int], now: float
+) -> Storing | None:
+    """Decides whether a response may be stored (section 3).
+
+    Args:
+        req: The request.
+        status: Status of the response.
+        headers: Headers of the response.
+        statuses: The statuses that may be stored.
+        now: Seconds since 1970-01-01 00:00:00 UTC.
+
+    Returns:
+        How it may be stored; None if it may not, or if it would be stale at once.
+    """
+    if status not in statuses or headers.has("set-cookie") or headers.has("content-range"):
+        return None
+    control = parse_directives(headers.get("cache-control"))
+    if not _is_allowed(req, status, control):
+        return None
+    vary = vary_names(headers.get("vary"))
+    if vary is None:
+        return None
+    lifetime = _lifetime(headers, control, now)
+    if lifetime is None:
+        return None
+    age = _initial_age(headers, now)
+    must_revalidate = any(name in control for name in _MUST_REVALIDATE)
+    found = Storing(
+        age,
+        lifetime,
+        0 if must_revalidate else seconds(control, "stale-while-revalidate") or 0,
+        0 if must_revalidate else seconds(control, "stale-if-error") or 0,
+        must_revalidate,
+        any(name in control for name in _FOR_AUTHORIZED),
+        vary,
+    )
+    usable = lifetime - age + max(found.stale_while_revalidate, found.stale_if_error)
+    return found if usable > 0 else None
+
+
+def vary_names(value: str | None) -> tuple[str, ...] | None:
+    """Returns the names in Vary, in lower case and sorted; None if nothing can match them."""
+    names = {name.lower() for name in list_members(value)}
+    if "*" in names or len(names) > _MOST_VARYING:
+        return None
+    return tuple(sorted(names))
+
+
+def vary_values(
+    headers: Mapping[str, str], names: Iterable[str]
+) -> tuple[tuple[str, str | None], ...]:
+    """Returns the values of request headers, without what makes no difference (section 4.1)."""
+    return tuple((name, _normal(headers.get(name))) for name in names)
+
+
+def stored_headers(headers: Headers, before: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Returns the headers of a response that are stored.
+
+    Args:
+        headers: Those of the response.
+        before: Those that outer middleware had set before it was made: each request gets its own.
+    """
+    unwanted = {name.strip().lower() for name in (headers.get("connection") or "").split(",")}
+    return tuple(
+        (name, value)
+        for name, value in headers.items()
+        if name not in _NOT_STORED and name not in unwanted and before.get(name) != value
+    )
+
+
+def may_be_sent(headers: Mapping[str, str], entry: Entry) -> bool:
+    """Returns whether a stored response may be sent to a request with these headers."""
+    return entry.for_authorized or "authorization" not in headers
+
+
+def _is_allowed(req: KitRequest, status: int, control: Mapping[str, str | None]) -> bool:
+    # SPEC: section 5.2.2.3: `must-understand` overrides `no-store`, for statuses that are known.
+    if "must-understand" in control:
+        if status not in _UNDERSTOOD:
+            return False
+    elif "no-store" in control:
+        return False
+    # What is `private` or `no-cache` for some fields is taken as if it were for all.
+    if "private" in control or "no-cache" in control:
+        return False
+    return req.header("authorization") is None or any(name in control for name in _FOR_AUTHORIZED)
+
+
+def _lifetime(headers: Headers, control: Mapping[str, str | None], now: float) -> float | None:
+    """Returns the freshness lifetime (section 4.2.1); None if none is given."""
+    for name in ("s-maxage", "max-age"):
+        found = seconds(control, name)
+        if found is not None:
+            return found
+    lines = headers.get_all("expires")
+    if not lines:
+        return None
+    expires = parse_http_date(lines[0])
+    if expires is None:
+        return 0
+    date = parse_http_date(headers.get("date"))
+    return max(0.0, expires - (now if date is None else date))
+
+
+def _initial_age(headers: Headers, now: float) -> float:
+    """Returns the age of a response when it is received (section 4.2.3)."""
+    date = parse_http_date(headers.get("date"))
+    apparent = 0.0 if date is None else max(0.0, now - date)
+    lines = headers.get_all("age")
+    value = seconds({"age": list_members(lines[0])[0] if lines and lines[0] else ""}, "age")
+    return max(apparent, float(value or 0))
+
+
+def _normal(value: str | None) -> str | None:
+    return None if value is None else ", ".join(list_members(value))

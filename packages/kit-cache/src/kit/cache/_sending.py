@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Makes responses of stored ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kit.interface import Context, Response
+from kit.interface.conditional import evaluate, parse_http_date
+
+from ._entries import Entry
+
+# SPEC: RFC 9110 section 15.4.5: what a 304 has to carry.
+_OF_NOT_MODIFIED = frozenset(
+    ("cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary")
+)
+
+
+def send(c: Context[Any, Any], entry: Entry, now: float, cache_status: str | None) -> Response:
+    """Returns a stored response, or a 304 if the client has it (RFC 9111, section 4.3.2).
+
+    Args:
+        c: The context.
+        entry: The stored response.
+        now: Seconds since 1970-01-01 00:00:00 UTC.
+        cache_status: What Cache-Status says; None for no such header.
+    """
+    headers = {**entry.fields, "age": str(int(entry.age(now)))}
+    if cache_status is not None:
+        own = headers.get("cache-status")
+        headers["cache-status"] = cache_status if own is None else f"{own}, {cache_status}"
+    if entry.status == 200 and _has_precondition(c):
+        modified = parse_http_date(headers.get("last-modified"))
+        status = evaluate(
+            c.req.method, c.req.header, etag=headers.get("etag"), last_modified=modified
+        )
+        if status == 304:
+            kept = {
+                name: value
+                for name, value in headers.items()
+                if name in _OF_NOT_MODIFIED or name in ("age", "cache-status")
+            }
+            return c.body(None, 304, kept)
+    return c.body(entry.body or None, entry.status, headers)
+
+
+def _has_precondition(c: Context[Any, Any]) -> bool:
+    header = c.req.header
+    return header("if-none-match") is not None or header("if-modified-since") is not None

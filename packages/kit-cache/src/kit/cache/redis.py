@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""A store in Redis, which the processes of several machines share.
+
+It needs the package redis: `pip install "kit-cache[redis]"`.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from secrets import token_bytes
+from typing import Any
+
+from kit.interface.options import OptionChecks
+
+from ._entries import Key, Stored, decode, encode
+
+try:
+    from redis.asyncio import Redis
+except ImportError as error:
+    raise ImportError(
+        'kit.cache.redis needs the package redis: pip install "kit-cache[redis]"'
+    ) from error
+
+__all__ = ("RedisStore",)
+
+_GENERATION_BYTES = 8
+_NO_GENERATION = bytes(_GENERATION_BYTES)
+# A response is kept for less time than Redis remembers that it was purged.
+_LONGEST_S = 6 * 86_400
+_REMEMBERED_S = 7 * 86_400
+
+
+class RedisStore:
+    """Keeps responses in Redis. It runs on asyncio alone, as redis-py does.
+
+    Responses that end are removed by Redis. Have it remove others if there are too many: with a
+    `maxmemory`, and a `maxmemory-policy` such as `allkeys-lru`.
+
+    A purge takes the same time however much it removes: it changes the generation of a group, which
+    every response of it carries. Redis Cluster is not supported.
+
+    Args:
+        client: A URL, such as `redis://localhost:6379/0`, or a client of `redis.asyncio`.
+        prefix: What the keys begin with.
+        timeout: After how many seconds a server that doesn't answer counts as failed; with a URL.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If one can't be used, or a client decodes what it reads.
+    """
+
+    def __init__(
+        self, client: str | Redis, *, prefix: str = "kit:cache:", timeout: float = 1.0
+    ) -> None:
+        check = OptionChecks("RedisStore")
+        check.number("timeout", timeout, least=0.001, unit="seconds", whole=False)
+        self._prefix = check.text("prefix", prefix)
+        if isinstance(client, str):
+            self._client: Any = Redis.from_url(
+                client, socket_timeout=timeout, socket_connect_timeout=timeout
+            )
+        elif isinstance(client, Redis):
+            if client.connection_pool.connection_kwargs.get("decode_responses"):
+                raise ValueError(
+                    "RedisStore() takes a client without decode_responses: responses are bytes"
+                )
+            self._client = client
+        else:
+            check.wrong_type("client", client, "a URL or a client of redis.asyncio")
+
+    async def get(self, key: Key) -> Stored | None:
+        """Returns what was stored under a key, unless it was purged since."""
+        data, *generations = await self._client.mget(
+            self._name("response", *key), *self._generations(key.cache, key.group)
+        )
+        present = _joined(generations)
+        if data is None or not data.startswith(present):
+            return None
+        return decode(data[len(present) :])
+
+    async def set(self, key: Key, stored: Stored, ttl: float) -> None:
+        """Stores something."""
+        # If it is purged between the two calls, it belongs to the past already.
+        generations = await self._client.mget(*self._generations(key.cache, key.group))
+        await self._client.set(
+            self._name("response", *key),
+            _joined(generations) + encode(stored),
+            px=max(1, int(min(ttl, _LONGEST_S) * 1000)),
+        )
+
+    async def delete(self, cache: str, group: str) -> None:
+        """Removes a group."""
+        await self._begin(self._generations(cache, group)[1])
+
+    async def clear(self, cache: str) -> None:
+        """Removes everything of a cache."""
+        await self._begin(self._generations(cache, "")[0])
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.aclose()
+
+    async def _begin(self, name: str) -> None:
+        await self._client.set(name, token_bytes(_GENERATION_BYTES), ex=_REMEMBERED_S)
+
+    def _generations(self, cache: str, group: str) -> tuple[str, str]:
+        return self._name("all", cache), self._name("group", cache, group)
+
+    def _name(self, kind: str, *parts: str) -> str:
+        # Hashed, as paths and queries may be long, and may contain what is secret.
+        digest = sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+        return f"{self._prefix}{kind}:{digest}"
+
+
+def _joined(generations: list[bytes | None]) -> bytes:
+    return b"".join(each or _NO_GENERATION for each in generations)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Runs async tests on asyncio and on trio, with a clock that stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import anyio
+import pytest
+from redis_server import RedisServer, missing
+
+# Far more than any test takes: it only turns a hang into a failure.
+LIMIT_S = 30.0
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Runs an async function; a test that takes it runs once on each event loop."""
+
+    def run(function: Callable[..., Awaitable[Any]], *args: Any) -> Any:
+        async def bounded() -> Any:
+            with anyio.fail_after(LIMIT_S):
+                return await function(*args)
+
+        return anyio.run(bounded, backend=request.param)
+
+    return run
+
+
+class Clock:
+    """The time, which passes when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1_790_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A clock that stands still."""
+    return Clock()
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """The URL of a Redis server."""
+    reason = missing()
+    if reason is not None:
+        pytest.skip(reason)
+    with TemporaryDirectory() as folder:
+        server = RedisServer(Path(folder))
+        try:
+            yield server.url
+        finally:
+            server.stop()

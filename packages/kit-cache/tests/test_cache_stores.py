@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: MIT
+"""What every store does, and what each of them does besides."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sqlite3
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from kit.cache import Entry, Key, MemoryStore, Variants, decode, encode
+from kit.cache.redis import RedisStore
+from kit.cache.sqlite import SQLiteStore
+
+KEY = Key("c", "/a", "http://localhost?")
+
+
+def entry(body: bytes = b"body", **changes: Any) -> Entry:
+    values: dict[str, Any] = {
+        "status": 200,
+        "headers": (("x-a", "1"),),
+        "body": body,
+        "stored_at": 1.5,
+        "initial_age": 0.0,
+        "lifetime": 60.0,
+        "stale_while_revalidate": 0.0,
+        "stale_if_error": 0.0,
+        "must_revalidate": False,
+        "for_authorized": False,
+        "vary": ("x-a",),
+    }
+    return Entry(**{**values, **changes})
+
+
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+def use(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Callable[[Callable[[Any], Awaitable[None]]], None]:
+    """Runs a test with a store of each kind."""
+
+    def make() -> Any:
+        if request.param == "memory":
+            return MemoryStore()
+        if request.param == "sqlite":
+            return SQLiteStore(tmp_path / "cache.db")
+        url = request.getfixturevalue("redis_url")
+        return RedisStore(url, prefix=f"{tmp_path.name}:")
+
+    def use(test: Callable[[Any], Awaitable[None]]) -> None:
+        async def run() -> None:
+            store = make()
+            try:
+                await test(store)
+            finally:
+                if hasattr(store, "close"):
+                    await store.close()
+
+        anyio.run(run)
+
+    return use
+
+
+def test_what_was_stored_is_found(use: Any) -> None:
+    async def test(store: Any) -> None:
+        assert await store.get(KEY) is None
+        await store.set(KEY, entry(), 60)
+        assert await store.get(KEY) == entry()
+        assert await store.get(KEY._replace(rest="x")) is None
+        await store.set(KEY, Variants(("a", "b")), 60)
+        assert await store.get(KEY) == Variants(("a", "b"))
+
+    use(test)
+
+
+def test_what_has_ended_is_not_found(use: Any) -> None:
+    async def test(store: Any) -> None:
+        await store.set(KEY, entry(), 0.001)
+        while await store.get(KEY) is not None:
+            await anyio.sleep(0.001)
+        await store.set(KEY, entry(b"new"), 60)
+        assert (await store.get(KEY)).body == b"new"
+
+    use(test)
+
+
+def test_a_group_is_removed(use: Any) -> None:
+    async def test(store: Any) -> None:
+        keys = [Key(c, g, r) for c in "ab" for g in ("/a", "/b") for r in "12"]
+        for key in keys:
+            await store.set(key, entry(), 60)
+        await store.delete("a", "/a")
+        await store.delete("a", "/absent")
+        found = [key for key in keys if await store.get(key) is not None]
+        assert found == [key for key in keys if key[:2] != ("a", "/a")]
+        await store.set(keys[0], entry(b"new"), 60)
+        assert (await store.get(keys[0])).body == b"new"
+        await store.clear("a")
+        found = [key for key in keys if await store.get(key) is not None]
+        assert found == [key for key in keys if key.cache == "b"]
+
+    use(test)
+
+
+def test_any_text_is_a_key(use: Any) -> None:
+    async def test(store: Any) -> None:
+        keys = [Key("c", "/\u00fc \u4e16", "?\n"), Key("c", "", ""), Key("c", "/a'--", '"')]
+        for number, key in enumerate(keys):
+            await store.set(key, entry(str(number).encode()), 60)
+        for number, key in enumerate(keys):
+            assert (await store.get(key)).body == str(number).encode()
+
+    use(test)
+
+
+# What is stored, as bytes
+
+
+@given(
+    st.builds(
+        entry,
+        st.binary(),
+        headers=st.lists(st.tuples(st.text(), st.text())).map(tuple),
+        lifetime=st.floats(0, 1e10),
+        vary=st.lists(st.text()).map(tuple),
+    )
+    | st.builds(Variants, st.lists(st.text()).map(tuple))
+)
+def test_what_was_encoded_is_decoded(stored: Any) -> None:
+    assert decode(encode(stored)) == stored
+
+
+@given(st.binary())
+def test_other_bytes_are_nothing(data: bytes) -> None:
+    found = decode(data)
+    assert found is None or encode(found)
+
+
+def test_an_older_format_is_nothing() -> None:
+    assert decode(b"\x93\x01\xcc\xc8\x90") is None
+
+
+# Memory
+
+
+def test_memory_keeps_what_was_used_last() -> None:
+    async def test() -> None:
+        store = MemoryStore(max_size=5000)
+        keys = [KEY._replace(rest=str(number)) for number in range(4)]
+        for key in keys[:3]:
+            await store.set(key, entry(bytes(400)), 60)
+        assert await store.get(keys[0]) is not None
+        await store.set(keys[3], entry(bytes(400)), 60)
+        assert [await store.get(key) is not None for key in keys] == [True, False, True, True]
+        assert 0 < store.size <= 5000
+        await store.set(KEY, entry(bytes(5000)), 60)
+        assert await store.get(KEY) is None
+        await store.set(keys[0], entry(), 0)
+        assert await store.get(keys[0]) is None
+        await store.clear("c")
+        assert store.size == 0
+
+    anyio.run(test)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (
+            lambda: MemoryStore(0),
+            ValueError,
+            "MemoryStore(max_size=0) can't be used: expected at least 1 byte",
+        ),
+        (lambda: MemoryStore("1"), TypeError, "MemoryStore(max_size=...) takes an int, not '1'"),
+        (lambda: SQLiteStore(7), TypeError, "SQLiteStore(path=...) takes a path, not 7"),
+        (
+            lambda: SQLiteStore(":memory:"),
+            ValueError,
+            "SQLiteStore(path=':memory:') can't be used: expected a file: use MemoryStore for the "
+            "memory of a process",
+        ),
+        (
+            lambda: SQLiteStore("/absent/cache.db"),
+            ValueError,
+            "SQLiteStore(path='/absent/cache.db') can't be used: expected a file in a folder, "
+            "/absent is none",
+        ),
+        (
+            lambda: SQLiteStore("cache.db", max_size=0),
+            ValueError,
+            "SQLiteStore(max_size=0) can't be used: expected at least 1 byte",
+        ),
+        (
+            lambda: RedisStore(7),
+            TypeError,
+            "RedisStore(client=...) takes a URL or a client of redis.asyncio, not 7",
+        ),
+        (
+            lambda: RedisStore("redis://localhost", timeout=0),
+            ValueError,
+            "RedisStore(timeout=0) can't be used: expected at least 0.001 seconds",
+        ),
+    ],
+)
+def test_a_wrong_argument_is_refused(
+    make: Callable[[], Any], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error) as raised:
+        make()
+    assert str(raised.value) == text
+
+
+# SQLite
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    async def test() -> None:
+        store = SQLiteStore(tmp_path / "cache.db")
+        await store.set(KEY, entry(), 60)
+        await store.close()
+
+    anyio.run(test)
+    assert (tmp_path / "cache.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_two_stores_share_a_file(tmp_path: Path) -> None:
+    async def test() -> None:
+        one, two = SQLiteStore(tmp_path / "cache.db"), SQLiteStore(tmp_path / "cache.db")
+        await one.set(KEY, entry(), 60)
+        assert await two.get(KEY) == entry()
+        await two.delete("c", "/a")
+        assert await one.get(KEY) is None
+        for store in (one, two):
+            await store.close()
+            await store.close()
+        await one.set(KEY, entry(), 60)
+        assert await two.get(KEY) == entry()
+        await one.close()
+        await two.close()
+
+    anyio.run(test)
+
+
+def test_a_file_that_is_full_makes_room(tmp_path: Path) -> None:
+    async def test() -> None:
+        store = SQLiteStore(tmp_path / "cache.db", max_size=20_000)
+        for number in range(101):
+            await store.set(KEY._replace(rest=str(number)), entry(bytes(1000)), 60 + number)
+        kept = [
+            number
+            for number in range(101)
+            if await store.get(KEY._replace(rest=str(number))) is not None
+        ]
+        assert 10 < len(kept) < 20
+        assert kept == [*range(101 - len(kept), 101)]
+        await store.close()
+
+    anyio.run(test)
+
+
+def test_what_has_ended_is_removed_from_the_file(tmp_path: Path) -> None:
+    async def test() -> None:
+        store = SQLiteStore(tmp_path / "cache.db")
+        await store.set(KEY, entry(), -1)
+        await store.set(KEY._replace(rest="x"), entry(), 60)
+        await store.close()
+
+    anyio.run(test)
+    with sqlite3.connect(tmp_path / "cache.db") as db:
+        assert db.execute("SELECT rest FROM responses_1").fetchall() == [("x",)]
+    db.close()
+
+
+def test_many_tasks_use_a_file_at_once(tmp_path: Path) -> None:
+    async def test() -> None:
+        store = SQLiteStore(tmp_path / "cache.db")
+
+        async def work(number: int) -> None:
+            key = KEY._replace(rest=str(number))
+            await store.set(key, entry(str(number).encode()), 60)
+            found = await store.get(key)
+            assert isinstance(found, Entry)
+            assert found.body == str(number).encode()
+
+        async with anyio.create_task_group() as group:
+            for number in range(50):
+                group.start_soon(work, number)
+        await store.close()
+
+    anyio.run(test)
+
+
+# Redis
+
+
+def test_a_client_may_be_given(redis_url: str, tmp_path: Path) -> None:
+    from redis.asyncio import Redis
+
+    async def test() -> None:
+        client = Redis.from_url(redis_url)
+        store = RedisStore(client, prefix=f"{tmp_path.name}:")
+        await store.set(KEY, entry(), 10 * 86_400)
+        assert await store.get(KEY) == entry()
+        [name] = [name async for name in client.scan_iter(f"{tmp_path.name}:*")]
+        assert 0 < await client.ttl(name) <= 6 * 86_400
+        await client.set(name, b"something else")
+        assert await store.get(KEY) is None
+        await client.aclose()
+        with pytest.raises(ValueError, match="decode_responses") as raised:
+            RedisStore(Redis.from_url(redis_url, decode_responses=True))
+        assert str(raised.value) == (
+            "RedisStore() takes a client without decode_responses: responses are bytes"
+        )
+
+    anyio.run(test)
+
+
+def test_what_is_stored_while_it_is_purged_is_gone(redis_url: str, tmp_path: Path) -> None:
+    async def test() -> None:
+        store = RedisStore(redis_url, prefix=f"{tmp_path.name}:")
+        other = RedisStore(redis_url, prefix=f"{tmp_path.name}:")
+        mget = store._client.mget
+
+        async def purged_after(*names: str) -> Any:
+            found = await mget(*names)
+            await other.delete("c", "/a")
+            return found
+
+        store._client.mget = purged_after
+        await store.set(KEY, entry(), 60)
+        store._client.mget = mget
+        assert await store.get(KEY) is None
+        await store.close()
+        await other.close()
+
+    anyio.run(test)
+
+
+def test_a_server_that_is_gone_is_an_error() -> None:
+    async def test() -> None:
+        store = RedisStore("redis://127.0.0.1:1", timeout=0.5)
+        with pytest.raises(RedisConnectionError):
+            await store.get(KEY)
+        await store.close()
+
+    anyio.run(test)
+
+
+def test_without_redis_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "redis.asyncio", None)
+    monkeypatch.delitem(sys.modules, "kit.cache.redis")
+    with pytest.raises(ImportError) as raised:
+        importlib.import_module("kit.cache.redis")
+    assert str(raised.value) == (
+        'kit.cache.redis needs the package redis: pip install "kit-cache[redis]"'
+    )

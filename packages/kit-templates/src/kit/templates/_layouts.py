@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Which layouts are around a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from kit.interface import Context
+from kit.interface.fields import add_vary
+from kit.interface.options import OptionChecks
+
+Layouts: TypeAlias = tuple[str, ...]
+"""Names of templates, from the innermost outwards."""
+
+_VARIABLE = "kit.templates.layouts"
+# What htmx (https://htmx.org/reference/#request_headers) sends: a page that is loaded by a boosted
+# link, or again since the browser lacks it in its history, takes the place of the whole page.
+_HTMX = ("HX-Request", "HX-Boosted", "HX-History-Restore-Request")
+
+
+def check_layouts(check: OptionChecks, layout: str | Iterable[str] | None) -> Layouts:
+    """Checks the option `layout`, or the argument of that name.
+
+    Raises:
+        TypeError: If it is not a str, several, or None.
+        ValueError: If a name is empty.
+    """
+    names = () if layout is None else check.texts("layout", layout)
+    if not all(names):
+        check.unusable("layout", layout, "names of templates")
+    return names
+
+
+def begin(c: Context[Any, Any], layouts: Layouts) -> None:
+    """Sets the layouts of a request, in place of all that were set before."""
+    c.set(_VARIABLE, layouts)
+
+
+def nest(c: Context[Any, Any], name: str) -> None:
+    """Adds a layout within those that were set before."""
+    c.set(_VARIABLE, (name, *(c.get(_VARIABLE) or ())))
+
+
+def current(c: Context[Any, Any]) -> Layouts:
+    """Returns the layouts of a request."""
+    return c.get(_VARIABLE) or ()
+
+
+def wants_part(c: Context[Any, Any]) -> bool:
+    """Returns whether htmx asks for a part of a page, in which the layout is there already."""
+    header = c.req.header
+    return header(_HTMX[0]) == "true" and header(_HTMX[1]) != "true" and header(_HTMX[2]) != "true"
+
+
+def vary_by_htmx(headers: Any) -> None:
+    """Adds to Vary what `wants_part` looks at."""
+    add_vary(headers, *_HTMX)

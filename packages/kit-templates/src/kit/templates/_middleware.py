@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""The factories: `templates`, which sets what `c.render` does, and `layout`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from jinja2 import BaseLoader, BytecodeCache, StrictUndefined, Undefined
+
+from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.options import OptionChecks
+
+from ._environment import make_environment
+from ._layouts import check_layouts, nest
+from ._templates import ContextFunction, Templates, check_context
+
+
+def templates(
+    directory: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+    *,
+    package: str | None = None,
+    loader: BaseLoader | None = None,
+    layout: str | Iterable[str] | None = None,
+    context: ContextFunction | Iterable[ContextFunction] = (),
+    globals: Mapping[str, Any] | None = None,
+    filters: Mapping[str, Callable[..., Any]] | None = None,
+    tests: Mapping[str, Callable[..., Any]] | None = None,
+    extensions: Iterable[str | type] = (),
+    undefined: type[Undefined] = StrictUndefined,
+    enable_async: bool = False,
+    auto_reload: bool = True,
+    bytecode_cache: str | os.PathLike[str] | BytecodeCache | None = None,
+    environment_options: Mapping[str, Any] | None = None,
+    htmx: bool = False,
+) -> Templates:
+    """Returns middleware that has `c.render` render Jinja templates.
+
+        app.use(templates("pages", layout="base.html"))
+        app.get("/books/:id", lambda c: c.render("book.html", book=find(c.req.param("id"))))
+
+    Values are escaped in every template, whatever its name. Besides the values that it is given, a
+    template sees `c`, `request` (which is `c.req`), and `csp_nonce` if kit-secure-headers made one.
+
+    `c.render(name, values=None, *, layout, block, stream, **named_values)` returns a response with
+    the status and the headers that were set before, or an awaitable of one if something had to be
+    awaited. A handler returns either. See `Templates.render_response`.
+
+    Args:
+        directory: The folder of the templates, or several, which are searched in order.
+        package: Name of a package with a folder `templates`, or package and folder, e.g.
+            `shop:pages`. Searched after `directory`.
+        loader: A loader of Jinja, in place of both.
+        layout: The template around each page, which has the page as `content`; or several, from
+            the innermost outwards. A call of `c.render` may name others, or None.
+        context: Functions `(c)`, plain or async, that return values for every template as a
+            mapping. Values given to `c.render` take precedence.
+        globals: Values and functions for every template, macros and imported ones too.
+        filters: Filters by name.
+        tests: Tests by name.
+        extensions: Extensions of Jinja, e.g. `"jinja2.ext.i18n"`.
+        undefined: What an unknown name is. Default: an error where it is printed or tested.
+        enable_async: Compile templates such that they await what expressions return, e.g. the
+            result of an async function or method. They take about twice as long.
+        auto_reload: Look for changes of a template each time it is rendered.
+        bytecode_cache: A folder for compiled templates, which is made if it doesn't exist, for a
+            faster start. Nobody else may write there: it holds code. Or a cache of Jinja.
+        environment_options: Further arguments of `jinja2.Environment`, e.g. `trim_blocks`.
+        htmx: Leave out the layout in answers to htmx, which swaps parts of a page, and add the
+            headers that this depends on to Vary.
+
+    Returns:
+        The middleware, for `app.use(...)`. It also renders outside of requests, e.g. for mails,
+        and checks all templates, see `Templates`.
+
+    Raises:
+        TypeError: If an option has the wrong type.
+        ValueError: If an option can't be used, a folder doesn't exist, or a layout has an error.
+        LookupError: If the layout doesn't exist.
+    """
+    check = OptionChecks("templates")
+    environment = make_environment(
+        check,
+        directory=directory,
+        package=package,
+        loader=loader,
+        globals=globals,
+        filters=filters,
+        tests=tests,
+        extensions=extensions,
+        undefined=undefined,
+        enable_async=enable_async,
+        auto_reload=auto_reload,
+        bytecode_cache=bytecode_cache,
+        environment_options=environment_options,
+    )
+    made = Templates(
+        environment,
+        layouts=check_layouts(check, layout),
+        context=check_context(check, context),
+        htmx=check.flag("htmx", htmx),
+    )
+    made.check_layouts()
+    return made
+
+
+def layout(name: str, /) -> AsyncMiddleware:
+    """Returns middleware that puts a layout around the pages of the routes that it covers.
+
+    The layout itself is put into those that were set before, on the way from the outermost in:
+
+        app.use(templates("pages", layout="base.html"))
+        app.use("/admin/*", layout("admin.html"))
+
+    Args:
+        name: The template, which has the page as `content`.
+
+    Returns:
+        The middleware, for `app.use(...)`. It comes after `templates`.
+
+    Raises:
+        TypeError: If `name` is not a str.
+        ValueError: If it is empty.
+    """
+    OptionChecks("layout").text("name", name, ".+", "the name of a template")
+
+    def layout(c: Context[Any, Any], next: Next) -> Awaitable[None]:
+        nest(c, name)
+        return next()
+
+    return layout

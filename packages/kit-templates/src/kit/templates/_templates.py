@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: MIT
+"""The middleware, which also renders outside of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
+from inspect import iscoroutinefunction
+from types import EllipsisType
+from typing import Any, NamedTuple, TypeAlias
+
+from jinja2 import Environment
+
+from kit.interface import Context, Next, Response
+from kit.interface.options import OptionChecks
+
+from ._layouts import Layouts, begin, check_layouts, current, vary_by_htmx, wants_part
+from ._loading import check_all
+from ._rendering import Page, Renderer
+from ._streams import AwaitingPageBody, Chunks, PageBody
+
+# Any lets a function annotate its context as the core's own class.
+ContextFunction: TypeAlias = Callable[[Any], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
+"""Returns values for every template: `def values(c)`, plain or async."""
+
+_TEMPLATES = ("html", "htm", "xml", "svg", "txt", "jinja", "jinja2", "j2")
+_ENDS_OF_JINJA = (".jinja2", ".jinja", ".j2")
+_TYPES = {
+    "svg": "image/svg+xml",
+    "txt": "text/plain; charset=UTF-8",
+    "xml": "application/xml; charset=UTF-8",
+}
+_NONCE = "secure_headers_nonce"  # of kit-secure-headers
+_CALL = OptionChecks("c.render")
+
+
+class _Asked(NamedTuple):
+    """A call of `c.render`.
+
+    Attributes:
+        c: The context.
+        page: What to render.
+        given: The values of the call.
+        stream: Whether to send it while it is rendered.
+    """
+
+    c: Context[Any, Any]
+    page: Page
+    given: Mapping[str, Any]
+    stream: bool
+
+
+class Templates:
+    """Middleware that has `c.render` render templates. `templates(...)` makes it.
+
+    Attributes:
+        environment: The environment of Jinja.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        *,
+        layouts: Layouts,
+        context: tuple[ContextFunction, ...],
+        htmx: bool,
+    ) -> None:
+        self.environment = environment
+        environment.globals.setdefault("flush", _no_flush)
+        self._renderer = Renderer(environment)
+        self._layouts = layouts
+        self._context = context
+        self._htmx = htmx
+        self._awaits = environment.is_async or any(iscoroutinefunction(each) for each in context)
+
+    def __call__(self, c: Context[Any, Any], next: Next) -> Awaitable[None]:
+        """Sets what `c.render` does."""
+        if self._layouts or current(c):
+            begin(c, self._layouts)
+        c.set_renderer(partial(self.render_response, c))
+        return next()
+
+    def render_response(
+        self,
+        c: Context[Any, Any],
+        name: str,
+        values: Any = None,
+        /,
+        *,
+        layout: str | Iterable[str] | EllipsisType | None = ...,
+        block: str | None = None,
+        stream: bool = False,
+        **named_values: Any,
+    ) -> Any:
+        """Renders a template as the response to a request; `c.render(name, ...)` calls it.
+
+        Args:
+            c: The context.
+            name: The template. It is sent as HTML, but for `.xml`, `.svg` and `.txt`.
+            values: Values as a mapping, a dataclass or a Struct of msgspec.
+            layout: The layouts around the page in place of those that were set, from the innermost
+                outwards; None for no layout.
+            block: Render this block of the template alone, and no layout.
+            stream: Send the page while it is rendered, a chunk at a time. An error before the end
+                of the first chunk is answered as any other. What the template sets isn't known to
+                the layouts, which are rendered first.
+            **named_values: Values by name, which take precedence. What is awaitable is awaited.
+
+        Returns:
+            The response, or an awaitable of it, if templates, values or context functions are
+            async.
+
+        Raises:
+            TemplateNotFound: If there is no such template.
+            LookupError: If the template has no such block.
+        """
+        layouts = current(c) if layout is ... else check_layouts(_CALL, layout)
+        if block is not None or (self._htmx and wants_part(c)):
+            layouts = ()
+        page = Page(name, block, layouts)
+        given = named_values if values is None else {**_fields_of(values), **named_values}
+        known: dict[str, Any] = {"c": c, "request": c.req}
+        nonce = c.get(_NONCE)
+        if nonce is not None:
+            known["csp_nonce"] = nonce
+        awaits = self._awaits or _has_awaitable(given)
+        if not (awaits or stream or self._context):
+            # PERF: what _respond() would do.
+            known.update(given)
+            return self._answer(c, page.name, self._renderer.text(page, known))
+        asked = _Asked(c, page, given, stream)
+        if awaits:
+            return self._respond_later(asked, known)
+        for index, function in enumerate(self._context):
+            added = function(c)
+            if hasattr(added, "__await__"):
+                return self._respond_later(asked, known, index, added)
+            known.update(_checked(function, added))
+        known.update(given)
+        return self._respond(asked, known)
+
+    def render(self, name: str, values: Any = None, /, **named_values: Any) -> str:
+        """Renders a template outside of requests, e.g. for a mail, without layout.
+
+        Args:
+            name: The template.
+            values: Values as a mapping, a dataclass or a Struct of msgspec.
+            **named_values: Values by name, which take precedence.
+
+        Raises:
+            TemplateNotFound: If there is no such template.
+            RuntimeError: If the templates are async: `await render_async(...)`.
+        """
+        if self.environment.is_async:
+            raise RuntimeError(
+                "templates(enable_async=True) has no render(): await render_async(...)"
+            )
+        return self._renderer.text(Page(name, None, ()), {**_fields_of(values), **named_values})
+
+    async def render_async(self, name: str, values: Any = None, /, **named_values: Any) -> str:
+        """Does what `render` does, and also with templates that are async."""
+        given = {**_fields_of(values), **named_values}
+        if self.environment.is_async:
+            return await self._renderer.text_later(Page(name, None, ()), given)
+        return self._renderer.text(Page(name, None, ()), given)
+
+    def check(self, *, extensions: Iterable[str] = _TEMPLATES) -> list[str]:
+        """Compiles all templates, and looks for those that they extend, include and import.
+
+        Meant for a test, or for the start of an app.
+
+        Args:
+            extensions: The ends of the names of templates, without dots.
+
+        Returns:
+            The names of the templates.
+
+        Raises:
+            TemplateSyntaxError: If a template has an error.
+            TemplateNotFound: If a template names one that doesn't exist.
+        """
+        return check_all(self.environment, OptionChecks("check").texts("extensions", extensions))
+
+    def check_layouts(self) -> None:
+        """Compiles the layouts.
+
+        Raises:
+            TemplateSyntaxError: If one has an error.
+            TemplateNotFound: If one doesn't exist.
+        """
+        for name in self._layouts:
+            self._renderer.get(name)
+
+    def _respond(self, asked: _Asked, values: dict[str, Any]) -> Response:
+        if not asked.stream:
+            return self._answer(asked.c, asked.page.name, self._renderer.text(asked.page, values))
+        chunks = Chunks()
+        body = PageBody(self._renderer.pieces(asked.page, {**values, "flush": chunks}), chunks)
+        whole = body.begin()
+        return self._answer(asked.c, asked.page.name, body if whole is None else whole)
+
+    async def _respond_later(
+        self, asked: _Asked, values: dict[str, Any], start: int = 0, added: Any = None
+    ) -> Response:
+        """Does what `_respond` does, once the values are there.
+
+        Args:
+            asked: The call.
+            values: The values so far.
+            start: The first context function whose values are missing.
+            added: What it returned, if it was called.
+        """
+        for function in self._context[start:]:
+            if added is None:
+                added = function(asked.c)
+            if hasattr(added, "__await__"):
+                added = await added
+            values.update(_checked(function, added))
+            added = None
+        for name, value in asked.given.items():
+            values[name] = await value if hasattr(value, "__await__") else value
+        if not self.environment.is_async:
+            return self._respond(asked, values)
+        if not asked.stream:
+            return self._answer(
+                asked.c, asked.page.name, await self._renderer.text_later(asked.page, values)
+            )
+        chunks = Chunks()
+        pieces = self._renderer.pieces_later(asked.page, {**values, "flush": chunks})
+        body = AwaitingPageBody(pieces, chunks)
+        whole = await body.begin()
+        return self._answer(asked.c, asked.page.name, body if whole is None else whole)
+
+    def _answer(self, c: Context[Any, Any], name: str, content: Any) -> Response:
+        kind = _type_of(name)
+        if kind is None and isinstance(content, str):
+            response = c.html(content)
+        else:
+            response = c.body(content, headers={"Content-Type": kind or "text/html; charset=UTF-8"})
+        if self._htmx:
+            vary_by_htmx(response.headers)
+        return response
+
+
+def check_context(check: OptionChecks, context: Any) -> tuple[ContextFunction, ...]:
+    """Checks the option `context`."""
+    if callable(context):
+        context = (context,)
+    elif not isinstance(context, Iterable) or isinstance(context, (str, bytes, Mapping)):
+        check.wrong_type("context", context, "a function (c) or a list of them")
+    return tuple(check.function("context", each, "(c)") for each in context)
+
+
+def _checked(function: ContextFunction, added: Any) -> Mapping[str, Any]:
+    if not isinstance(added, Mapping):
+        from kit.interface.signatures import describe
+
+        raise TypeError(
+            f"templates(context=...): {describe(function)} returned {type(added).__name__}, "
+            "expected a mapping of values"
+        )
+    return added
+
+
+def _fields_of(values: Any) -> Mapping[str, Any]:
+    if values is None:
+        return {}
+    if isinstance(values, Mapping):
+        return values
+    names = getattr(values, "__struct_fields__", None)
+    if names is None:
+        names = getattr(values, "__dataclass_fields__", None)
+    if names is None or isinstance(values, type):
+        raise TypeError(
+            "c.render() takes values as a mapping, a dataclass or a Struct, not "
+            f"{type(values).__name__}"
+        )
+    return {name: getattr(values, name) for name in names}
+
+
+def _has_awaitable(values: Mapping[str, Any]) -> bool:
+    # PERF: a generator expression would take three times as long.
+    for value in values.values():  # noqa: SIM110
+        if hasattr(value, "__await__"):
+            return True
+    return False
+
+
+def _type_of(name: str) -> str | None:
+    """Returns the Content-Type of what a template makes; None for HTML."""
+    # PERF: nearly all names end like this.
+    if name.endswith(".html"):
+        return None
+    for end in _ENDS_OF_JINJA:
+        name = name.removesuffix(end)
+    return _TYPES.get(name.rpartition(".")[2].lower())
+
+
+def _no_flush() -> str:
+    """The function `flush` of a template that is not streamed."""
+    return ""
