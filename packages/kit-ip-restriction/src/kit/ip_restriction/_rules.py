@@ -15,6 +15,8 @@ from ipaddress import (
 )
 from typing import Any, Literal, TypeAlias
 
+from kit.conninfo import parse_address
+
 AddressType: TypeAlias = Literal["IPv4", "IPv6"]
 
 _LENGTHS: dict[AddressType, int] = {"IPv4": 32, "IPv6": 128}
@@ -97,17 +99,10 @@ def read_address(text: str) -> tuple[AddressType, int] | None:
         Its type and its number; for an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), those
         of the IPv4 address. None if the text is not an address.
     """
-    try:
-        address = ip_address(text)
-    except ValueError:
+    address = parse_address(text)
+    if address is None:
         return None
-    number = int(address)
-    if address.version == 4:
-        return "IPv4", number
-    # APPSEC: no server reports a zone for other addresses, so it is forged.
-    if "%" in text and number >> 118 != 0xFE80 >> 6:
-        return None
-    return _canonical(number)
+    return ("IPv4" if isinstance(address, IPv4Address) else "IPv6"), int(address)
 
 
 def _canonical(number: int) -> tuple[AddressType, int]:

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""The connection of a request, as the server reports it.
+
+SPEC: ASGI, HTTP & WebSocket message format, "HTTP connection scope": `client` and `server`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any, Literal, TypeAlias
+
+from kit.interface import Context
+
+__all__ = ("ConnInfo", "RemoteAddress", "get_conn_info")
+
+Transport: TypeAlias = Literal["tcp", "udp", "unix"]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteAddress:
+    """The other end of a connection.
+
+    Attributes:
+        address: IP address, or another name that the server has for the client; None if it reports
+            none.
+        port: Port number; None if the server reports none.
+        transport: `"tcp"`, `"udp"` (HTTP/3) or `"unix"` (a Unix domain socket, which has neither
+            address nor port); None if it is not known.
+    """
+
+    address: str | None = None
+    port: int | None = None
+    transport: Transport | None = None
+
+    @property
+    def address_type(self) -> Literal["IPv4", "IPv6"] | None:
+        """What kind of IP address `address` is; None if it is none."""
+        try:
+            version = ip_address(self.address or "").version
+        except ValueError:
+            return None
+        return "IPv4" if version == 4 else "IPv6"
+
+
+@dataclass(frozen=True, slots=True)
+class ConnInfo:
+    """The connection that a request came by.
+
+    Attributes:
+        remote: The client's end.
+    """
+
+    remote: RemoteAddress
+
+
+def get_conn_info(c: Context[Any, Any]) -> ConnInfo:
+    """Returns the address of the client.
+
+    The client is the one that opened the connection to the server: behind a reverse proxy, the
+    proxy. To get the address of the proxy's client, tell the server to trust the proxy: it then
+    reads the headers that the proxy adds. For uvicorn that is `--forwarded-allow-ips` (by default
+    it trusts the machine it runs on), for granian
+    `granian.utils.proxies.wrap_asgi_with_proxy_headers`, for hypercorn `ProxyFixMiddleware`. Anyone
+    can send such headers, so trust no address but the proxy's. Where the server can't be told, use
+    `forwarded_conn_info`.
+
+    Args:
+        c: The context.
+
+    Returns:
+        The address, with None for all that the server does not report, which is everything for a
+        request made in process.
+    """
+    scope = c.req.raw.scope or {}
+    address, port = _end(scope.get("client"))
+    transport: Transport | None = None
+    if port is not None:
+        transport = "udp" if scope.get("http_version") == "3" else "tcp"
+    elif address is None:
+        # SPEC: `server` is a path without a port where the server listens on a Unix socket. An
+        # address without a port is from a proxy's header, which leaves open how it is reached.
+        path, server_port = _end(scope.get("server"))
+        transport = "unix" if path is not None and server_port is None else None
+    return ConnInfo(RemoteAddress(address, port, transport))
+
+
+def _end(end: Iterable[Any] | None) -> tuple[str | None, int | None]:
+    """Reads a pair of host and port.
+
+    They are str and int, or None, by the specification. Some servers write `""` and 0 for what they
+    don't know, and granian writes the port as text.
+    """
+    if end is None:
+        return None, None
+    host, port = end
+    return host or None, int(port or 0) or None
