@@ -299,7 +299,6 @@ def test_dates_beyond_the_years_of_four_digits(timestamp: float) -> None:
         ({}, None, None),
         ({"If-Match": '"a"'}, None, None),
         ({"If-Match": '"x,y", "a"'}, None, None),
-        ({"If-Match": " *\t"}, None, None),
         ({"If-Match": "*\xa0"}, 412, 412),
         ({"If-Match": "*"}, None, None),
         ({"If-Match": ' "b" '}, 412, 412),
@@ -311,7 +310,6 @@ def test_dates_beyond_the_years_of_four_digits(timestamp: float) -> None:
         ({"If-None-Match": '"a"'}, 304, 412),
         ({"If-None-Match": 'W/"a"'}, 304, 412),
         ({"If-None-Match": '"x", "a"'}, 304, 412),
-        ({"If-None-Match": " *\t"}, 304, 412),
         # Two lines, or what proxies make of one: a write must not overwrite.
         *(({"If-None-Match": value}, 304, 412) for value in ("*", "*, *", "*,", ", *", '*, "b"')),
         ({"If-None-Match": '"b", *'}, 304, 412),
@@ -393,6 +391,13 @@ def test_a_weak_tag_is_never_matched_strongly() -> None:
 def test_lists_on_several_lines_are_one() -> None:
     headers = Headers([("If-None-Match", '"b"'), ("If-None-Match", '"a"')])
     assert evaluate("GET", headers.get, etag='"a"') == 304
+
+
+def test_blanks_around_a_value_are_ignored() -> None:
+    # Headers strip them, other ways to get a value may not.
+    for value in (" *\t", ' "a"\t'):
+        assert evaluate("PUT", {"If-Match": value}.get, etag='"a"') is None
+        assert evaluate("PUT", {"If-None-Match": value}.get, etag='"a"') == 412
 
 
 def test_a_create_only_write_never_overwrites() -> None:

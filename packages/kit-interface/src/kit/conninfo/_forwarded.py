@@ -32,10 +32,10 @@ _LISTED_NODE = re.compile(rf"(?:\[({_ZONED})\]|({_IPV4}))(?::({_PORT}))?|({_ZONE
 _NODE = re.compile(rf"(?:\[({_IPV6})\]|({_IPV4}))(?::(?:({_PORT})|_[0-9A-Za-z._-]+))?()")
 _LAST_PORT = 65535
 
-# One element of Forwarded in a value that is written backwards. A quote within a quoted-string has
-# an odd number of backslashes before it, which here is behind it. Possessive, so that the time is
-# proportional to the length.
-_ELEMENT_BACKWARDS = re.compile(r'(?:[^",]++|"(?:[^"]++|"(?=\\(?:\\\\)*+(?!\\)))*+")*+')
+# One element of Forwarded in a value that is written backwards. The quote that opens a string has a
+# `=` before it, one within the string a backslash, which here are behind it. Possessive, so that
+# the time is proportional to the length.
+_ELEMENT_BACKWARDS = re.compile(r'(?:[^",]++|"(?:[^"]++|"(?=\\))*+")*+')
 _QUOTED = r'"(?:[^"\\]|\\.)*+"'
 # SPEC: section 4: pairs may be empty.
 _PAIR = re.compile(rf"[ \t]*+(?:({TOKEN})=({TOKEN}|{_QUOTED}))?+[ \t]*+(?:;|\Z)", re.DOTALL)
