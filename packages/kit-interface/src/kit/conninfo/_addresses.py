@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 __all__ = ("parse_address",)
@@ -12,16 +13,32 @@ _HOST_BITS = 118
 _LINK_LOCAL = 0xFE80 >> 6
 
 
-def parse_address(text: str) -> IPv4Address | IPv6Address | None:
+# PERF: the same clients send many requests. The longest address has 45 characters, the name of a
+# network interface 15; anything longer is kept out of the cache.
+_LONGEST_KEPT = 64
+_KEPT = 1024
+
+
+def parse_address(text: str | None) -> IPv4Address | IPv6Address | None:
     """Parses the IP address of a client, so that equal clients have equal addresses.
 
+    Call this before you compare the address of a connection: servers and proxies may write the same
+    one in several ways, e.g. `::ffff:192.0.2.7` and `192.0.2.7`.
+
     Args:
-        text: The address. The zone of a link-local IPv6 address (RFC 4007 section 11) is ignored.
+        text: The address, such as `get_conn_info(c).remote.address`. The zone of a link-local IPv6
+            address (RFC 4007 section 11) is ignored.
 
     Returns:
         The address; for an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), the IPv4 address.
-        None if the text is not an address, or has a zone without being link-local.
+        None if it is not a str with an address, or has a zone without being link-local.
     """
+    if not isinstance(text, str):  # ip_address would read an int, or bytes, as an address
+        return None
+    return _kept(text) if len(text) <= _LONGEST_KEPT else _parsed(text)
+
+
+def _parsed(text: str) -> IPv4Address | IPv6Address | None:
     try:
         address = ip_address(text)
     except ValueError:
@@ -34,3 +51,6 @@ def parse_address(text: str) -> IPv4Address | IPv6Address | None:
             return None
         address = IPv6Address(int(address))
     return address.ipv4_mapped or address
+
+
+_kept = lru_cache(_KEPT)(_parsed)

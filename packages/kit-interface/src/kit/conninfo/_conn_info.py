@@ -23,8 +23,9 @@ class RemoteAddress:
     """The other end of a connection.
 
     Attributes:
-        address: IP address, or another name that the server has for the client; None if it reports
-            none.
+        address: IP address as it was reported, or another name that the server has for the client;
+            None if it reports none. An IPv4 address may be written as an IPv6 one,
+            `::ffff:192.0.2.7`: call `parse_address` before you compare it.
         port: Port number; None if the server reports none.
         transport: `"tcp"`, `"udp"` (HTTP/3) or `"unix"` (a Unix domain socket, which has neither
             address nor port); None if it is not known.
@@ -36,7 +37,7 @@ class RemoteAddress:
 
     @property
     def address_type(self) -> Literal["IPv4", "IPv6"] | None:
-        """What kind of IP address `address` is; None if it is none."""
+        """What kind of IP address `address` is; None if it is not one."""
         try:
             version = ip_address(self.address or "").version
         except ValueError:

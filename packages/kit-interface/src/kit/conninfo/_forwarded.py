@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from kit.interface import Context
 from kit.interface.fields import TOKEN
@@ -16,18 +16,30 @@ from ._conn_info import ConnInfo, RemoteAddress
 
 __all__ = ("forwarded_conn_info",)
 
-ForwardedHeader: TypeAlias = Literal["X-Forwarded-For", "Forwarded"]
+ForwardedHeader: TypeAlias = Literal["X-Forwarded-For", "Forwarded", "x-forwarded-for", "forwarded"]
 
 _UNKNOWN = ConnInfo(RemoteAddress())
-# SPEC: RFC 7239 section 6: an IPv6 address is in brackets. X-Forwarded-For has it without them if
-# there is no port.
+_MOST_HOPS = 100
+
 _IPV6 = r"[0-9A-Fa-f]*:[0-9A-Fa-f:.]+"
-_NODE = re.compile(rf"(?:\[({_IPV6})\]|([0-9.]+))(?::([0-9]{{1,5}}))?|{_IPV6}", re.ASCII)
-# Possessive, so that the time is proportional to the length: a value is matched in one way alone.
-_QUOTED = r'"(?:[^"\\]|\\.)*+"'
-_PAIR = re.compile(rf"[ \t]*+({TOKEN})=({TOKEN}|{_QUOTED})[ \t]*+(;|,|\Z)", re.DOTALL)
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_IPV4 = r"[0-9.]+"
+_PORT = r"[0-9]{1,5}"
+# X-Forwarded-For has no standard: an IPv6 address has no brackets if there is no port, and may have
+# a zone.
+_ZONED = rf"{_IPV6}(?:%[0-9A-Za-z._~-]+)?"
+_LISTED_NODE = re.compile(rf"(?:\[({_ZONED})\]|({_IPV4}))(?::({_PORT}))?|({_ZONED})")
+# SPEC: RFC 7239 section 6: an IPv6 address is always in brackets; a port may be a hidden one.
+_NODE = re.compile(rf"(?:\[({_IPV6})\]|({_IPV4}))(?::(?:({_PORT})|_[0-9A-Za-z._-]+))?()")
 _LAST_PORT = 65535
+
+# One element of Forwarded in a value that is written backwards. The quote that opens a string has a
+# `=` before it, one within the string a backslash, which here are behind it. Possessive, so that
+# the time is proportional to the length.
+_ELEMENT_BACKWARDS = re.compile(r'(?:[^",]++|"(?:[^"]++|"(?=\\))*+")*+')
+_QUOTED = r'"(?:[^"\\]|\\.)*+"'
+# SPEC: section 4: pairs may be empty.
+_PAIR = re.compile(rf"[ \t]*+(?:({TOKEN})=({TOKEN}|{_QUOTED}))?+[ \t]*+(?:;|\Z)", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def forwarded_conn_info(
@@ -40,22 +52,31 @@ def forwarded_conn_info(
     left came with the request, and anyone can forge it.
 
     This is safe only if the app can't be reached except through those proxies, and if each of them
-    appends to the header. The address is unknown (None) if the header has too few members, or the
-    one that counts is not an IP address, with or without a port: `unknown` and names such as
-    `_hidden` (RFC 7239 section 6.3) are none.
+    appends to the header. Count them exactly: with a larger `trusted_hops`, clients choose their
+    address themselves; with a smaller one, it is the address of one of your proxies.
+
+    The address is unknown (None) if the header has too few members, or if the member that counts is
+    not an IP address, with or without a port: e.g. `unknown`, or a hidden name such as `_hidden`
+    (RFC 7239 section 6.3). An unknown address must be refused, not let through.
+
+    In X-Forwarded-For, `2001:db8::1:5000` is an address without a port: an IPv6 address with a port
+    is in brackets. In Forwarded, the members that proxies have added have to be well-formed; empty
+    ones don't count. What a client sends further left is not read.
 
     Args:
-        trusted_hops: How many proxies are between the clients and the app, all of them yours.
-        header: The header that the proxies append to. The other one is ignored, since a client
-            could send it.
+        trusted_hops: How many proxies are between the clients and the app, all of them yours; at
+            most 100.
+        header: The header that the proxies append to, in any case. The other one is ignored, since
+            a client could send it.
 
     Returns:
-        A function like `get_conn_info`. The transport is unknown, and so is the port where the
-        proxy reports none.
+        A function like `get_conn_info`. The transport is None, and so is the port if the proxy
+        reports none or hides it. The address is as the proxy writes it: call `parse_address` before
+        you compare it.
 
     Raises:
         TypeError: If `trusted_hops` is not an int.
-        ValueError: If `trusted_hops` is less than 1, or the header is another one.
+        ValueError: If `trusted_hops` is not between 1 and 100, or the header is another one.
 
     SPEC: RFC 7239, sections 4 and 6.
 
@@ -63,14 +84,19 @@ def forwarded_conn_info(
         app.use("/admin/*", ip_restriction(forwarded_conn_info(2), allow_list=["192.0.2.0/24"]))
     """
     check = OptionChecks("forwarded_conn_info")
-    check.number("trusted_hops", trusted_hops, least=1)
-    check.choice("header", header, ("X-Forwarded-For", "Forwarded"))
-    find = _listed if header == "X-Forwarded-For" else _forwarded
+    check.number("trusted_hops", trusted_hops, least=1, most=_MOST_HOPS)
+    name = header.lower() if isinstance(header, str) else header
+    if name == "x-forwarded-for":
+        find, node_pattern = _listed, _LISTED_NODE
+    elif name == "forwarded":
+        find, node_pattern = _forwarded, _NODE
+    else:
+        check.choice("header", header, ("X-Forwarded-For", "Forwarded"))
 
     def forwarded_conn_info(c: Context[Any, Any]) -> ConnInfo:
-        value = c.req.header(header)
+        value = c.req.header(name)
         node = find(value, trusted_hops) if value else None
-        return _UNKNOWN if node is None else ConnInfo(_remote(node))
+        return _UNKNOWN if node is None else ConnInfo(_remote(node, node_pattern))
 
     return forwarded_conn_info
 
@@ -84,33 +110,50 @@ def _listed(value: str, hops: int) -> str | None:
 
 def _forwarded(value: str, hops: int) -> str | None:
     """Returns the `for` of an element of Forwarded, counted from the right."""
-    # APPSEC: every element has to be well-formed. A quote that the client has left open would take
-    # in what proxies append, and so shift the count.
-    nodes: list[str | None] = [None]
+    # APPSEC: read from the right, so that nothing sent by the client, such as an open quote, can
+    # take in what proxies append. Only their elements have to be well-formed.
+    backwards = value[::-1]
     position = 0
     while True:
-        pair = _PAIR.match(value, position)
-        if pair is None:
+        found = cast(re.Match[str], _ELEMENT_BACKWARDS.match(backwards, position))
+        end = found.end()
+        if end < len(backwards) and backwards[end] != ",":  # a quote that nothing opens
             return None
-        name, text, end = pair.groups()
-        if name.lower() == "for":
-            if nodes[-1] is not None:  # SPEC: section 4: a parameter occurs once in an element
-                return None
-            nodes[-1] = _ESCAPED.sub(r"\1", text[1:-1]) if text[0] == '"' else text
+        element = found[0][::-1].strip(" \t")
+        if element:  # SPEC: RFC 9110 section 5.6.1.2: empty members of a list don't count
+            is_valid, node = _for_of(element)
+            hops -= 1
+            if not is_valid or not hops:
+                return node
+        if end == len(backwards):
+            return None
+        position = end + 1
+
+
+def _for_of(element: str) -> tuple[bool, str | None]:
+    """Returns whether an element is well-formed, and its `for`."""
+    node: str | None = None
+    position = 0
+    while position < len(element):
+        pair = _PAIR.match(element, position)
+        if pair is None:
+            return False, None
+        name, text = pair.groups()
+        if name is not None and name.lower() == "for":
+            if node is not None:  # SPEC: section 4: a parameter occurs once in an element
+                return False, None
+            node = _ESCAPED.sub(r"\1", text[1:-1]) if text[0] == '"' else text
         position = pair.end()
-        if end == ",":
-            nodes.append(None)
-        elif not end:
-            return nodes[-hops] if len(nodes) >= hops else None
+    return True, node
 
 
-def _remote(node: str) -> RemoteAddress:
+def _remote(node: str, pattern: re.Pattern[str]) -> RemoteAddress:
     """Reads an address with or without a port (RFC 7239, section 6)."""
-    found = _NODE.fullmatch(node)
+    found = pattern.fullmatch(node)
     if found is None:
         return RemoteAddress()
-    in_brackets, plain, digits = found.groups()
-    address = in_brackets or plain or node
+    in_brackets, ipv4, digits, bare = found.groups()
+    address = in_brackets or ipv4 or bare
     port = int(digits or 0)
     if port > _LAST_PORT or parse_address(address) is None:
         return RemoteAddress()

@@ -1,19 +1,34 @@
 # SPDX-License-Identifier: MIT
 """Conditional requests: entity tags, dates and preconditions (RFC 9110, sections 8.8 and 13).
 
-status = evaluate(c.req.method, c.req.header, etag='"v2"', last_modified=modified_at)
-if status is not None:
-    return c.body(None, status, {"ETag": '"v2"'})
+    headers = {"ETag": '"v2"', "Cache-Control": "no-cache"}
+    status = evaluate(c.req.method, c.req.header, etag='"v2"', last_modified=modified_at)
+    if status == 304:
+        return c.body(None, 304, headers)
+    if status == 412:
+        raise HTTPException(412, "Precondition Failed")
+
+A 304 has the headers Cache-Control, Content-Location, ETag, Expires and Vary that the 200 would
+have, and Last-Modified if there is no ETag (section 15.4.5). A 412 has none of them: they would
+describe the error.
 """
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from math import isfinite
+from typing import Literal, TypeAlias
+
+from ._entity_tags import (
+    EntityTag,
+    is_entity_tag,
+    members_of,
+    parse_entity_tag,
+    parse_entity_tags,
+    weakened,
+)
+from ._http_dates import format_http_date, parse_http_date
+from .options import OptionChecks
 
 __all__ = (
     "EntityTag",
@@ -30,183 +45,67 @@ __all__ = (
 GetField: TypeAlias = Callable[[str], str | None]
 """Returns the value of a request header, or None: `c.req.header`, or `get` of headers."""
 
-# SPEC: section 8.8.3: no blanks, no escapes; `W/` is case-sensitive.
-_ENTITY_TAG = re.compile(r'(W/)?"([!#-~\x80-\xff]*)"')
-# A comma within quotes separates nothing. Unlike in a quoted-string, a backslash escapes nothing.
-_MEMBER = re.compile(r'(?:[^",]+|"[^"]*"?)+')
-
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_MONTH = f"(?P<month>{'|'.join(_MONTHS)})"
-_TIME = "(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2})"
-# SPEC: section 5.6.7: IMF-fixdate, and the obsolete formats of RFC 850 and of asctime.
-_DATES = (
-    re.compile(
-        f"(?:{'|'.join(_DAYS)}), (?P<day>[0-9]{{2}}) {_MONTH} (?P<year>[0-9]{{4}}) {_TIME} GMT"
-    ),
-    re.compile(
-        "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, "
-        f"(?P<day>[0-9]{{2}})-{_MONTH}-(?P<year>[0-9]{{2}}) {_TIME} GMT"
-    ),
-    re.compile(f"(?:{'|'.join(_DAYS)}) {_MONTH} (?P<day>[ 0-9][0-9]) {_TIME} (?P<year>[0-9]{{4}})"),
-)
-_LONGEST_DATE = len("Wednesday, 31-Dec-99 23:59:59 GMT")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST_SECOND = -62_135_596_800  # 0001-01-01 00:00:00
-_LAST_SECOND = 253_402_300_799  # 9999-12-31 23:59:59
-
 # SPEC: section 13.2.1: methods that select no representation have no preconditions.
 _WITHOUT_PRECONDITIONS = frozenset(("CONNECT", "OPTIONS", "TRACE"))
 # SPEC: section 13.1.2. A QUERY is conditional as a GET is (draft-ietf-httpbis-safe-method-w-body).
 _ANSWERED_NOT_MODIFIED = frozenset(("GET", "HEAD", "QUERY"))
 
-
-class EntityTag(NamedTuple):
-    """An entity tag; `str` of it is the value of an ETag header.
-
-    Attributes:
-        opaque: What stands between the quotes.
-        weak: Whether it only says that two representations are equivalent, not that they are the
-            same bytes.
-    """
-
-    opaque: str
-    weak: bool = False
-
-    def __str__(self) -> str:
-        return f'W/"{self.opaque}"' if self.weak else f'"{self.opaque}"'
-
-    def matches(self, other: EntityTag, *, strong: bool = False) -> bool:
-        """Compares two entity tags (section 8.8.3.2).
-
-        Args:
-            other: The other one.
-            strong: Use the strong comparison, which no weak tag passes. The weak one compares what
-                is between the quotes alone.
-        """
-        return self.opaque == other.opaque and not (strong and (self.weak or other.weak))
-
-
-def parse_entity_tag(value: str) -> EntityTag | None:
-    """Parses one entity tag, e.g. the value of an ETag header (section 8.8.3).
-
-    Args:
-        value: The text, without blanks around it.
-
-    Returns:
-        The tag; None if the text is malformed, such as one without quotes.
-    """
-    found = _ENTITY_TAG.fullmatch(value)
-    return EntityTag(found[2], found[1] is not None) if found else None
-
-
-def parse_entity_tags(value: str | None) -> list[EntityTag]:
-    """Parses a list of entity tags, as If-Match and If-None-Match have them.
-
-    Args:
-        value: The value; that of several lines is joined by commas. None if there is none.
-
-    Returns:
-        The tags in order. Malformed members, and a `*`, are left out.
-    """
-    if not value:
-        return []
-    members = (parse_entity_tag(member.strip(" \t")) for member in _MEMBER.findall(value))
-    return [tag for tag in members if tag is not None]
-
-
-def weakened(etag: str) -> str:
-    """Returns an entity tag as a weak one (section 8.8.1).
-
-    What changes the bytes of a response, but not what they mean, weakens its ETag.
-
-    Args:
-        etag: The value of an ETag header. One that isn't a strong entity tag is returned as it is.
-    """
-    return f"W/{etag}" if etag.startswith('"') else etag
-
-
-def format_http_date(timestamp: float) -> str:
-    """Formats a point in time, e.g. for Last-Modified (section 5.6.7, IMF-fixdate).
-
-    Args:
-        timestamp: Seconds since 1970-01-01 00:00:00 UTC. Fractions are cut off.
-
-    Returns:
-        E.g. `Sun, 06 Nov 1994 08:49:37 GMT`.
-
-    Raises:
-        ValueError: If the year isn't between 1 and 9999.
-    """
-    if not _FIRST_SECOND <= timestamp < _LAST_SECOND + 1:
-        raise ValueError(
-            f"{timestamp!r:.100} can't be formatted as an HTTP date: "
-            "expected seconds since 1970 within the years 1 to 9999"
-        )
-    return _formatted(int(timestamp // 1))
-
-
-def parse_http_date(value: str | None) -> int | None:
-    """Parses a date in any of the three formats of HTTP (section 5.6.7).
-
-    The name of the day isn't compared with the date.
-
-    Args:
-        value: The value of a header such as If-Modified-Since; None if there is none.
-
-    Returns:
-        Seconds since 1970-01-01 00:00:00 UTC; None if it is no valid date.
-    """
-    if value is None or len(value) > _LONGEST_DATE:  # PERF: what is long isn't kept in the cache
-        return None
-    return _parsed(value)
+_EVALUATE = OptionChecks("evaluate")
+_RANGE_APPLIES = OptionChecks("range_applies")
 
 
 def evaluate(
     method: str,
     get: GetField,
     *,
-    etag: str | None = None,
+    etag: str | EntityTag | None = None,
     last_modified: float | None = None,
     exists: bool = True,
 ) -> Literal[304, 412] | None:
     """Evaluates the preconditions of a request, in the order of section 13.2.2.
 
-    To be called where the response would be a 2xx or 412 without them (section 13.2.1), and before
-    the method does anything. If-Range is not among them; see `range_applies`.
+    Call this before the method has an effect, and only if the response would otherwise be a 2xx or
+    412 (section 13.2.1). If-Range is not evaluated; see `range_applies`.
 
-    Entity tags are compared strongly for If-Match, weakly for If-None-Match. Malformed tags equal
-    none, so a malformed If-Match fails. Malformed dates are ignored.
+    Entity tags are compared strongly for If-Match, weakly for If-None-Match. Malformed tags never
+    match, so a malformed If-Match fails. A malformed If-None-Match fails for methods other than
+    GET, HEAD and QUERY; a `*` among its members counts as `*`, since several lines are joined by
+    commas. Malformed dates are ignored.
 
     Args:
         method: The method of the request.
         get: Returns the value of a request header, e.g. `c.req.header`.
-        etag: Value of the ETag header of the current representation; None if it has none.
-        last_modified: When it was modified, in seconds since 1970-01-01 00:00:00 UTC; None if that
-            is unknown.
-        exists: Whether there is a current representation.
+        etag: The ETag of the current representation, with its quotes; None if it has none. Text
+            from elsewhere may be malformed: pass what `parse_entity_tag` returns for it.
+        last_modified: When the current representation was modified, in seconds since
+            1970-01-01 00:00:00 UTC; None if that is unknown.
+        exists: Whether there is a current representation. Without one, `etag` and `last_modified`
+            are ignored.
 
     Returns:
-        The status to answer with, 304 or 412, or None to go on. A 304 has to carry the headers that
-        section 15.4.5 lists.
+        The status to answer with, 304 or 412, or None to go on.
+
+    Raises:
+        TypeError: If `etag` or `last_modified` has the wrong type.
+        ValueError: If `etag` is malformed, or `last_modified` is not finite.
     """
+    etag = _checked_etag(_EVALUATE, etag)
+    modified = _checked_time(_EVALUATE, last_modified)
     if method in _WITHOUT_PRECONDITIONS:
         return None
-    listed = get("If-Match")
-    if listed is not None:
-        if not _is_listed(listed, etag, exists=exists, strong=True):
-            return 412
-    elif last_modified is not None:
-        since = parse_http_date(get("If-Unmodified-Since"))
-        if since is not None and last_modified // 1 > since:
-            return 412
+    if not exists:
+        # SPEC: If-Match is false, If-None-Match is true, and dates are ignored.
+        return None if get("If-Match") is None else 412
+    if _was_changed(get, etag, modified):
+        return 412
+    is_read = method in _ANSWERED_NOT_MODIFIED
     listed = get("If-None-Match")
     if listed is not None:
-        if _is_listed(listed, etag, exists=exists, strong=False):
-            return 304 if method in _ANSWERED_NOT_MODIFIED else 412
-    elif last_modified is not None and method in _ANSWERED_NOT_MODIFIED:
+        if _is_named(listed, etag, is_read=is_read):
+            return 304 if is_read else 412
+    elif modified is not None and is_read:
         since = parse_http_date(get("If-Modified-Since"))
-        if since is not None and last_modified // 1 <= since:
+        if since is not None and modified <= since:
             return 304
     return None
 
@@ -214,84 +113,97 @@ def evaluate(
 def range_applies(
     get: GetField,
     *,
-    etag: str | None = None,
+    etag: str | EntityTag | None = None,
     last_modified: float | None = None,
+    date_is_strong: bool = False,
     now: float | None = None,
 ) -> bool:
     """Returns whether If-Range lets the Range of a request apply (section 13.1.5).
 
-    To be called once the other preconditions passed. If it returns False, the whole representation
-    is sent.
+    Call this after the other preconditions pass. If it returns False, send the whole
+    representation.
 
     Args:
         get: Returns the value of a request header, e.g. `c.req.header`.
-        etag: Value of the ETag header of the current representation; None if it has none. A weak
-            one matches nothing.
-        last_modified: When it was modified, in seconds since 1970-01-01 00:00:00 UTC; None if that
-            is unknown. If-Range has to have exactly this date, which counts only if it is at least
-            one second old: until then the representation might change once more within that second
-            (section 8.8.2.2).
-        now: The present time, in the same unit; default that of the clock.
+        etag: The ETag of the current representation, with its quotes; None if it has none. A weak
+            one never matches.
+        last_modified: When the current representation was modified, in seconds since
+            1970-01-01 00:00:00 UTC; None if that is unknown.
+        date_is_strong: Whether a date in If-Range matches if it equals `last_modified`. Otherwise
+            no date ever matches. Pass True only if no two representations of the resource have the
+            same date: it never changes twice within one second, and its codings have different
+            dates (section 8.8.2.2). The modification times of files don't prove that.
+        now: The present time, in the same unit, for dates with a year of two digits. Default: the
+            system clock.
 
     Returns:
         True if there is no If-Range, or if it matches.
+
+    Raises:
+        TypeError: If `etag` or `last_modified` has the wrong type.
+        ValueError: If `etag` is malformed, or `last_modified` is not finite.
     """
+    etag = _checked_etag(_RANGE_APPLIES, etag)
+    modified = _checked_time(_RANGE_APPLIES, last_modified)
     value = get("If-Range")
     if value is None:
         return True
     asked = parse_entity_tag(value)
     if asked is not None:
-        current = None if etag is None else parse_entity_tag(etag)
-        return current is not None and asked.matches(current, strong=True)
-    since = parse_http_date(value)
-    if since is None or last_modified is None or last_modified // 1 != since:
-        return False
-    return since + 1 <= (time.time() if now is None else now)
+        return _is_among([asked], etag, strong=True)
+    return date_is_strong and modified is not None and modified == parse_http_date(value, now=now)
 
 
-def _is_listed(value: str, etag: str | None, *, exists: bool, strong: bool) -> bool:
-    if value.strip(" \t") == "*":
-        return exists
-    current = None if etag is None else parse_entity_tag(etag)
-    if current is None:
-        return False
-    return any(current.matches(tag, strong=strong) for tag in parse_entity_tags(value))
+def _checked_etag(check: OptionChecks, etag: str | EntityTag | None) -> str | EntityTag | None:
+    if etag is None or isinstance(etag, EntityTag):
+        return etag
+    if not isinstance(etag, str):
+        check.wrong_type("etag", etag, "a str or an EntityTag")
+    if not is_entity_tag(etag):
+        check.unusable("etag", etag, "an entity tag with its quotes, such as '\"v2\"'")
+    return etag
 
 
-@lru_cache(maxsize=256)
-def _formatted(timestamp: int) -> str:
-    at = _EPOCH + timedelta(seconds=timestamp)
-    day, month = _DAYS[at.weekday()], _MONTHS[at.month - 1]
-    return f"{day}, {at.day:02} {month} {at.year:04} {at:%H:%M:%S} GMT"
-
-
-@lru_cache(maxsize=256)
-def _parsed(value: str) -> int | None:
-    for pattern in _DATES:
-        found = pattern.fullmatch(value)
-        if found:
-            break
-    else:
-        return None
-    year, second = int(found["year"]), int(found["second"])
-    if len(found["year"]) == 2:
-        this_year = time.gmtime().tm_year
-        year += this_year // 100 * 100
-        # SPEC: section 5.6.7: what seems to be more than 50 years ahead is in the past.
-        if year > this_year + 50:
-            year -= 100
-    if second > 60:
-        return None
-    try:
-        minute = datetime(
-            year,
-            _MONTHS.index(found["month"]) + 1,
-            int(found["day"]),
-            int(found["hour"]),
-            int(found["minute"]),
-            tzinfo=UTC,
+def _checked_time(check: OptionChecks, last_modified: float | None) -> float | None:
+    """Returns a time rounded down to whole seconds, as dates in headers are."""
+    if last_modified is None or type(last_modified) is int:
+        return last_modified
+    if not isinstance(last_modified, (int, float)):
+        check.wrong_type(
+            "last_modified", last_modified, "seconds since 1970, such as modified_at.timestamp()"
         )
-    except ValueError:
-        return None
-    # A leap second, :60, is the first one of the next minute, as in POSIX.
-    return (minute - _EPOCH) // timedelta(seconds=1) + second
+    if not isfinite(last_modified):
+        check.unusable("last_modified", last_modified, "a finite number")
+    return last_modified // 1
+
+
+def _was_changed(get: GetField, etag: str | EntityTag | None, modified: float | None) -> bool:
+    """Returns whether If-Match, or else If-Unmodified-Since, fails."""
+    listed = get("If-Match")
+    if listed is not None:
+        if listed.strip(" \t") == "*":
+            return False
+        return not _is_among(parse_entity_tags(listed), etag, strong=True)
+    if modified is None:
+        return False
+    since = parse_http_date(get("If-Unmodified-Since"))
+    return since is not None and modified > since
+
+
+def _is_named(listed: str, etag: str | EntityTag | None, *, is_read: bool) -> bool:
+    """Returns whether If-None-Match names the current representation, or may name it."""
+    if etag is not None and listed == str(etag):  # PERF: by far the most frequent case
+        return True
+    members = members_of(listed)
+    if "*" in members:
+        return True
+    tags = [tag for member in members if (tag := parse_entity_tag(member)) is not None]
+    # APPSEC: it keeps a write from overwriting, so what can't be read must not let the write pass.
+    if not is_read and (not tags or len(tags) < len(members)):
+        return True
+    return _is_among(tags, etag, strong=False)
+
+
+def _is_among(tags: list[EntityTag], etag: str | EntityTag | None, *, strong: bool) -> bool:
+    current = parse_entity_tag(etag) if isinstance(etag, str) else etag
+    return current is not None and any(current.matches(tag, strong=strong) for tag in tags)
