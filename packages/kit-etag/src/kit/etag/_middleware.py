@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next, Response
 from kit.interface.calls import call
-from kit.interface.conditional import evaluate, parse_http_date
+from kit.interface.conditional import evaluate, parse_entity_tag, parse_http_date
 from kit.interface.options import OptionChecks
 
 __all__ = ("GenerateDigest", "etag")
@@ -112,7 +112,10 @@ def etag(
         modified = headers.get("Last-Modified")
         if tag is None and modified is None:
             return
-        status = evaluate(method, req.header, etag=tag, last_modified=parse_http_date(modified))
+        # A handler's own field may be malformed: it is then no validator.
+        validator = None if tag is None else parse_entity_tag(tag)
+        when = parse_http_date(modified)
+        status = evaluate(method, req.header, etag=validator, last_modified=when)
         if status is None:
             return
         await _close(res)

@@ -118,7 +118,7 @@ def rate_limit(
     check = OptionChecks("rate_limit")
     checked = read_limits(check, limits)
     _check_counting(check, key, strategy, cost, checked)
-    check.number("trusted_hops", trusted_hops, least=0)
+    check.number("trusted_hops", trusted_hops, least=0, most=100)
     check.number("ipv6_prefix", ipv6_prefix, least=1, most=128, unit="bits")
     check.flag("headers", headers)
     if on_limit is not None:
