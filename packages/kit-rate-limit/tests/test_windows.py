@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
+from threading import Barrier, Thread
+from time import sleep
 from typing import Any
 
 import pytest
@@ -203,3 +205,30 @@ def test_a_million_keys_are_not_all_kept() -> None:
         counting.now_ms += 61_000
         counting.count(f"{number}", 1)
     assert len(counting.store) == 2
+
+
+class Yielding(str):
+    """A key that lets other threads run whenever a dict looks for it."""
+
+    def __hash__(self) -> int:
+        sleep(0)
+        return super().__hash__()
+
+
+@pytest.mark.parametrize("strategy", ["fixed", "sliding"])
+def test_threads_are_allowed_exactly_the_limit(strategy: Any) -> None:
+    count = MemoryStore().counter("", (Limit(1, 3600),), strategy)
+    keys = [Yielding(number) for number in range(200)]
+    begin = Barrier(4)
+    allowed: list[str] = []
+
+    def ask() -> None:
+        begin.wait()
+        allowed.extend(key for key in keys if count(key, 1).allowed)
+
+    threads = [Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(allowed, key=int) == keys

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -41,6 +42,7 @@ class MemoryStore:
         self._half = check.number("max_keys", max_keys, least=2) // 2
         self._clock: Callable[[], float] = check.function("clock", clock, "()")
         self._tables: dict[tuple[str, Strategy, int], _Table] = {}
+        self._lock = Lock()
 
     def __len__(self) -> int:
         """Returns how many counters are kept, expired ones included."""
@@ -59,7 +61,14 @@ class MemoryStore:
             table = self._tables.setdefault(place, _Table(self._half, window))
             pairs.append((window, table))
 
+        lock = self._lock
+
         def count(key: str, cost: int) -> RateLimitState:
+            # Event loops in several threads may share the store.
+            with lock:
+                return count_alone(key, cost)
+
+        def count_alone(key: str, cost: int) -> RateLimitState:
             now = int(clock() * 1000)
             found = [(window, table.state(key, now)) for window, table in pairs]
             waits = [window.wait_ms(state, cost, now) for window, state in found]
