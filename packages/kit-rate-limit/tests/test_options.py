@@ -173,12 +173,19 @@ def test_a_text_that_is_no_limit_is_refused(text: str) -> None:
             ("1/day",),
             {"exempt": ["10.0.0.1/8"]},
             ValueError,
-            "rate_limit(exempt=...) has '10.0.0.1/8', which is no network: expected one such as "
+            "rate_limit(exempt=...) has '10.0.0.1/8', which is not a network: expected one such as "
             "'10.0.0.0/8' or '2001:db8::/32', without bits after the prefix, or an address",
         ),
         (
             ("1/day",),
             {"exempt": ["0.0.0.0/0"]},
+            ValueError,
+            "rate_limit(exempt=...) has '0.0.0.0/0', which exempts everybody: leave the "
+            "middleware out",
+        ),
+        (
+            ("1/day",),
+            {"exempt": ["::ffff:0:0/96"]},
             ValueError,
             "rate_limit(exempt=...) has '0.0.0.0/0', which exempts everybody: leave the "
             "middleware out",
@@ -196,6 +203,13 @@ def test_a_text_that_is_no_limit_is_refused(text: str) -> None:
             TypeError,
             "rate_limit(store=...) takes a MemoryStore, a RedisStore, StorageStore(...) for a "
             "storage of limits, or an object with a method counter, not 'redis://localhost'",
+        ),
+        (
+            ("1/day",),
+            {"store": MemoryStore},
+            TypeError,
+            "rate_limit(store=...) takes a MemoryStore, a RedisStore, StorageStore(...) for a "
+            f"storage of limits, or an object with a method counter, not {MemoryStore!r}",
         ),
         (
             ("1/day",),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Limits: how much in how long, and the texts that say so."""
+"""Limits, and the texts they are written as."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXPECTED = "an amount and a time, such as '100/minute', '5 per 10 seconds' or '
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much a client may use in a window of time.
+    """How much a client may use in a window.
 
     Attributes:
         amount: How many requests, or how much of what they cost, from 1 to 999,999,999,999,999.
