@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -532,3 +533,28 @@ async def test_streams_stay_streams() -> None:
     response = await app.request("/stream")
     assert response.headers.get("RateLimit") == '"1/minute";r=0;t=60'
     assert await response.text() == "ab"
+
+
+async def test_a_store_that_fails_now_and_then_writes_few_lines(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    numbers = itertools.count()
+
+    class Overloaded:
+        def counter(self, *arguments: Any) -> Any:
+            inner = MemoryStore().counter(*arguments)
+
+            def count(key: str, cost: int) -> RateLimitState:
+                if next(numbers) % 2 == 0:
+                    raise RateLimitStoreError("too late")
+                return inner(key, cost)
+
+            return count
+
+    app = app_with("100/minute", store=Overloaded(), name="a")
+    with caplog.at_level("INFO", "kit"):
+        assert await statuses(app, 40) == [503, 200] * 20
+    assert [record.getMessage() for record in caplog.records if "limit" in record.message] == [
+        "Rate limit: too late; until the store recovers, requests are refused with 503",
+        "Rate limit: the store has recovered",
+    ]
