@@ -161,7 +161,9 @@ def test_expired_counters_are_removed(strategy: Any) -> None:
     assert len(counting.store) <= 5
 
 
-def test_a_full_store_forgets_what_was_not_used_for_the_longest_time() -> None:
+def test_a_full_store_forgets_what_was_not_used_for_the_longest_time(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     counting = Counting([Limit(1, 60)], "fixed", max_keys=100)
     for number in range(1000):
         assert counting.count(f"{number}", 1).allowed
@@ -169,6 +171,19 @@ def test_a_full_store_forgets_what_was_not_used_for_the_longest_time() -> None:
         # One that is used is kept.
         assert counting.count("steady", 1).allowed == (number == 0)
     assert counting.count("0", 1).allowed
+    assert [record.getMessage() for record in caplog.records] == [
+        "Rate limit: MemoryStore(max_keys=100) has too little room: it may forget clients before "
+        "their windows end"
+    ]
+
+
+def test_a_store_that_is_large_enough_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    counting = Counting([Limit(1, 60)], "fixed", max_keys=100)
+    for minute in range(5):
+        for number in range(50):
+            assert counting.count(f"{minute} {number}", 1).allowed
+        counting.now_ms += 60_000
+    assert not caplog.records
 
 
 def test_a_counter_that_is_used_when_the_store_is_full_is_kept() -> None:
