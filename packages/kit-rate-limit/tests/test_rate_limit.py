@@ -175,6 +175,11 @@ async def test_headers_can_be_turned_off() -> None:
         assert response.headers.get("RateLimit-Policy") is None
     assert response.headers.get("Retry-After") == "60"
     assert "violated-policies" not in await response.json()
+    app = app_with("1/minute", headers=False, on_limit=lambda c, state: c.text("Wait", 429))
+    await app.request("/")
+    response = await app.request("/")
+    assert response.headers.get("RateLimit") is None
+    assert response.headers.get("Retry-After") == "60"
 
 
 async def test_what_one_limit_refuses_no_other_counts(clock: Any) -> None:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
+import weakref
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -183,6 +185,21 @@ def test_loops_that_run_in_turn_keep_their_connections(redis: RedisServer) -> No
         runner.close()
     # One for each loop, and the one that asks.
     assert asyncio.run(connections()) - before == 3
+
+
+def test_a_store_keeps_no_loop_that_is_closed() -> None:
+    app = app_with("9/hour", store=RedisStore("redis://127.0.0.1:1"))
+    loops: list[weakref.ref[asyncio.AbstractEventLoop]] = []
+
+    async def once() -> None:
+        loops.append(weakref.ref(asyncio.get_running_loop()))
+        assert await statuses(app, 1) == [503]
+
+    for _ in range(3):
+        asyncio.run(once())
+    gc.collect()
+    # The first is kept by the exception in the log.
+    assert loops[1]() is None
 
 
 async def test_a_server_that_is_killed_and_started_again(

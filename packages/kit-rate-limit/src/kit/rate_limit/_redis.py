@@ -117,8 +117,8 @@ class RedisStore:
             from ._script import SCRIPT
 
             # Connections belong to the loop that made them; those of a closed one are lost.
-            for each in [each for each in self._made if each.is_closed()]:
-                del self._made[each]
+            for each in [each for each in tuple(self._made) if each.is_closed()]:
+                self._made.pop(each, None)
             client = self._connect()
             made = self._made[loop] = client, client.register_script(SCRIPT)
         return made[1]
