@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What clients get within and beyond limits, and whom a request is counted for."""
+"""Requests within and over limits, and the clients that they are counted for."""
 
 from __future__ import annotations
 

@@ -244,7 +244,7 @@ async def test_a_server_that_hangs(redis: RedisServer) -> None:
     await store.close()
 
 
-async def test_an_unreachable_server_tells_nothing_secret(
+async def test_an_unreachable_server_reveals_no_password(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     app = app_with("5/hour", store=RedisStore("redis://:s3cret@127.0.0.1:1"))
@@ -263,9 +263,9 @@ def test_it_carries_the_503_too() -> None:
 
 
 def workers(url: str, strategy: str, seconds: int) -> list[tuple[float, float, int]]:
-    """Returns what processes were allowed that ask as fast as they can, all at once.
+    """Returns what many processes were allowed that count as fast as they can at the same time.
 
-    Each has the time before and after it, and what remained.
+    Each item is the time before, the time after, and what remained.
     """
     command = [sys.executable, str(WORKER), url, strategy, str(PER_SECOND), str(seconds)]
     processes = [
