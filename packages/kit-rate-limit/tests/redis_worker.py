@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Asks as often as it can, and prints what was allowed: FILE URL STRATEGY LIMIT SECONDS."""
+"""Counts as fast as it can, and prints what was allowed: FILE URL STRATEGY LIMIT SECONDS."""
 
 from __future__ import annotations
 

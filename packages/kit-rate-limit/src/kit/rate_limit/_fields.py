@@ -39,7 +39,7 @@ def field_writer(
     starts = [f'"{name}";r=' for name in names]
 
     def write(c: Context[Any, Any], state: RateLimitState) -> None:
-        # Appended, since there may be a limiter further out.
+        # Appended to those of inner limiters.
         c.header("RateLimit-Policy", policies, append=True)
         items = [
             f"{start}{window.remaining};t={ceil(window.reset)}"
@@ -60,7 +60,7 @@ def quota_exceeded(state: RateLimitState, names: list[str] | None) -> ProblemErr
 
     Args:
         state: What was decided.
-        names: Names of the policies; None if they are not to be told.
+        names: Names of the policies; None to leave them out.
     """
     seconds = retry_after(state)
     members: dict[str, Any] = {}

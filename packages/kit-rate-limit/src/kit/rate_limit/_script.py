@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The script by which Redis counts: all windows of a key in one step."""
+"""The script that counts in Redis: all windows of a key in one step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ("SCRIPT",)
 
 # One hash for each key, with a field for each window: `f60` for a fixed window of 60 seconds, with
 # its end and what is used; `s60` for a sliding one, with the number of each slice and what is used
-# in it. The clock is that of the server, so that those of the machines may differ.
+# in it. The clock is the server's, since those of the machines may differ.
 #
 # KEYS[1]: the hash. ARGV: the cost, and for each window its field, amount and milliseconds.
 # Returns 1 if the request is allowed, else 0, and for each window what is used, the milliseconds

@@ -19,9 +19,9 @@ __all__ = ("StorageStore",)
 class StorageStore:
     """Keeps counters in a storage of the library limits: Memcached, MongoDB, Redis Cluster, ...
 
-    limits knows no step that counts by several windows at once. A request is tested by each limit
-    first, and then counted by each. So requests that come at the same time never get more than the
-    limit of a fixed window, but those that one limit refuses may use up another.
+    limits can't count by several windows in one step. A request is tested by each limit first, and
+    then counted by each. So concurrent requests never get more than the limit of a fixed window,
+    but those that one limit refuses may use up another.
 
     A sliding window is the moving window of limits where the storage has it, else its sliding
     window counter, which estimates.

@@ -18,7 +18,7 @@ class Window(Protocol):
 
     Attributes:
         limit: The limit.
-        life_ms: How long after its last change a state counts.
+        life_ms: How long a state counts after its last change.
     """
 
     limit: Limit
@@ -28,20 +28,20 @@ class Window(Protocol):
         """Returns the state of a key that has used nothing."""
 
     def wait_ms(self, state: list[Any], cost: int, now: int) -> int:
-        """Brings a state up to date, and returns when so much more fits: 0 if it does now."""
+        """Updates a state, and returns how long until the cost fits: 0 if it fits now."""
 
     def add(self, state: list[Any], cost: int, now: int) -> None:
-        """Uses so much of the limit; the state is up to date."""
+        """Adds the cost to a state that is up to date."""
 
     def used(self, state: list[Any]) -> int:
-        """Returns how much is used; the state is up to date."""
+        """Returns how much a state that is up to date has used."""
 
     def reset_ms(self, state: list[Any], now: int) -> int:
-        """Returns when there is more left than now; the state is up to date."""
+        """Returns how long until more is left; the state is up to date."""
 
 
 class FixedWindow:
-    """A window that begins with the first request, and the next one with the first after its end.
+    """A window that begins with a client's first request, or the first after the last window.
 
     The state is its end and how much is used.
     """
