@@ -177,8 +177,6 @@ class Folder:
         except PermissionError:
             # Windows opens no folder; on other systems one may be entered, but not read.
             return FOLDER if os.path.isdir(path) else None
-        except ValueError:  # a name that can't be one of a file
-            return None
         except OSError as error:
             if error.errno in _ABSENT:
                 return None
