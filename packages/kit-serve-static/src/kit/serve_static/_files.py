@@ -52,6 +52,7 @@ class OpenFile:
     """
 
     __slots__ = (
+        "_buffer",
         "_fd",
         "_in_use",
         "_is_closing",
@@ -64,6 +65,7 @@ class OpenFile:
 
     def __init__(self, fd: int, path: str) -> None:
         self._fd = fd
+        self._buffer: memoryview | None = None
         self._in_use = Lock()
         self._is_closing = False
         self.path = path
@@ -112,12 +114,15 @@ class OpenFile:
         no_wait = getattr(os, "RWF_NOWAIT", None)
         if no_wait is None:  # not Linux
             return None
-        buffer = bytearray(size_bytes)
+        # PERF: one buffer for all chunks: to have the system map memory for each costs more.
+        if self._buffer is None or len(self._buffer) < size_bytes:
+            self._buffer = memoryview(bytearray(size_bytes))
+        part = self._buffer[:size_bytes]
         try:
-            count = os.preadv(self._fd, (buffer,), start, no_wait)
+            count = os.preadv(self._fd, (part,), start, no_wait)
         except OSError:  # the system would have to wait, or its file system can't tell
             return None
-        return bytes(memoryview(buffer)[:count]) or None
+        return bytes(part[:count]) or None
 
     def close(self) -> None:
         """Closes the file, or has a thread that reads it do so. Closing it twice does no harm."""
@@ -172,8 +177,6 @@ class Folder:
         except PermissionError:
             # Windows opens no folder; on other systems one may be entered, but not read.
             return FOLDER if os.path.isdir(path) else None
-        except ValueError:  # a name that can't be one of a file
-            return None
         except OSError as error:
             if error.errno in _ABSENT:
                 return None
