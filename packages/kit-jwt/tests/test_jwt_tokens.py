@@ -7,6 +7,7 @@ import base64
 import json
 import re
 import time
+from base64 import b64decode, b64encode
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -439,7 +440,10 @@ def oct_key(**more: Any) -> dict[str, Any]:
     return {"kty": "oct", "k": b64(SECRET.encode()), **more}
 
 
-NO_SECRET = "HS256 needs a secret, and this is a public or private key: name its alg"
+NO_SECRET = (
+    "HS256 needs a secret as str or bytes, and this is a public or private key: use the alg of "
+    "that key, such as 'RS256'"
+)
 RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
 
 
@@ -462,7 +466,7 @@ RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
         (
             pem(rsa_key().public_key()),
             "HS512",
-            "HS512 needs a secret, and this is a public or private key: name its alg",
+            NO_SECRET.replace("HS256", "HS512"),
         ),
         (
             json.dumps(public_jwk("RS256")),
@@ -536,6 +540,42 @@ def test_keys_that_can_not_be_used(key: Any, alg: Any, problem: str) -> None:
     with pytest.raises(ValueError, match="can't be used") as caught:
         verify("", key, alg)
     assert str(caught.value) == f"verify(key=...) can't be used: {problem}"
+
+
+def der(key: Any) -> bytes:
+    return b64decode("".join(pem(key).splitlines()[1:-1]))
+
+
+PUBLIC = rsa_key().public_key()
+ARMOUR = re.compile("-----.*-----\n")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(der(PUBLIC), id="DER"),
+        pytest.param(der(private_key("ES256").public_key()), id="DER of an elliptic curve"),
+        pytest.param(der(private_key("EdDSA")), id="DER of a private key"),
+        pytest.param(ARMOUR.sub("", pem(PUBLIC)), id="PEM without its first and last line"),
+        pytest.param(b64encode(der(PUBLIC)).decode(), id="base64"),
+        pytest.param(b64(der(PUBLIC)), id="base64url"),
+        pytest.param(b64encode(pem(PUBLIC).encode()), id="PEM in base64"),
+        pytest.param(b64encode(json.dumps(public_jwk("ES256")).encode()), id="JWK in base64"),
+        pytest.param({"kty": "oct", "k": b64(der(PUBLIC))}, id="DER in a JWK"),
+        pytest.param({"kty": "oct", "k": b64(pem(PUBLIC).encode())}, id="PEM in a JWK"),
+        pytest.param({"kty": "oct", "k": b64(b64(der(PUBLIC)).encode())}, id="base64 in a JWK"),
+    ],
+)
+@pytest.mark.parametrize("function", [sign, verify])
+def test_public_keys_are_no_secrets(key: Any, function: Any) -> None:
+    with pytest.raises(ValueError, match="can't be used") as caught:
+        function({} if function is sign else "", key, "HS256")
+    assert str(caught.value) == f"{function.__name__}(key=...) can't be used: {NO_SECRET}"
+
+
+def test_secrets_that_look_a_little_like_keys() -> None:
+    for secret in (b"0" + bytes(40), b64encode(b"0" + bytes(40)), b"=" * 40, b"MIIB" * 10):
+        assert verify(sign({"a": 1}, secret), secret, "HS256") == {"a": 1}
 
 
 def test_usage_of_json_web_keys() -> None:

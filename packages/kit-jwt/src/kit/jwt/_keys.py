@@ -18,6 +18,8 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from jwt.algorithms import Algorithm, get_default_algorithms
 from jwt.exceptions import PyJWTError
 
+from ._secrets import is_asymmetric_key
+
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
 
@@ -158,10 +160,13 @@ def _from_jwk(algorithm: Algorithm, jwk: Mapping[str, Any], alg: str) -> Any:
     try:
         if jwk.get("k") == "":  # which the oldest PyJWT takes
             raise ValueError
-        return algorithm.from_jwk(dict(jwk))
+        prepared = algorithm.from_jwk(dict(jwk))
     except _UNUSABLE:
         # Their texts may quote the key.
         raise ValueError(f"the JSON Web Key is not a valid key for {alg}") from None
+    if alg in SYMMETRIC and is_asymmetric_key(prepared):
+        raise ValueError(_not_a_secret(alg))
+    return prepared
 
 
 def _prepared(algorithm: Algorithm, key: Any, alg: str) -> Any:
@@ -169,16 +174,25 @@ def _prepared(algorithm: Algorithm, key: Any, alg: str) -> Any:
         key = key.encode() if isinstance(key, str) else key
         if not key:
             raise ValueError("the key is empty")
+        if alg in SYMMETRIC and is_asymmetric_key(key):
+            raise ValueError(_not_a_secret(alg))
     try:
         return algorithm.prepare_key(key)
     except _UNUSABLE:
         if alg in SYMMETRIC:
-            problem = f"{alg} needs a secret, and this is a public or private key: name its alg"
+            problem = _not_a_secret(alg)
         else:
             kty, curves = ASYMMETRIC[alg]
             shown = kty if None in curves else " or ".join(map(str, curves))
             problem = f"{alg} needs a key of the kind {shown}: in PEM, as JSON Web Key or an object"
         raise ValueError(problem) from None
+
+
+def _not_a_secret(alg: str) -> str:
+    return (
+        f"{alg} needs a secret as str or bytes, and this is a public or private key: use the alg "
+        "of that key, such as 'RS256'"
+    )
 
 
 def _check_strength(
