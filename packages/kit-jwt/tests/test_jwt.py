@@ -366,8 +366,8 @@ async def test_failing_is_revoked_lets_nobody_through() -> None:
         (
             {"secret": pem(private_key("RS256").public_key())},
             ValueError,
-            "jwt(secret=...) can't be used: HS256 needs a secret as str or bytes, and this is a public "
-            "or private key: use the alg of that key, such as 'RS256'",
+            "jwt(secret=...) can't be used: HS256 needs a secret as str or bytes, and this is a "
+            "public or private key: use the alg of that key, such as 'RS256'",
         ),
         ({"allow_short_secret": 1}, TypeError, "jwt(allow_short_secret=...) takes a bool, not 1"),
         ({"allow_anon": 1}, TypeError, "jwt(allow_anon=...) takes a bool, not 1"),

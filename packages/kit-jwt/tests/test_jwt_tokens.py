@@ -147,6 +147,8 @@ def test_times_may_be_datetimes() -> None:
             "sign(): 'nbf' is datetime.datetime(2023, 1, 1, 0, 0), expected a datetime with a "
             "time zone",
         ),
+        ({"exp": float("inf")}, ValueError, "sign(): 'exp' is inf, expected a finite number"),
+        ({"nbf": float("nan")}, ValueError, "sign(): 'nbf' is nan, expected a finite number"),
         ({"a": object()}, TypeError, "Encoding objects of type object is unsupported"),
     ],
 )
@@ -229,6 +231,15 @@ def test_malformed_tokens(token: str) -> None:
     for function in (lambda: verify(token, SECRET, "HS256"), lambda: decode(token)):
         with pytest.raises(JwtTokenInvalidError):
             function()
+
+
+@pytest.mark.parametrize(("token", "kind"), [(None, "NoneType"), (b"a.b.c", "bytes")])
+@pytest.mark.parametrize(
+    "function", [decode, decode_header, lambda token: verify(token, SECRET, "HS256")]
+)
+def test_token_that_is_not_text(token: Any, kind: str, function: Any) -> None:
+    with pytest.raises(TypeError, match=f"^a token is a str, not {kind}$"):
+        function(token)
 
 
 def test_other_spellings_of_a_signature() -> None:

@@ -46,7 +46,10 @@ def parse(token: str) -> Parts:
     Raises:
         JwtTokenInvalidError: If it is not that, or a part is not canonical base64url.
         JwtHeaderInvalidError: If the header is not one that can be verified.
+        TypeError: If it is not a str.
     """
+    if not isinstance(token, str):
+        raise TypeError(f"a token is a str, not {type(token).__name__}")
     try:
         signed, _, signature = token.encode("ascii").rpartition(b".")
         header, payload = signed.split(b".")

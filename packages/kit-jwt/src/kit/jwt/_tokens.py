@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from datetime import datetime
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -83,7 +84,8 @@ def sign(
     Raises:
         TypeError: If the payload is not a mapping, has values that JSON doesn't have, or a time
             that is none.
-        ValueError: If the key can't be used with the algorithm, or a datetime has no time zone.
+        ValueError: If the key can't be used with the algorithm, a datetime has no time zone, or a
+            time is infinite or NaN.
     """
     check = OptionChecks("sign")
     alg = check.choice("alg", alg or algorithm_of(key) or "HS256", ALGORITHMS)
@@ -243,4 +245,7 @@ def _claim(name: str, value: Any) -> Any:
         return int(value.timestamp())
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"sign(): {name!r} is {value!r:.40}, expected a number or a datetime")
+    # JSON would have null, which some verifiers take for a token that never expires.
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"sign(): {name!r} is {value!r}, expected a finite number")
     return value
