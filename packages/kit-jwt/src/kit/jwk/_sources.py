@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -49,7 +49,7 @@ class Sources:
             check.function("keys", keys, "(c)")
         elif keys is not None:
             try:
-                self._given = KeySet(key_list(keys))
+                self._given = KeySet(_json_web_keys(keys))
             except TypeError as problem:
                 raise TypeError(f"{check.factory}(keys=...): {problem}") from None
             except ValueError as problem:
@@ -116,6 +116,18 @@ class Sources:
                 del self._caches[next(iter(self._caches))]
             cache = self._caches[uri] = JwksCache(uri, self._policy)
         return cache
+
+
+def _json_web_keys(value: Any) -> Sequence[Mapping[str, Any]]:
+    keys = key_list(value)
+    for key in keys:
+        if not isinstance(key, Mapping):
+            # APPSEC: the error must not show it, as it may be a private key.
+            raise TypeError(
+                f"expected JSON Web Keys, which are mappings, not {type(key).__name__}; use "
+                "kit.jwt for a single key in PEM"
+            )
+    return keys
 
 
 def check_algorithms(check: OptionChecks, name: str, value: Any) -> tuple[str, ...]:
