@@ -229,7 +229,8 @@ async def _accept(token: VerifiedToken, c: Context[Any, Any], hooks: Hooks, stat
         raise JwtTokenRevokedError("The token is revoked")
     if hooks.load is not None:
         user = await call(hooks.load, payload, c)
-        if user is None:
+        # Other falsy values, such as the number 0 or an empty account, may be users.
+        if user is None or user is False:
             raise JwtTokenRevokedError("There is no user for the token")
         c.set(state.key, (user,))
         c.set(state.variable, user)
