@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -21,6 +22,7 @@ from kit.jwt import (
     JwtPayloadInvalidError,
     JwtTokenExpiredError,
     JwtTokenRevokedError,
+    decode_header,
     jwt,
     sign,
 )
@@ -46,6 +48,10 @@ async def answer(app: Kit[Any, Any], headers: Any = ()) -> Answer:
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
+
+
+def b64(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
 
 def refusal(error: str, description: str, scheme: str = "Bearer", realm: str = URL) -> Answer:
@@ -221,6 +227,27 @@ async def test_json_web_key_names_the_algorithm() -> None:
     assert await answer(app, bearer(token)) == INSIDE
 
 
+async def test_secret_that_is_replaced() -> None:
+    new, old = SECRET.upper(), SECRET
+    for secrets in ([new, old], (new, old.encode()), [new, {"kty": "oct", "k": b64(old)}]):
+        app = app_with(secret=secrets)
+        assert await answer(app, bearer(TOKEN)) == INSIDE
+        assert await answer(app, bearer(sign({"sub": "ann"}, secrets, "HS256"))) == INSIDE
+        assert await answer(app, bearer(OTHER)) == REFUSED
+        assert await answer(app_with(secret=new), bearer(TOKEN)) == REFUSED
+
+
+async def test_key_pair_that_is_replaced() -> None:
+    keys = [jwk_of(private_key("ES256", name), alg="ES256", kid=name) for name in ("new", "old")]
+    app = app_with(secret=keys, alg=None)
+    for key in (keys, keys[0], keys[1]):
+        assert await answer(app, bearer(sign({"sub": "ann"}, key))) == INSIDE
+    assert decode_header(sign({}, keys))["kid"] == "new"
+    stranger = sign({"sub": "ann"}, private_key("ES256", "stranger"), "ES256")
+    assert await answer(app, bearer(stranger)) == REFUSED
+    assert await answer(app, bearer(sign({"sub": "ann"}, SECRET))) == REFUSED
+
+
 async def test_verification() -> None:
     app = app_with(verification={"iss": "me", "aud": re.compile("^api"), "required": ["sub"]})
     good = {"iss": "me", "aud": "api-1", "sub": "ann"}
@@ -348,6 +375,28 @@ async def test_failing_is_revoked_lets_nobody_through() -> None:
             {"secret": None},
             ValueError,
             "jwt() needs secret=..., the key that tokens are verified with",
+        ),
+        (
+            {"secret": []},
+            ValueError,
+            "jwt(secret=...) can't be used: expected at least one key",
+        ),
+        (
+            {"secret": [SECRET, None]},
+            ValueError,
+            "jwt(secret=...) can't be used: HS256 needs a secret as str or bytes, not NoneType",
+        ),
+        (
+            {"secret": [SECRET, "short"]},
+            ValueError,
+            "jwt(secret=...) can't be used: HS256 needs a secret of at least 32 bytes (RFC 7518 "
+            'section 3.2), and this one has 5: make one by `python -c "import secrets; '
+            'print(secrets.token_urlsafe(32))"`',
+        ),
+        (
+            {"secret": [{"kty": "oct", "k": "", "alg": "HS256"}, {"kty": "EC"}], "alg": None},
+            ValueError,
+            "jwt(secret=...) can't be used: the JSON Web Key is not a valid key for HS256",
         ),
         ({"alg": None}, ValueError, "jwt() needs alg=..., the algorithm of the tokens"),
         (

@@ -463,6 +463,7 @@ RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
     [
         ("", "HS256", "the key is empty"),
         (b"", "RS256", "the key is empty"),
+        ([], "RS256", "expected at least one key"),
         (
             "x" * 31,
             "HS256",
@@ -487,7 +488,7 @@ RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
         (
             rsa_key(),
             "HS256",
-            NO_SECRET,
+            "HS256 needs a secret as str or bytes, not RSAPrivateKey",
         ),
         (SECRET, "RS256", f"RS256 {RSA_KIND}"),
         (pem(private_key("ES256")), "PS256", f"PS256 {RSA_KIND}"),
@@ -598,6 +599,18 @@ def test_usage_of_json_web_keys() -> None:
     assert verify(sign({"a": 1}, oct_key(key_ops=["sign"])), oct_key(key_ops=["verify"]), "HS256")
     with pytest.raises(ValueError, match="don't have 'sign'"):
         sign({}, oct_key(key_ops=["verify"]))
+
+
+def test_several_keys() -> None:
+    keys = [private_key("ES256", "new"), pem(private_key("ES256", "old").public_key())]
+    assert verify(sign({"a": 1}, keys, "ES256"), keys[0], "ES256") == {"a": 1}
+    for name in ("new", "old"):
+        token = sign({"a": 1}, private_key("ES256", name), "ES256")
+        assert verify(token, keys, "ES256") == {"a": 1}
+    with pytest.raises(JwtTokenSignatureMismatchedError):
+        verify(sign({}, private_key("ES256"), "ES256"), keys, "ES256")
+    with pytest.raises(ValueError, match=r"^sign\(key=\.\.\.\) can't be used: expected at least"):
+        sign({}, [])
 
 
 def test_short_secrets_if_they_are_allowed() -> None:

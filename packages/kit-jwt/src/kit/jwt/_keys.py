@@ -8,7 +8,7 @@ weak are refused (RFC 7518, sections 3.2, 3.3 and 3.5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from hmac import compare_digest, digest
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -56,8 +56,21 @@ _ROCA_PRIMES = (
 )
 
 
+def keys_of(value: Any) -> tuple[Any, ...]:
+    """Returns the keys of an option that takes one key or several.
+
+    Raises:
+        ValueError: If it is an empty list.
+    """
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes, bytearray)):
+        return (value,)
+    if not value:
+        raise ValueError("expected at least one key")
+    return tuple(value)
+
+
 def algorithm_of(key: Any) -> str | None:
-    """Returns the algorithm that a JSON Web Key names; None if it or the key names none."""
+    """Returns the `alg` of a JSON Web Key; None if it has none, or the key is of another kind."""
     return key.get("alg") if isinstance(key, Mapping) else None
 
 
@@ -176,16 +189,16 @@ def _prepared(algorithm: Algorithm, key: Any, alg: str) -> Any:
             raise ValueError("the key is empty")
         if alg in SYMMETRIC and is_asymmetric_key(key):
             raise ValueError(_not_a_secret(alg))
+    elif alg in SYMMETRIC:
+        raise ValueError(f"{alg} needs a secret as str or bytes, not {type(key).__name__}")
     try:
         return algorithm.prepare_key(key)
     except _UNUSABLE:
-        if alg in SYMMETRIC:
-            problem = _not_a_secret(alg)
-        else:
-            kty, curves = ASYMMETRIC[alg]
-            shown = kty if None in curves else " or ".join(map(str, curves))
-            problem = f"{alg} needs a key of the kind {shown}: in PEM, as JSON Web Key or an object"
-        raise ValueError(problem) from None
+        kty, curves = ASYMMETRIC[alg]
+        shown = kty if None in curves else " or ".join(map(str, curves))
+        raise ValueError(
+            f"{alg} needs a key of the kind {shown}: in PEM, as JSON Web Key or an object"
+        ) from None
 
 
 def _not_a_secret(alg: str) -> str:

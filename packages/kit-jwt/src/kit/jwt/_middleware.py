@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from kit.interface import AsyncMiddleware
@@ -12,8 +12,8 @@ from kit.interface.options import OptionChecks
 from ._claims import VerifyOptions, claim_checks
 from ._credentials import Credentials, TokenCookie
 from ._guard import CurrentUser, IsRevoked, check_hooks, guard
-from ._keys import SignatureAlgorithm, SignatureKey, verifier
-from ._tokens import check_algorithm, keyed, with_key
+from ._keys import SignatureAlgorithm, SignatureKey
+from ._tokens import check_keys, with_keys
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -27,7 +27,7 @@ R = TypeVar("R")
 @overload
 def jwt(
     *,
-    secret: SignatureKey,
+    secret: SignatureKey | Sequence[SignatureKey],
     alg: SignatureAlgorithm | None = None,
     cookie: str | TokenCookie | None = None,
     header_name: str = "Authorization",
@@ -42,7 +42,7 @@ def jwt(
 @overload
 def jwt(
     *,
-    secret: SignatureKey,
+    secret: SignatureKey | Sequence[SignatureKey],
     alg: SignatureAlgorithm | None = None,
     cookie: str | TokenCookie | None = None,
     header_name: str = "Authorization",
@@ -58,7 +58,7 @@ def jwt(
 @overload
 def jwt(
     *,
-    secret: SignatureKey,
+    secret: SignatureKey | Sequence[SignatureKey],
     alg: SignatureAlgorithm | None = None,
     cookie: str | TokenCookie | None = None,
     header_name: str = "Authorization",
@@ -97,7 +97,8 @@ def jwt(
 
     Args:
         secret: The key: a secret for HS256 and its like, else a public or private key in PEM, as
-            JSON Web Key, or an object of cryptography.
+            JSON Web Key, or an object of cryptography. Any of several keys verifies, and `sign`
+            uses the first, so that a secret can be replaced: `[new, old]`.
         alg: The algorithm. A token that was signed with any other is refused. It may be left out
             for a JSON Web Key that names its `alg`.
         cookie: The cookie that has the token of requests without the header: its name, or a
@@ -130,12 +131,9 @@ def jwt(
     check = OptionChecks("jwt")
     if secret is None:
         raise ValueError("jwt() needs secret=..., the key that tokens are verified with")
-    alg = check_algorithm(check, secret, alg)
     check.flag("allow_short_secret", allow_short_secret)
-    verify_signature = keyed(
-        check, "secret", lambda: verifier(secret, alg, allow_short_secret=allow_short_secret)
-    )
-    verify = with_key(alg, verify_signature, claim_checks(check, verification))
+    alg, verifiers = check_keys(check, "secret", secret, alg, allow_short_secret)
+    verify = with_keys(alg, verifiers, claim_checks(check, verification))
     return guard(
         check,
         Credentials(check, cookie=cookie, header_name=header_name, scheme=scheme, realm=realm),

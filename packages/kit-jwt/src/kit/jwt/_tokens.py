@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from datetime import datetime
 from math import isfinite
@@ -25,6 +25,7 @@ from ._keys import (
     SignatureKey,
     Verify,
     algorithm_of,
+    keys_of,
     signer,
     verifier,
 )
@@ -61,7 +62,7 @@ class VerifiedToken(NamedTuple):
 
 def sign(
     payload: Mapping[str, Any],
-    key: SignatureKey,
+    key: SignatureKey | Sequence[SignatureKey],
     alg: SignatureAlgorithm | None = None,
     *,
     header: Mapping[str, Any] | None = None,
@@ -72,7 +73,7 @@ def sign(
     Args:
         payload: The claims. `exp`, `nbf` and `iat` may be aware datetimes; they are sent as whole
             seconds since the epoch.
-        key: The secret for HS256 and its like, else a private key.
+        key: The secret for HS256 and its like, else a private key. Of several, the first one.
         alg: The algorithm; one that suits the key. Default: that of the JSON Web Key, or HS256.
         header: Members of the header besides `alg`, such as `kid`, whose default is that of the
             JSON Web Key, and `typ`, whose default is `JWT`.
@@ -88,6 +89,7 @@ def sign(
             time is infinite or NaN.
     """
     check = OptionChecks("sign")
+    key = checked_keys(check, "key", key)[0]
     alg = check.choice("alg", alg or algorithm_of(key) or "HS256", ALGORITHMS)
     make_signature = keyed(
         check, "key", lambda: signer(key, alg, allow_short_secret=allow_short_secret)
@@ -105,7 +107,7 @@ def sign(
 
 def verify(
     token: str,
-    key: SignatureKey,
+    key: SignatureKey | Sequence[SignatureKey],
     alg: SignatureAlgorithm | None = None,
     *,
     allow_short_secret: bool = False,
@@ -117,7 +119,8 @@ def verify(
 
     Args:
         token: The token.
-        key: The secret for HS256 and its like, else a public or private key.
+        key: The secret for HS256 and its like, else a public or private key. Of several, any one
+            may have signed the token.
         alg: The algorithm. A token that was signed with any other is refused. It may be left out
             for a JSON Web Key that names its `alg`.
         allow_short_secret: Take a secret that is shorter than the hash of the algorithm.
@@ -132,17 +135,14 @@ def verify(
         ValueError: If the key can't be used with the algorithm, or an option can't be used.
     """
     check = OptionChecks("verify")
-    alg = check_algorithm(check, key, alg)
-    verify_signature = keyed(
-        check, "key", lambda: verifier(key, alg, allow_short_secret=allow_short_secret)
-    )
+    alg, verifiers = check_keys(check, "key", key, alg, allow_short_secret)
     for name in options:
         if name not in VERIFY_OPTIONS:
             raise TypeError(
                 f"verify() has no option {name!r}: there are {', '.join(VERIFY_OPTIONS)}"
             )
     claims = ClaimChecks(check, options)
-    return with_key(alg, verify_signature, claims)(token).payload
+    return with_keys(alg, verifiers, claims)(token).payload
 
 
 def decode(token: str) -> DecodedToken:
@@ -170,14 +170,14 @@ def decode_header(token: str) -> dict[str, Any]:
     return deepcopy(parse(token).header)
 
 
-def with_key(
-    alg: str, verify_signature: Verify, claims: ClaimChecks
+def with_keys(
+    alg: str, verifiers: Sequence[Verify], claims: ClaimChecks
 ) -> Callable[[str], VerifiedToken]:
-    """Returns a function that verifies tokens of one algorithm with one key.
+    """Returns a function that verifies tokens of one algorithm.
 
     Args:
         alg: The algorithm.
-        verify_signature: What `verifier` returned.
+        verifiers: What `verifier` returned for each key.
         claims: What else is checked.
     """
 
@@ -187,7 +187,7 @@ def with_key(
             raise JwtAlgorithmMismatchError(
                 f"The token is signed with {parts.header['alg']!r:.20}, not with {alg}"
             )
-        return verified(parts, (verify_signature,), claims)
+        return verified(parts, verifiers, claims)
 
     return verify
 
@@ -212,16 +212,37 @@ def verified(parts: Parts, keys: Iterable[Verify], claims: ClaimChecks) -> Verif
     return VerifiedToken(payload, parts.payload)
 
 
-def check_algorithm(check: OptionChecks, key: Any, alg: Any) -> Any:
-    """Checks the algorithm that tokens are verified with; a JSON Web Key may name it.
+def check_keys(
+    check: OptionChecks, name: str, value: Any, alg: Any, allow_short_secret: bool
+) -> tuple[str, tuple[Verify, ...]]:
+    """Checks an option with the key, or several, that tokens are verified with, and their `alg`.
+
+    Returns:
+        The algorithm, and what `verifier` returned for each key.
 
     Raises:
-        ValueError: If neither does, or it is unknown.
+        ValueError: If a key can't be used, or the algorithm is unknown or missing.
     """
-    alg = algorithm_of(key) if alg is None else alg
+    keys = checked_keys(check, name, value)
+    alg = algorithm_of(keys[0]) if alg is None else alg
     if alg is None:
         raise ValueError(f"{check.factory}() needs alg=..., the algorithm of the tokens")
-    return check.choice("alg", alg, ALGORITHMS)
+    check.choice("alg", alg, ALGORITHMS)
+    return alg, keyed(
+        check,
+        name,
+        lambda: tuple(verifier(key, alg, allow_short_secret=allow_short_secret) for key in keys),
+    )
+
+
+def checked_keys(check: OptionChecks, name: str, value: Any) -> tuple[Any, ...]:
+    """Returns the keys of an option that takes one or several.
+
+    Raises:
+        ValueError: If there are none.
+    """
+    keys: tuple[Any, ...] = keyed(check, name, lambda: keys_of(value))
+    return keys
 
 
 def keyed(check: OptionChecks, name: str, prepare: Callable[[], Any]) -> Any:
