@@ -291,6 +291,10 @@ URI = "https://issuer.example/jwks"
                 "https://[::1/jwks",
                 "https://issuer.example:port/jwks",
                 "https://user:password@issuer.example/jwks",
+                "http://issuer.localhost/jwks",
+                "https://issuer.example/j wks",
+                "https://issuer.example/jwks\n",
+                "https://bücher.example/jwks",
                 "/jwks",
                 "",
             )

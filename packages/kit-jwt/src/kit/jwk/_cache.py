@@ -135,11 +135,10 @@ class JwksCache:
             self._pause_s = self._policy.cooldown_s
         except Exception as error:
             # Not with a traceback: what it says comes from the network.
-            _log.warning("The keys of %s can't be fetched: %s", self._shown_uri, _shown(error))
+            reason = f"{type(error).__name__} {error}".replace(self._uri, self._shown_uri)
+            _log.warning(
+                "The keys of %s can't be fetched: %.200s", self._shown_uri, reason.rstrip()
+            )
             self._pause_s = min(_RETRY_S, self._policy.cooldown_s)
         self._asked_at = asked_at
         self._answers += 1
-
-
-def _shown(error: Exception) -> str:
-    return f"{type(error).__name__} {error!s:.200}".rstrip()

@@ -110,11 +110,14 @@ class Sources:
         if callable(uri):
             uri = await call(uri, c)
             _check_uri(self._check, uri)
-        cache = self._caches.get(uri)
+        cache = self._caches.pop(uri, None)
         if cache is None:
             if len(self._caches) >= _MOST_URIS:
                 del self._caches[next(iter(self._caches))]
-            cache = self._caches[uri] = JwksCache(uri, self._policy)
+            cache = JwksCache(uri, self._policy)
+        self._caches[uri] = (
+            cache  # at the end: the one that hasn't been used for longest is dropped
+        )
         return cache
 
 

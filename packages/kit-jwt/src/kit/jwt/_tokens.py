@@ -89,16 +89,16 @@ def sign(
             time is infinite or NaN.
     """
     check = OptionChecks("sign")
-    key = checked_keys(check, "key", key)[0]
-    alg = check.choice("alg", alg or algorithm_of(key) or "HS256", ALGORITHMS)
+    own = checked_keys(check, "key", key)[0]
+    alg = check.choice("alg", alg or algorithm_of(own) or "HS256", ALGORITHMS)
     make_signature = keyed(
-        check, "key", lambda: signer(key, alg, allow_short_secret=allow_short_secret)
+        check, "key", lambda: signer(own, alg, allow_short_secret=allow_short_secret)
     )
     if not isinstance(payload, Mapping):
         raise TypeError(f"sign(payload=...) takes a mapping, not {type(payload).__name__}")
     if header is not None and "alg" in header:
         raise ValueError("sign(header=...) can't have 'alg': use alg=...")
-    kid = {"kid": key["kid"]} if isinstance(key, Mapping) and "kid" in key else {}
+    kid = {"kid": own["kid"]} if isinstance(own, Mapping) and "kid" in own else {}
     members = {"typ": "JWT", **kid, **(header or {}), "alg": alg}
     claims = {name: _claim(name, value) for name, value in payload.items()}
     signed = b".".join(base64url(msgspec.json.encode(part)) for part in (members, claims))
@@ -135,14 +135,14 @@ def verify(
         ValueError: If the key can't be used with the algorithm, or an option can't be used.
     """
     check = OptionChecks("verify")
-    alg, verifiers = check_keys(check, "key", key, alg, allow_short_secret)
+    known, verifiers = check_keys(check, "key", key, alg, allow_short_secret)
     for name in options:
         if name not in VERIFY_OPTIONS:
             raise TypeError(
                 f"verify() has no option {name!r}: there are {', '.join(VERIFY_OPTIONS)}"
             )
     claims = ClaimChecks(check, options)
-    return with_keys(alg, verifiers, claims)(token).payload
+    return with_keys(known, verifiers, claims)(token).payload
 
 
 def decode(token: str) -> DecodedToken:
