@@ -26,6 +26,8 @@ from kit.jwt import (
     jwt,
     sign,
 )
+from kit.testing import WebSocketRefusedError, sync_test_client
+from kit.websocket import WebSocket, upgrade_websocket
 
 TOKEN = sign({"sub": "ann"}, SECRET)
 OTHER = sign({"sub": "ann"}, SECRET[::-1])
@@ -527,7 +529,7 @@ BEARER = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
     ("options", "security"),
     [
         ({}, (BEARER,)),
-        ({"scheme": "Token"}, ({**BEARER, "scheme": "token"},)),
+        ({"scheme": "Token"}, ({"type": "http", "scheme": "token"},)),
         ({"header_name": "X-Login"}, ({"type": "apiKey", "in": "header", "name": "X-Login"},)),
         (
             {"cookie": {"key": "auth", "prefix_options": "host"}},
@@ -548,6 +550,58 @@ def test_facts_for_tools(options: Any, security: Any) -> None:
 def test_type_of_the_payload_is_told() -> None:
     facts = facts_of(jwt(secret=SECRET, alg="HS256", type=Claims))
     assert facts.provides == {"jwt_payload": Claims}
+
+
+def test_websocket_handshakes() -> None:
+    app: Kit[Any, Any] = Kit()
+    user = jwt(secret=SECRET, alg="HS256", cookie="auth", load=lambda payload, c: payload["sub"])
+    app.use("/*", user.required)
+
+    @app.get("/x")
+    @upgrade_websocket
+    async def handler(c: Context, ws: WebSocket) -> None:
+        await ws.send(f"{user(c)} {c.get('jwt_payload')}")
+
+    with sync_test_client(app) as client:
+        for headers in (bearer(TOKEN), cookie("auth", TOKEN)):
+            with client.x.ws(header=headers) as ws:
+                assert ws.receive() == "ann {'sub': 'ann'}"
+        for headers in ({}, bearer(OTHER), cookie("auth", OTHER)):
+            with pytest.raises(WebSocketRefusedError) as refused, client.x.ws(header=headers):
+                pass
+            assert refused.value.status == 401
+            assert refused.value.response.headers["www-authenticate"].startswith("Bearer realm=")
+
+
+async def test_apps_within_the_app() -> None:
+    def show(c: Context) -> Any:
+        return c.text(f"{c.get('jwt_payload')}")
+
+    inner: Kit[Any, Any] = Kit()
+    inner.get("/x", show)
+    app: Kit[Any, Any] = Kit()
+    app.use("/routed/*", jwt(secret=SECRET, alg="HS256"))
+    app.use("/mounted/*", jwt(secret=SECRET, alg="HS256"))
+    app.route("/routed", inner)
+    app.mount("/mounted", inner.fetch)
+    # Variables don't reach a mounted app, which is an app of its own.
+    for path, body in (("/routed/x", INSIDE[2]), ("/mounted/x", "None")):
+        response = await app.request(path, {"headers": bearer(TOKEN)})
+        assert (response.status, await response.text()) == (200, body)
+    for path in ("/routed/x", "/mounted/x", "/%72outed/x", "/mounted/%78", "/mounted//x"):
+        assert (await app.request(path)).status == 401
+
+
+async def test_header_has_no_say_about_the_key() -> None:
+    header = {
+        "jwk": {"kty": "oct", "k": b64(SECRET[::-1])},
+        "jku": "https://attacker.example/jwks",
+        "x5u": "https://attacker.example/x5u",
+        "x5c": ["AAAA"],
+        "kid": "../../dev/null' OR 1=1 --",
+    }
+    assert await answer(app_with(), bearer(sign({}, SECRET[::-1], header=header))) == REFUSED
+    assert await answer(app_with(), bearer(sign({"sub": "ann"}, SECRET, header=header))) == INSIDE
 
 
 async def test_two_in_one_app() -> None:

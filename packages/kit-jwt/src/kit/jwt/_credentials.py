@@ -93,7 +93,10 @@ class Credentials:
     def security(self) -> list[dict[str, str]]:
         """Returns the Security Scheme Objects (OpenAPI 3.1.1, section 4.8.27)."""
         if self._header_name.lower() == "authorization":
-            schemes = [{"type": "http", "scheme": self._scheme.lower(), "bearerFormat": "JWT"}]
+            scheme = self._scheme.lower()
+            schemes = [{"type": "http", "scheme": scheme}]
+            if scheme == "bearer":  # OpenAPI has a format for this one alone
+                schemes[0]["bearerFormat"] = "JWT"
         else:
             # OpenAPI has no HTTP scheme for another header, so it is described as a key in one.
             schemes = [{"type": "apiKey", "in": "header", "name": self._header_name}]
