@@ -520,7 +520,7 @@ RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
             "EdDSA",
             "EdDSA needs a JSON Web Key with the kty OKP and the crv Ed25519 or Ed448",
         ),
-        (oct_key(alg="HS512"), "HS256", "the JSON Web Key is for another alg than HS256"),
+        (oct_key(alg="HS512"), "HS256", "the JSON Web Key is for an alg other than HS256"),
         (oct_key(use="enc"), "HS256", "the JSON Web Key has a use other than sig"),
         (
             oct_key(key_ops=["encrypt"]),

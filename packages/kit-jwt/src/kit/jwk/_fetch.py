@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-# SPEC: RFC 3986 section 2: a URI has no blanks and nothing beyond ASCII. Parsers drop some of it.
+# SPEC: RFC 3986 section 2: a URI consists of visible ASCII. Parsers silently drop some others.
 _is_text_of_uri = re.compile("[!-~]+").fullmatch
 
 
@@ -20,7 +20,7 @@ def is_safe_uri(uri: Any) -> bool:
     try:
         parts = urlsplit(uri)
         host = parts.hostname
-        _ = parts.port  # it raises if it is none
+        _ = parts.port  # raises ValueError if it is invalid
     except ValueError:
         return False
     if not host or parts.username is not None:
@@ -41,8 +41,8 @@ async def fetch_keys(uri: str, timeout_s: float) -> bytes:
         The body.
 
     Raises:
-        OSError: If it can't be fetched, with the status in its text if it is not 200. Redirections
-            are not followed.
+        OSError: If it can't be fetched. If the status isn't 200, the text has it: redirects are not
+            followed.
         ValueError: If the body is too large.
     """
     from anyio import to_thread

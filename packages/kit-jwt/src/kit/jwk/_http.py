@@ -22,14 +22,14 @@ _CHUNK_BYTES = 65536
 def read(uri: str, timeout_s: float) -> bytes:
     """Reads a document, see `fetch_keys`."""
     deadline = _Deadline(timeout_s)
-    # APPSEC: the scheme was checked, and a redirection could lead anywhere.
+    # APPSEC: the caller has checked the URI; a redirect could lead anywhere.
     opener = build_opener(_NoRedirection, _Http(deadline), _Https(deadline))
     request = Request(uri, headers={"Accept": "application/jwk-set+json, application/json"})  # noqa: S310
     with deadline:
         try:
             response = opener.open(request, timeout=timeout_s)
         except HTTPError as error:
-            with error:  # it holds the connection
+            with error:  # closes the connection
                 raise OSError(f"the status is {error.code}, expected 200") from None
         with response:
             if response.status != 200:
@@ -50,8 +50,8 @@ def _body(response: HTTPResponse, deadline: _Deadline) -> bytes:
 class _Deadline:
     """Closes the connection of a request that takes too long.
 
-    The timeout of a socket starts anew with each byte, so that a source that sends byte by byte
-    could keep the thread for ever.
+    The timeout of a socket restarts with every byte, so a source that sends byte by byte could keep
+    the thread busy forever.
 
     Args:
         timeout_s: Seconds that the request may take.
@@ -71,12 +71,12 @@ class _Deadline:
         self._timer.cancel()
 
     def watch(self, connection: socket) -> None:
-        """Closes this connection when the time is over."""
+        """Closes this connection when the time has run out."""
         self._socket = connection
-        self.check()  # only now, as the time may be over since
+        self.check()  # the time may have run out before there was a socket
 
     def check(self) -> None:
-        """Raises an OSError if the time is over."""
+        """Raises an OSError if the time has run out."""
         if self._is_over:
             raise OSError(f"the key set takes longer than {self._timeout_s:g} seconds")
 
@@ -84,9 +84,9 @@ class _Deadline:
         self._is_over = True
         if self._socket is not None:
             try:
-                # Not the method of SSLSocket, with which the reading thread would go on in plain.
+                # SSLSocket.shutdown would let the reading thread go on without decryption.
                 socket.shutdown(self._socket, SHUT_RDWR)
-            except OSError:  # it is closed
+            except OSError:  # already closed
                 return
 
 

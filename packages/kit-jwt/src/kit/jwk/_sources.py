@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Verifies a token with keys that are given, or fetched."""
+"""Verifies tokens with keys that are given or fetched."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ._cache import JwksCache, Policy
 from ._fetch import fetch_keys, is_safe_uri
 from ._keys import KeySet, key_list, key_set
 
-# A function that returns the URI returns one for each tenant.
+# A function may return one for each tenant.
 _MOST_URIS = 32
 
 
@@ -71,9 +71,9 @@ class Sources:
 
         Args:
             token: The token.
-            c: What functions among the options are called with.
-            algorithms: Those that are allowed.
-            claims: What else is checked.
+            c: The context, for options that are functions.
+            algorithms: The allowed algorithms.
+            claims: The checks of header and claims.
 
         Raises:
             JwtError: If it is refused.
@@ -134,10 +134,10 @@ def _json_web_keys(value: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def check_algorithms(check: OptionChecks, name: str, value: Any) -> tuple[str, ...]:
-    """Checks the allowed algorithms, all of which have public keys.
+    """Checks the allowed algorithms, which must have public keys.
 
     Raises:
-        TypeError: If it is neither a str nor a list of them.
+        TypeError: If the value is neither a str nor a list of them.
         ValueError: If there is none, or one is unknown or symmetric.
     """
     if value is None:

@@ -37,7 +37,7 @@ _TIMES = ("exp", "nbf", "iat")
 
 
 class DecodedToken(NamedTuple):
-    """What a token says, which nobody has verified.
+    """Header and claims of a token, not verified.
 
     Attributes:
         header: The JOSE header.
@@ -53,7 +53,7 @@ class VerifiedToken(NamedTuple):
 
     Attributes:
         payload: The claims.
-        data: The JSON that they were decoded from.
+        data: Their JSON.
     """
 
     payload: dict[str, Any]
@@ -73,18 +73,18 @@ def sign(
     Args:
         payload: The claims. `exp`, `nbf` and `iat` may be aware datetimes; they are sent as whole
             seconds since the epoch.
-        key: The secret for HS256 and its like, else a private key. Of several, the first one.
-        alg: The algorithm; one that suits the key. Default: that of the JSON Web Key, or HS256.
+        key: The secret for HS256, HS384 and HS512, else a private key. Of a list, the first.
+        alg: The algorithm, which must fit the key. Default: that of the JSON Web Key, or HS256.
         header: Members of the header besides `alg`, such as `kid`, whose default is that of the
             JSON Web Key, and `typ`, whose default is `JWT`.
-        allow_short_secret: Take a secret that is shorter than the hash of the algorithm.
+        allow_short_secret: Accept a secret that is shorter than the hash of the algorithm.
 
     Returns:
         The token.
 
     Raises:
-        TypeError: If the payload is not a mapping, has values that JSON doesn't have, or a time
-            that is none.
+        TypeError: If the payload is not a mapping, or has a value that can't be encoded as JSON, or
+            a time of a wrong type.
         ValueError: If the key can't be used with the algorithm, a datetime has no time zone, or a
             time is infinite or NaN.
     """
@@ -115,22 +115,22 @@ def verify(
 ) -> dict[str, Any]:
     """Verifies a token: its signature, then its claims.
 
-    The key is prepared anew in each call; the middleware prepares it once.
+    The key is prepared in every call; the middleware prepares it once.
 
     Args:
         token: The token.
-        key: The secret for HS256 and its like, else a public or private key. Of several, any one
-            may have signed the token.
-        alg: The algorithm. A token that was signed with any other is refused. It may be left out
-            for a JSON Web Key that names its `alg`.
-        allow_short_secret: Take a secret that is shorter than the hash of the algorithm.
+        key: The secret for HS256, HS384 and HS512, else a public or private key. Of a list, any key
+            verifies.
+        alg: The algorithm. Tokens signed with any other are refused. It may be left out for a JSON
+            Web Key that names its `alg`.
+        allow_short_secret: Accept a secret that is shorter than the hash of the algorithm.
         **options: Fields of `VerifyOptions`.
 
     Returns:
         The claims.
 
     Raises:
-        JwtError: If the token is refused; the class says why.
+        JwtError: If the token is refused. Its class tells the reason.
         TypeError: If an option has the wrong type.
         ValueError: If the key can't be used with the algorithm, or an option can't be used.
     """
@@ -146,7 +146,7 @@ def verify(
 
 
 def decode(token: str) -> DecodedToken:
-    """Decodes a token without verifying anything: what it says may be anyone's invention.
+    """Decodes a token without verifying it: don't trust the result.
 
     Args:
         token: The token.
@@ -159,7 +159,7 @@ def decode(token: str) -> DecodedToken:
 
 
 def decode_header(token: str) -> dict[str, Any]:
-    """Decodes the header of a token without verifying anything.
+    """Decodes the header of a token without verifying it: don't trust the result.
 
     Args:
         token: The token.
@@ -178,7 +178,7 @@ def with_keys(
     Args:
         alg: The algorithm.
         verifiers: What `verifier` returned for each key.
-        claims: What else is checked.
+        claims: The checks of header and claims.
     """
 
     def verify(token: str) -> VerifiedToken:
@@ -197,13 +197,13 @@ def verified(parts: Parts, keys: Iterable[Verify], claims: ClaimChecks) -> Verif
 
     Args:
         parts: The token.
-        keys: What `verifier` returned for each key and the algorithm of the token.
-        claims: What else is checked.
+        keys: What `verifier` returned for each key and the token's algorithm.
+        claims: The checks of header and claims.
 
     Raises:
         JwtError: If it is refused.
     """
-    # APPSEC: the signature first. Nothing in the payload is looked at before it is verified.
+    # APPSEC: the signature first. The payload isn't even parsed before it is verified.
     if not any(verify(parts.signed, parts.signature) for verify in keys):
         raise JwtTokenSignatureMismatchedError("The signature of the token is wrong")
     claims.check_header(parts.header)
@@ -246,7 +246,7 @@ def checked_keys(check: OptionChecks, name: str, value: Any) -> tuple[Any, ...]:
 
 
 def keyed(check: OptionChecks, name: str, prepare: Callable[[], Any]) -> Any:
-    """Prepares a key that is an option, whose name the error has.
+    """Prepares the key of an option; errors name the option.
 
     Raises:
         ValueError: If the key can't be used.
