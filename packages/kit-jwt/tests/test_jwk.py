@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from jwt_keys import ASYMMETRIC, jwk_of, private_key, public_jwk, rsa_key
+from jwt_keys import ASYMMETRIC, jwk_of, pem, private_key, public_jwk, rsa_key
 
 import kit.jwk
 from kit import Kit
@@ -149,7 +149,8 @@ async def test_id_that_comes_twice() -> None:
     ],
 )
 async def test_keys_for_something_else(key: Any) -> None:
-    assert await status(app_with(keys=[key]), token("RS256", "1")) == 401
+    if isinstance(key, dict):
+        assert await status(app_with(keys=[key]), token("RS256", "1")) == 401
     assert await status(app_with(keys=lambda c: [key]), token("RS256", "1")) == 401
 
 
@@ -252,6 +253,12 @@ URI = "https://issuer.example/jwks"
             "jwk(keys=...): expected a JSON Web Key Set with 'keys', or a list of JSON Web Keys",
         ),
         (
+            {"keys": [*KEYS, pem(private_key("RS256"))], "alg": "RS256"},
+            TypeError,
+            "jwk(keys=...): expected JSON Web Keys, which are mappings, not str; use kit.jwt for a "
+            "single key in PEM",
+        ),
+        (
             {"keys": [{}] * 101, "alg": "RS256"},
             ValueError,
             "jwk(keys=...): a key set has at most 100 keys, not 101",
@@ -284,6 +291,10 @@ URI = "https://issuer.example/jwks"
                 "https://[::1/jwks",
                 "https://issuer.example:port/jwks",
                 "https://user:password@issuer.example/jwks",
+                "http://issuer.localhost/jwks",
+                "https://issuer.example/j wks",
+                "https://issuer.example/jwks\n",
+                "https://bücher.example/jwks",
                 "/jwks",
                 "",
             )

@@ -32,7 +32,7 @@ class Issuer:
         location: Where it redirects to.
         asked: How often it was asked.
         held: The answers wait while this is not set.
-        drips: Whether the body comes byte by byte, and never ends.
+        drips: What comes byte by byte, and never ends: a header or the body.
         left: Set when the client has left such an answer.
     """
 
@@ -43,7 +43,7 @@ class Issuer:
         self.asked = 0
         self.held = Event()
         self.held.set()
-        self.drips = False
+        self.drips: str | None = None
         self.left = Event()
         issuer = self
 
@@ -54,16 +54,19 @@ class Issuer:
                 self.send_response(issuer.status)
                 if issuer.location is not None:
                     self.send_header("Location", issuer.location)
-                if issuer.drips:
-                    self.drip()
+                if issuer.drips is not None:
+                    self.drip(issuer.drips)
                 else:
                     self.send_header("Content-Length", str(len(issuer.body)))
                     self.end_headers()
                     self.wfile.write(issuer.body)
 
-            def drip(self) -> None:
+            def drip(self, part: str) -> None:
                 try:
-                    self.end_headers()
+                    if part == "header":
+                        self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Drip: ")
+                    else:
+                        self.end_headers()
                     while True:
                         self.wfile.write(b" ")
                         issuer.left.wait(0.001)
@@ -239,9 +242,10 @@ def test_source_that_is_too_slow(run: Run, issuer: Issuer) -> None:
     run(main)
 
 
-def test_source_that_sends_byte_by_byte(run: Run, issuer: Issuer) -> None:
+@pytest.mark.parametrize("part", ["header", "body"])
+def test_source_that_sends_byte_by_byte(run: Run, issuer: Issuer, part: str) -> None:
     app = app_with(issuer.uri, timeout=0.5)
-    issuer.drips = True
+    issuer.drips = part
 
     async def main() -> None:
         assert await status(app, "one") == 503
@@ -344,6 +348,23 @@ def test_failures_are_not_repeated_at_once(run: Run) -> None:
     assert len(source.calls) == 1
 
 
+def test_log_of_a_failure_has_no_secret(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+    source = Source()
+    source.result = OSError(f"404 Not Found for {URI}: " + "x" * 500)
+    app = app_with(fetch=source)
+
+    async def main() -> None:
+        assert await status(app, "one") == 503
+
+    run(main)
+    [message] = caplog.messages
+    assert message.startswith(
+        "The keys of https://issuer.example/jwks can't be fetched: OSError 404 Not Found for "
+        "https://issuer.example/jwks: xxx"
+    )
+    assert len(message) < 300
+
+
 async def called(source: Source, times: int) -> None:
     while len(source.calls) < times:
         await anyio.lowlevel.checkpoint()
@@ -432,9 +453,10 @@ def test_uri_by_tenant(run: Run) -> None:
         assert calls == ["one", "two"]
         for number in range(32):
             assert await ask(f"t{number}", "one") == 401
-        # The keys of 32 are kept.
+            assert await ask("two", "two") == 200
+        # The keys of 32 are kept: those that were used last.
         assert await ask("one", "one") == 200
-        assert calls.count("one") == 2
+        assert (calls.count("one"), calls.count("two")) == (2, 1)
 
     run(main)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -21,9 +22,12 @@ from kit.jwt import (
     JwtPayloadInvalidError,
     JwtTokenExpiredError,
     JwtTokenRevokedError,
+    decode_header,
     jwt,
     sign,
 )
+from kit.testing import WebSocketRefusedError, sync_test_client
+from kit.websocket import WebSocket, upgrade_websocket
 
 TOKEN = sign({"sub": "ann"}, SECRET)
 OTHER = sign({"sub": "ann"}, SECRET[::-1])
@@ -46,6 +50,10 @@ async def answer(app: Kit[Any, Any], headers: Any = ()) -> Answer:
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
+
+
+def b64(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
 
 def refusal(error: str, description: str, scheme: str = "Bearer", realm: str = URL) -> Answer:
@@ -221,6 +229,27 @@ async def test_json_web_key_names_the_algorithm() -> None:
     assert await answer(app, bearer(token)) == INSIDE
 
 
+async def test_secret_that_is_replaced() -> None:
+    new, old = SECRET.upper(), SECRET
+    for secrets in ([new, old], (new, old.encode()), [new, {"kty": "oct", "k": b64(old)}]):
+        app = app_with(secret=secrets)
+        assert await answer(app, bearer(TOKEN)) == INSIDE
+        assert await answer(app, bearer(sign({"sub": "ann"}, secrets, "HS256"))) == INSIDE
+        assert await answer(app, bearer(OTHER)) == REFUSED
+        assert await answer(app_with(secret=new), bearer(TOKEN)) == REFUSED
+
+
+async def test_key_pair_that_is_replaced() -> None:
+    keys = [jwk_of(private_key("ES256", name), alg="ES256", kid=name) for name in ("new", "old")]
+    app = app_with(secret=keys, alg=None)
+    for key in (keys, keys[0], keys[1]):
+        assert await answer(app, bearer(sign({"sub": "ann"}, key))) == INSIDE
+    assert decode_header(sign({}, keys))["kid"] == "new"
+    stranger = sign({"sub": "ann"}, private_key("ES256", "stranger"), "ES256")
+    assert await answer(app, bearer(stranger)) == REFUSED
+    assert await answer(app, bearer(sign({"sub": "ann"}, SECRET))) == REFUSED
+
+
 async def test_verification() -> None:
     app = app_with(verification={"iss": "me", "aud": re.compile("^api"), "required": ["sub"]})
     good = {"iss": "me", "aud": "api-1", "sub": "ann"}
@@ -349,6 +378,28 @@ async def test_failing_is_revoked_lets_nobody_through() -> None:
             ValueError,
             "jwt() needs secret=..., the key that tokens are verified with",
         ),
+        (
+            {"secret": []},
+            ValueError,
+            "jwt(secret=...) can't be used: expected at least one key",
+        ),
+        (
+            {"secret": [SECRET, None]},
+            ValueError,
+            "jwt(secret=...) can't be used: HS256 needs a secret as str or bytes, not NoneType",
+        ),
+        (
+            {"secret": [SECRET, "short"]},
+            ValueError,
+            "jwt(secret=...) can't be used: HS256 needs a secret of at least 32 bytes (RFC 7518 "
+            'section 3.2), and this one has 5: make one by `python -c "import secrets; '
+            'print(secrets.token_urlsafe(32))"`',
+        ),
+        (
+            {"secret": [{"kty": "oct", "k": "", "alg": "HS256"}, {"kty": "EC"}], "alg": None},
+            ValueError,
+            "jwt(secret=...) can't be used: the JSON Web Key is not a valid key for HS256",
+        ),
         ({"alg": None}, ValueError, "jwt() needs alg=..., the algorithm of the tokens"),
         (
             {"alg": "none"},
@@ -366,8 +417,8 @@ async def test_failing_is_revoked_lets_nobody_through() -> None:
         (
             {"secret": pem(private_key("RS256").public_key())},
             ValueError,
-            "jwt(secret=...) can't be used: HS256 needs a secret, and this is a public or private "
-            "key: name its alg",
+            "jwt(secret=...) can't be used: HS256 needs a secret as str or bytes, and this is a "
+            "public or private key: use the alg of that key, such as 'RS256'",
         ),
         ({"allow_short_secret": 1}, TypeError, "jwt(allow_short_secret=...) takes a bool, not 1"),
         ({"allow_anon": 1}, TypeError, "jwt(allow_anon=...) takes a bool, not 1"),
@@ -478,7 +529,7 @@ BEARER = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
     ("options", "security"),
     [
         ({}, (BEARER,)),
-        ({"scheme": "Token"}, ({**BEARER, "scheme": "token"},)),
+        ({"scheme": "Token"}, ({"type": "http", "scheme": "token"},)),
         ({"header_name": "X-Login"}, ({"type": "apiKey", "in": "header", "name": "X-Login"},)),
         (
             {"cookie": {"key": "auth", "prefix_options": "host"}},
@@ -499,6 +550,58 @@ def test_facts_for_tools(options: Any, security: Any) -> None:
 def test_type_of_the_payload_is_told() -> None:
     facts = facts_of(jwt(secret=SECRET, alg="HS256", type=Claims))
     assert facts.provides == {"jwt_payload": Claims}
+
+
+def test_websocket_handshakes() -> None:
+    app: Kit[Any, Any] = Kit()
+    user = jwt(secret=SECRET, alg="HS256", cookie="auth", load=lambda payload, c: payload["sub"])
+    app.use("/*", user.required)
+
+    @app.get("/x")
+    @upgrade_websocket
+    async def handler(c: Context, ws: WebSocket) -> None:
+        await ws.send(f"{user(c)} {c.get('jwt_payload')}")
+
+    with sync_test_client(app) as client:
+        for headers in (bearer(TOKEN), cookie("auth", TOKEN)):
+            with client.x.ws(header=headers) as ws:
+                assert ws.receive() == "ann {'sub': 'ann'}"
+        for headers in ({}, bearer(OTHER), cookie("auth", OTHER)):
+            with pytest.raises(WebSocketRefusedError) as refused, client.x.ws(header=headers):
+                pass
+            assert refused.value.status == 401
+            assert refused.value.response.headers["www-authenticate"].startswith("Bearer realm=")
+
+
+async def test_apps_within_the_app() -> None:
+    def show(c: Context) -> Any:
+        return c.text(f"{c.get('jwt_payload')}")
+
+    inner: Kit[Any, Any] = Kit()
+    inner.get("/x", show)
+    app: Kit[Any, Any] = Kit()
+    app.use("/routed/*", jwt(secret=SECRET, alg="HS256"))
+    app.use("/mounted/*", jwt(secret=SECRET, alg="HS256"))
+    app.route("/routed", inner)
+    app.mount("/mounted", inner.fetch)
+    # Variables don't reach a mounted app, which is an app of its own.
+    for path, body in (("/routed/x", INSIDE[2]), ("/mounted/x", "None")):
+        response = await app.request(path, {"headers": bearer(TOKEN)})
+        assert (response.status, await response.text()) == (200, body)
+    for path in ("/routed/x", "/mounted/x", "/%72outed/x", "/mounted/%78", "/mounted//x"):
+        assert (await app.request(path)).status == 401
+
+
+async def test_header_has_no_say_about_the_key() -> None:
+    header = {
+        "jwk": {"kty": "oct", "k": b64(SECRET[::-1])},
+        "jku": "https://attacker.example/jwks",
+        "x5u": "https://attacker.example/x5u",
+        "x5c": ["AAAA"],
+        "kid": "../../dev/null' OR 1=1 --",
+    }
+    assert await answer(app_with(), bearer(sign({}, SECRET[::-1], header=header))) == REFUSED
+    assert await answer(app_with(), bearer(sign({"sub": "ann"}, SECRET, header=header))) == INSIDE
 
 
 async def test_two_in_one_app() -> None:

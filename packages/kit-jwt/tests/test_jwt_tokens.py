@@ -7,6 +7,7 @@ import base64
 import json
 import re
 import time
+from base64 import b64decode, b64encode
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -146,6 +147,8 @@ def test_times_may_be_datetimes() -> None:
             "sign(): 'nbf' is datetime.datetime(2023, 1, 1, 0, 0), expected a datetime with a "
             "time zone",
         ),
+        ({"exp": float("inf")}, ValueError, "sign(): 'exp' is inf, expected a finite number"),
+        ({"nbf": float("nan")}, ValueError, "sign(): 'nbf' is nan, expected a finite number"),
         ({"a": object()}, TypeError, "Encoding objects of type object is unsupported"),
     ],
 )
@@ -228,6 +231,15 @@ def test_malformed_tokens(token: str) -> None:
     for function in (lambda: verify(token, SECRET, "HS256"), lambda: decode(token)):
         with pytest.raises(JwtTokenInvalidError):
             function()
+
+
+@pytest.mark.parametrize(("token", "kind"), [(None, "NoneType"), (b"a.b.c", "bytes")])
+@pytest.mark.parametrize(
+    "function", [decode, decode_header, lambda token: verify(token, SECRET, "HS256")]
+)
+def test_token_that_is_not_text(token: Any, kind: str, function: Any) -> None:
+    with pytest.raises(TypeError, match=f"^a token is a str, not {kind}$"):
+        function(token)
 
 
 def test_other_spellings_of_a_signature() -> None:
@@ -439,7 +451,10 @@ def oct_key(**more: Any) -> dict[str, Any]:
     return {"kty": "oct", "k": b64(SECRET.encode()), **more}
 
 
-NO_SECRET = "HS256 needs a secret, and this is a public or private key: name its alg"
+NO_SECRET = (
+    "HS256 needs a secret as str or bytes, and this is a public or private key: use the alg of "
+    "that key, such as 'RS256'"
+)
 RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
 
 
@@ -448,6 +463,7 @@ RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
     [
         ("", "HS256", "the key is empty"),
         (b"", "RS256", "the key is empty"),
+        ([], "RS256", "expected at least one key"),
         (
             "x" * 31,
             "HS256",
@@ -462,7 +478,7 @@ RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
         (
             pem(rsa_key().public_key()),
             "HS512",
-            "HS512 needs a secret, and this is a public or private key: name its alg",
+            NO_SECRET.replace("HS256", "HS512"),
         ),
         (
             json.dumps(public_jwk("RS256")),
@@ -472,7 +488,7 @@ RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
         (
             rsa_key(),
             "HS256",
-            NO_SECRET,
+            "HS256 needs a secret as str or bytes, not RSAPrivateKey",
         ),
         (SECRET, "RS256", f"RS256 {RSA_KIND}"),
         (pem(private_key("ES256")), "PS256", f"PS256 {RSA_KIND}"),
@@ -504,7 +520,7 @@ RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
             "EdDSA",
             "EdDSA needs a JSON Web Key with the kty OKP and the crv Ed25519 or Ed448",
         ),
-        (oct_key(alg="HS512"), "HS256", "the JSON Web Key is for another alg than HS256"),
+        (oct_key(alg="HS512"), "HS256", "the JSON Web Key is for an alg other than HS256"),
         (oct_key(use="enc"), "HS256", "the JSON Web Key has a use other than sig"),
         (
             oct_key(key_ops=["encrypt"]),
@@ -538,6 +554,42 @@ def test_keys_that_can_not_be_used(key: Any, alg: Any, problem: str) -> None:
     assert str(caught.value) == f"verify(key=...) can't be used: {problem}"
 
 
+def der(key: Any) -> bytes:
+    return b64decode("".join(pem(key).splitlines()[1:-1]))
+
+
+PUBLIC = rsa_key().public_key()
+ARMOUR = re.compile("-----.*-----\n")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(der(PUBLIC), id="DER"),
+        pytest.param(der(private_key("ES256").public_key()), id="DER of an elliptic curve"),
+        pytest.param(der(private_key("EdDSA")), id="DER of a private key"),
+        pytest.param(ARMOUR.sub("", pem(PUBLIC)), id="PEM without its first and last line"),
+        pytest.param(b64encode(der(PUBLIC)).decode(), id="base64"),
+        pytest.param(b64(der(PUBLIC)), id="base64url"),
+        pytest.param(b64encode(pem(PUBLIC).encode()), id="PEM in base64"),
+        pytest.param(b64encode(json.dumps(public_jwk("ES256")).encode()), id="JWK in base64"),
+        pytest.param({"kty": "oct", "k": b64(der(PUBLIC))}, id="DER in a JWK"),
+        pytest.param({"kty": "oct", "k": b64(pem(PUBLIC).encode())}, id="PEM in a JWK"),
+        pytest.param({"kty": "oct", "k": b64(b64(der(PUBLIC)).encode())}, id="base64 in a JWK"),
+    ],
+)
+@pytest.mark.parametrize("function", [sign, verify])
+def test_public_keys_are_no_secrets(key: Any, function: Any) -> None:
+    with pytest.raises(ValueError, match="can't be used") as caught:
+        function({} if function is sign else "", key, "HS256")
+    assert str(caught.value) == f"{function.__name__}(key=...) can't be used: {NO_SECRET}"
+
+
+def test_secrets_that_look_a_little_like_keys() -> None:
+    for secret in (b"0" + bytes(40), b64encode(b"0" + bytes(40)), b"=" * 40, b"MIIB" * 10):
+        assert verify(sign({"a": 1}, secret), secret, "HS256") == {"a": 1}
+
+
 def test_usage_of_json_web_keys() -> None:
     private = jwk_of(private_key("ES256"), key_ops=["sign"])
     token = sign({"a": 1}, private, "ES256")
@@ -547,6 +599,18 @@ def test_usage_of_json_web_keys() -> None:
     assert verify(sign({"a": 1}, oct_key(key_ops=["sign"])), oct_key(key_ops=["verify"]), "HS256")
     with pytest.raises(ValueError, match="don't have 'sign'"):
         sign({}, oct_key(key_ops=["verify"]))
+
+
+def test_several_keys() -> None:
+    keys = [private_key("ES256", "new"), pem(private_key("ES256", "old").public_key())]
+    assert verify(sign({"a": 1}, keys, "ES256"), keys[0], "ES256") == {"a": 1}
+    for name in ("new", "old"):
+        token = sign({"a": 1}, private_key("ES256", name), "ES256")
+        assert verify(token, keys, "ES256") == {"a": 1}
+    with pytest.raises(JwtTokenSignatureMismatchedError):
+        verify(sign({}, private_key("ES256"), "ES256"), keys, "ES256")
+    with pytest.raises(ValueError, match=r"^sign\(key=\.\.\.\) can't be used: expected at least"):
+        sign({}, [])
 
 
 def test_short_secrets_if_they_are_allowed() -> None:

@@ -75,6 +75,20 @@ async def test_no_user_is_the_cause() -> None:
     assert str(causes[0]) == "There is no user for the token"
 
 
+@pytest.mark.parametrize("guard", ["required", "optional"])
+@pytest.mark.parametrize(
+    ("loaded", "status"), [(None, 401), (False, 401), (0, 200), ("", 200), ([], 200)]
+)
+async def test_what_refuses_a_token(loaded: Any, status: int, guard: str) -> None:
+    user = jwt(secret=SECRET, alg="HS256", load=lambda payload, c: loaded)
+    app: Kit[Any, Any] = Kit()
+    app.get("/", getattr(user, guard), lambda c: c.json([user(c), user.get(c)]))
+    response = await app.request("/", bearer("ann"))
+    assert response.status == status
+    if status == 200:
+        assert await response.json() == [loaded, loaded]
+
+
 async def test_call_behind_optional_demands_a_login() -> None:
     user = jwt(secret=SECRET, alg="HS256", load=plain, realm="api")
     app: Kit[Any, Any] = Kit()

@@ -144,5 +144,5 @@ def test_rfc_7517_keys() -> None:
         sign({"a": 1}, private_ec, "ES256")
     wrapping, hmac = keys["symmetric"]
     assert verify(sign({"a": 1}, hmac), hmac, "HS256") == {"a": 1}
-    with pytest.raises(ValueError, match="is for another alg than HS256"):
+    with pytest.raises(ValueError, match="is for an alg other than HS256"):
         sign({"a": 1}, wrapping, "HS256")

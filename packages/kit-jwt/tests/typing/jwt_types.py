@@ -63,6 +63,7 @@ async def fetch(uri: str) -> bytes:
 options: VerifyOptions = {"iss": re.compile("^https:"), "aud": ["api"], "leeway": 5, "exp": True}
 
 assert_type(jwt(secret="s", alg="HS256"), AsyncMiddleware)
+assert_type(jwt(secret=["new", b"old"], alg="HS256"), AsyncMiddleware)
 assert_type(jwt(secret=b"s", alg="RS256", cookie="auth", realm="api"), AsyncMiddleware)
 assert_type(jwt(secret={"kty": "oct"}, cookie={"key": "auth", "secret": "s"}), AsyncMiddleware)
 assert_type(
@@ -90,6 +91,8 @@ reader: CurrentUser[User | None] = plain
 
 assert_type(sign({"sub": "ann"}, "secret"), str)
 assert_type(verify("token", "secret", "HS256", aud="api", required=["exp"]), dict[str, Any])
+assert_type(verify("token", ("new", "old"), "HS256"), dict[str, Any])
+assert_type(sign({}, [{"kty": "oct"}]), str)
 assert_type(decode("token"), DecodedToken)
 assert_type(decode("token").payload, dict[str, Any])
 assert_type(decode_header("token"), dict[str, Any])

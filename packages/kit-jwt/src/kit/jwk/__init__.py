@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tokens that a key of a JSON Web Key Set signed (RFC 7517): middleware that verifies them.
+"""Middleware that verifies tokens with the keys of a JSON Web Key Set (RFC 7517).
 
-For tokens of an identity provider, which publishes its keys. Tokens that are signed with a secret
-are for `kit.jwt`.
+For tokens of an identity provider, which publishes its keys. For tokens that are signed with a
+secret, use `kit.jwt`.
 """
 
 from ._cache import JwksUnavailableError

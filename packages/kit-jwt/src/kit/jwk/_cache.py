@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Keeps the keys of a remote set, and decides when they are fetched anew."""
+"""Caches a remote key set, and decides when to fetch it again."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from anyio import Event
 
 _log = logging.getLogger("kit.jwk")
-# After a failure the source is asked again sooner than for an unknown key: nobody can log in.
+# The pause after a failure is shorter than that after an unknown key: all requests may be failing.
 _RETRY_S = 5.0
 
 
 class JwksUnavailableError(Exception):
-    """The keys can't be fetched, so that nothing can be said about a token."""
+    """The keys can't be fetched, so tokens can be neither accepted nor refused."""
 
 
 class Policy(NamedTuple):
@@ -32,8 +32,8 @@ class Policy(NamedTuple):
 
     Attributes:
         fetch: Function `(uri)`, plain or async, that returns the key set.
-        lifetime_s: Seconds for which keys are used without a question.
-        cooldown_s: Seconds between two requests to the source.
+        lifetime_s: Seconds for which fetched keys are used.
+        cooldown_s: Minimum seconds between two requests to the source.
         max_stale_s: Seconds for which keys are used beyond their lifetime while the source fails.
         timeout_s: Seconds that a request may take.
     """
@@ -48,10 +48,9 @@ class Policy(NamedTuple):
 class JwksCache:
     """The keys of one URI.
 
-    One request is under way at a time; what needs its keys waits for it. The source is asked when
-    the keys have outlived their time, and for a key that is not among them, since keys are rotated:
-    but only once in each cooldown, or anyone could have it flooded with invented ids
-    (CVE-2026-48524).
+    There is one request at a time, and concurrent callers wait for it. Keys are fetched when their
+    lifetime has ended, and when a token names an unknown key, since keys are rotated. The cooldown
+    keeps tokens with invented key ids from flooding the source (CVE-2026-48524).
 
     Args:
         uri: Where the key set is.
@@ -66,11 +65,11 @@ class JwksCache:
         self._fetched_at = self._asked_at = -float("inf")
         self._pause_s = 0.0
         self._answers = 0
-        # Each thread has an event loop of its own, and none can wait for the event of another.
+        # By thread: each has its own event loop, and can't wait for an event of another loop.
         self._under_way: dict[int, Event] = {}
 
     async def current(self) -> KeySet:
-        """Returns the keys, fetched anew if they have outlived their time.
+        """Returns the keys, and fetches them if their lifetime has ended.
 
         Raises:
             JwksUnavailableError: If there are none, or the source has failed for too long.
@@ -79,7 +78,7 @@ class JwksCache:
         keys = self._keys_until(policy.lifetime_s)
         if keys is not None:
             return keys
-        # Only the request that asks waits for an answer, while old keys will do for the others.
+        # One request fetches; concurrent ones use the stale keys rather than wait.
         stale = self._keys_until(policy.lifetime_s + policy.max_stale_s)
         if stale is None or get_ident() not in self._under_way:
             await self._refresh()
@@ -89,32 +88,32 @@ class JwksCache:
         return stale
 
     async def newer(self, known: KeySet) -> KeySet | None:
-        """Returns keys that were fetched after others; None if there are none for now.
+        """Returns keys that are newer than these, or None if there are none.
 
         Args:
-            known: Those in which a key is missing.
+            known: The keys among which one is missing.
         """
         await self._refresh()
         return None if self._keys is known else self._keys
 
     def _keys_until(self, most_s: float) -> KeySet | None:
-        """Returns the keys, unless they are that old."""
+        """Returns the keys if they are younger than that."""
         return self._keys if monotonic() - self._fetched_at < most_s else None
 
     async def _refresh(self) -> None:
-        """Asks the source, or waits for the answer to who did, unless that was a moment ago."""
+        """Fetches the keys, or waits for the task that does, unless the cooldown forbids it."""
         answers = self._answers
         thread = get_ident()
         while (event := self._under_way.get(thread)) is not None:
             await event.wait()
-        # An answer came meanwhile; there is none if the request that asked was cancelled.
+        # The other task got an answer, unless it was cancelled.
         if self._answers != answers or monotonic() - self._asked_at < self._pause_s:
             return
         from anyio import CancelScope, Event
 
         event = self._under_way[thread] = Event()
         try:
-            # Clients that leave must not keep the keys from those who stay.
+            # A client that disconnects must not cancel the request that others wait for.
             with CancelScope(shield=True):
                 await self._ask()
         finally:
@@ -134,12 +133,11 @@ class JwksCache:
             self._fetched_at = asked_at
             self._pause_s = self._policy.cooldown_s
         except Exception as error:
-            # Not with a traceback: what it says comes from the network.
-            _log.warning("The keys of %s can't be fetched: %s", self._shown_uri, _shown(error))
+            # Without a traceback, whose texts come from the network.
+            reason = f"{type(error).__name__} {error}".replace(self._uri, self._shown_uri)
+            _log.warning(
+                "The keys of %s can't be fetched: %.200s", self._shown_uri, reason.rstrip()
+            )
             self._pause_s = min(_RETRY_S, self._policy.cooldown_s)
         self._asked_at = asked_at
         self._answers += 1
-
-
-def _shown(error: Exception) -> str:
-    return f"{type(error).__name__} {error!s:.200}".rstrip()

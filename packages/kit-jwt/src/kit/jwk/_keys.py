@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds the keys of a JSON Web Key Set that a token may be signed with (RFC 7517, section 5)."""
+"""Finds the keys of a JSON Web Key Set that can verify a token (RFC 7517, section 5)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import msgspec
 
 from kit.jwt._keys import ASYMMETRIC, Verify, verifier
 
-# A set has two or three keys. Each of them may be tried on a token, so there must be a bound.
+# Usual sets have two or three keys. A token may be tried with all of them, so there is a limit.
 MOST_KEYS = 100
 
 
 class KeySet:
     """The public keys of a set. A key is prepared when the first token names it.
 
-    Symmetric keys, and whatever is no key, are left out: in a public set everybody knows them.
+    Symmetric keys are never used, as a key in a public set is no secret. Invalid keys are ignored.
 
     Args:
         keys: The JSON Web Keys.
@@ -37,13 +37,12 @@ class KeySet:
         self._prepared: dict[tuple[str | None, str], list[Verify]] = {}
 
     def find(self, kid: str | None, alg: str) -> list[Verify]:
-        """Returns what verifies with the key of an id, or with all keys that have none.
+        """Returns a function for each key that can verify a token, see `verifier`.
 
         Args:
-            kid: The id that the token names, or None. The first key of that id counts that suits
-                the algorithm.
-            alg: The algorithm of the token. Keys that aren't meant for it are left out, as are
-                weak ones.
+            kid: The key id of the token: only the first key with this id that fits the algorithm is
+                used. With None, all keys without an id are.
+            alg: The algorithm of the token. Keys for other uses and weak keys are left out.
         """
         if kid not in self._by_kid or alg not in ASYMMETRIC:
             return []
@@ -53,7 +52,7 @@ class KeySet:
             for key in self._by_kid[kid]:
                 try:
                     prepared.append(verifier(key, alg))
-                except ValueError:  # it is for something else, or no good key
+                except ValueError:  # for another use, weak or invalid
                     continue
                 if kid is not None:
                     break
@@ -74,7 +73,7 @@ def key_list(value: Any) -> Sequence[Any]:
 
 
 def key_set(value: Any) -> KeySet:
-    """Returns the key set of what a function returned, the same one for equal keys.
+    """Returns the key set for what a function returned; equal keys share one.
 
     Raises:
         TypeError: If it is neither a JSON Web Key Set nor a list of keys.

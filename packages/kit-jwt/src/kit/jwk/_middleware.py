@@ -118,22 +118,23 @@ def jwk(
     max_stale: float = _MAX_STALE,
     timeout: float = _TIMEOUT,
 ) -> Any:
-    """Returns middleware that only lets requests with a token through that a key of a set signed.
+    """Returns middleware that only lets requests with a token signed by a key of a set through.
 
-    The claims are `c.get("jwt_payload")`. Any other request raises an `HTTPException` as that of
-    `kit.jwt.jwt` does: 401 with a challenge (RFC 6750, section 3). If the keys can't be fetched, it
-    is a 503.
+    The claims are `c.get("jwt_payload")`. Any other request raises an `HTTPException`, as with
+    `kit.jwt.jwt`: 401 with a challenge (RFC 6750, section 3). If the keys can't be fetched, it is a
+    503.
 
-    A token names its key by `kid` in its header. Its `alg` must be allowed, and suit the key. Keys
-    with a `use`, `key_ops` or `alg` for something else are not used for it (RFC 7517, section 4),
-    nor are symmetric and weak ones. A token without `kid` is verified with the keys that have none.
+    A token names its key by `kid` in its header. Its `alg` must be allowed and fit the key. Keys
+    whose `use`, `key_ops` or `alg` is for another purpose are not used (RFC 7517, section 4), nor
+    are symmetric and weak ones. A token without `kid` is verified with the keys that have none.
 
     Args:
         keys: The keys, or a function `(c)`, plain or async, that returns them.
-        jwks_uri: The URI of a JSON Web Key Set, by https, or a function `(c)`, plain or async, that
-            returns it. With `keys`, it is asked for keys that aren't among those. The keys of 32
-            URIs are kept.
-        alg: The allowed algorithm, or several. None of them takes a secret.
+        jwks_uri: The https URI of a JSON Web Key Set, or a function `(c)`, plain or async, that
+            returns it. With `keys` too, the set is fetched for tokens whose key isn't in `keys`. A
+            function should choose from known URIs, since the keys there are trusted; the keys of
+            the last 32 are cached.
+        alg: The allowed algorithm, or several; only algorithms with public keys.
         allow_anon: Let requests without a token through too. Tokens are still verified.
         cookie: As for `kit.jwt.jwt`.
         header_name: As for `kit.jwt.jwt`.
@@ -145,11 +146,10 @@ def jwk(
         user_variable: As for `kit.jwt.jwt`.
         is_revoked: As for `kit.jwt.jwt`.
         fetch: Function `(uri)`, plain or async, that returns the key set, as JSON or decoded.
-            Default: a request in a thread, by https or to this machine, without redirections, for
-            at most 512 KiB.
+            Default: a request in a thread, which follows no redirects and reads at most 512 KiB.
         lifetime: Seconds for which fetched keys are used.
-        cooldown: Seconds between two requests for a key set, whatever ids tokens name. After a
-            failure they are at most 5.
+        cooldown: Minimum seconds between two requests for a key set, however many unknown keys
+            tokens name. At most 5 after a failure.
         max_stale: Seconds for which keys are used beyond their lifetime while the source fails.
         timeout: Seconds that a request for a key set may take.
 
@@ -197,13 +197,13 @@ async def verify_with_jwks(
 ) -> dict[str, Any]:
     """Verifies a token with a set of public keys.
 
-    A key set of `jwks_uri` is fetched in each call; `jwk` keeps it.
+    The key set of `jwks_uri` is fetched in every call; `jwk` caches it.
 
     Args:
         token: The token.
         keys: The keys.
         jwks_uri: The URI of a JSON Web Key Set, see `jwk`.
-        allowed_algorithms: The allowed algorithm, or several. None of them takes a secret.
+        allowed_algorithms: The allowed algorithm, or several; only algorithms with public keys.
         verification: Which claims are checked, and how.
         fetch: Function `(uri)` that returns the key set, see `jwk`.
 
@@ -211,7 +211,7 @@ async def verify_with_jwks(
         The claims.
 
     Raises:
-        JwtError: If the token is refused; the class says why.
+        JwtError: If the token is refused. Its class tells the reason.
         JwksUnavailableError: If the key set can't be fetched.
         ValueError: If a value can't be used.
         TypeError: If an argument has the wrong type.

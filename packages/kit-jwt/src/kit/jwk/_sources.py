@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Verifies a token with keys that are given, or fetched."""
+"""Verifies tokens with keys that are given or fetched."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from ._cache import JwksCache, Policy
 from ._fetch import fetch_keys, is_safe_uri
 from ._keys import KeySet, key_list, key_set
 
-# A function that returns the URI returns one for each tenant.
+# A function may return one for each tenant.
 _MOST_URIS = 32
 
 
@@ -49,7 +49,7 @@ class Sources:
             check.function("keys", keys, "(c)")
         elif keys is not None:
             try:
-                self._given = KeySet(key_list(keys))
+                self._given = KeySet(_json_web_keys(keys))
             except TypeError as problem:
                 raise TypeError(f"{check.factory}(keys=...): {problem}") from None
             except ValueError as problem:
@@ -71,9 +71,9 @@ class Sources:
 
         Args:
             token: The token.
-            c: What functions among the options are called with.
-            algorithms: Those that are allowed.
-            claims: What else is checked.
+            c: The context, for options that are functions.
+            algorithms: The allowed algorithms.
+            claims: The checks of header and claims.
 
         Raises:
             JwtError: If it is refused.
@@ -110,19 +110,34 @@ class Sources:
         if callable(uri):
             uri = await call(uri, c)
             _check_uri(self._check, uri)
-        cache = self._caches.get(uri)
+        cache = self._caches.pop(uri, None)
         if cache is None:
             if len(self._caches) >= _MOST_URIS:
                 del self._caches[next(iter(self._caches))]
-            cache = self._caches[uri] = JwksCache(uri, self._policy)
+            cache = JwksCache(uri, self._policy)
+        self._caches[uri] = (
+            cache  # at the end: the one that hasn't been used for longest is dropped
+        )
         return cache
 
 
+def _json_web_keys(value: Any) -> Sequence[Mapping[str, Any]]:
+    keys = key_list(value)
+    for key in keys:
+        if not isinstance(key, Mapping):
+            # APPSEC: the error must not show it, as it may be a private key.
+            raise TypeError(
+                f"expected JSON Web Keys, which are mappings, not {type(key).__name__}; use "
+                "kit.jwt for a single key in PEM"
+            )
+    return keys
+
+
 def check_algorithms(check: OptionChecks, name: str, value: Any) -> tuple[str, ...]:
-    """Checks the allowed algorithms, all of which have public keys.
+    """Checks the allowed algorithms, which must have public keys.
 
     Raises:
-        TypeError: If it is neither a str nor a list of them.
+        TypeError: If the value is neither a str nor a list of them.
         ValueError: If there is none, or one is unknown or symmetric.
     """
     if value is None:

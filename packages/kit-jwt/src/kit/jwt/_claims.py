@@ -29,18 +29,19 @@ class VerifyOptions(TypedDict, total=False):
     """Which claims are checked, and how.
 
     Attributes:
-        iss: The expected issuer, or a pattern that is searched in it. Default: any issuer.
-        aud: The audience that this app is: the token has to name it, one of several, or one in
-            which a pattern is found. Without it, a token that names an audience is refused (RFC
-            7519, section 4.1.3); False accepts every audience.
-        exp: Whether a token is refused from its `exp` on. Default True.
-        nbf: Whether a token is refused before its `nbf`. Default True.
-        iat: Whether a token is refused before its `iat`. Default True.
-        typ: The accepted `typ` of the header, or several, without `application/` and without case
-            (RFC 7515, section 4.1.9). Default: `JWT`, or no `typ`. A token without `typ` is refused
-            if this is given, so that tokens for other uses are (RFC 8725, section 3.11).
-        leeway: Seconds by which the clocks of the two sides may differ. Default 0.
-        required: Names of claims that the payload must have, such as `exp`. Default: none.
+        iss: The expected issuer, or a pattern that is searched for in it. Default: any issuer.
+        aud: The audience of this app, one or several, of which the token must name one; or a
+            pattern that must be found in an audience. Default: tokens that name an audience are
+            refused (RFC 7519, section 4.1.3). False accepts any audience.
+        exp: Whether to refuse tokens that have expired. Default True.
+        nbf: Whether to refuse tokens before their `nbf`. Default True.
+        iat: Whether to refuse tokens whose `iat` is in the future. Default True.
+        typ: The accepted `typ` of the header, or several, compared without case and without the
+            prefix `application/` (RFC 7515, section 4.1.9). If given, tokens without `typ` are
+            refused, and so are tokens for other uses (RFC 8725, section 3.11). Default: `JWT`, or
+            no `typ`.
+        leeway: Seconds by which the clocks of issuer and app may differ. Default 0.
+        required: Names of claims that must be present, such as `exp`. Default: none.
     """
 
     iss: str | re.Pattern[str] | None
@@ -54,11 +55,11 @@ class VerifyOptions(TypedDict, total=False):
 
 
 class ClaimChecks:
-    """The checks of header and payload that options ask for.
+    """Checks header and payload as the options say.
 
     Args:
-        part: Checks whose errors name the function that the options are given to.
-        given: The options, none of which is unknown.
+        part: Checks whose errors name the factory.
+        given: The options, without unknown ones.
 
     Raises:
         TypeError: If a value has the wrong type.
@@ -82,7 +83,7 @@ class ClaimChecks:
         """Checks the type of the token.
 
         Raises:
-            JwtHeaderInvalidError: If it is not one that is accepted.
+            JwtHeaderInvalidError: If it isn't accepted.
         """
         typ = header.get("typ")
         if typ is None:
@@ -98,18 +99,18 @@ class ClaimChecks:
         """Checks the claims of a payload.
 
         Raises:
-            JwtError: The first of the claims that is wrong.
+            JwtError: For the first claim that is wrong.
         """
         for name in self._required:
             if payload.get(name) is None:
                 raise JwtClaimMissingError(f"The token lacks the claim {name!r}")
         self._check_times(payload)
         if self._accepts_iss is not None and not self._accepts_iss(payload.get("iss")):
-            raise JwtTokenIssuerError(f"The token is of the issuer {payload.get('iss')!r:.100}")
+            raise JwtTokenIssuerError(f"The token is from the issuer {payload.get('iss')!r:.100}")
         if self._accepts_aud is not None and not self._accepts_aud(payload.get("aud")):
             raise JwtTokenAudienceError(
-                f"The token is for the audience {payload.get('aud')!r:.100}: say by aud which "
-                "audience this app is"
+                f"The token is for the audience {payload.get('aud')!r:.100}: if that is this app, "
+                "name it by aud=..."
             )
 
     def _check_times(self, payload: Mapping[str, Any]) -> None:
@@ -163,7 +164,7 @@ def _audiences(check: OptionChecks, expected: Any) -> Callable[[Any], bool] | No
     if expected is False:
         return None
     if expected is None:
-        # SPEC: RFC 7519 section 4.1.3: who doesn't identify itself with a value of it must refuse.
+        # SPEC: RFC 7519 section 4.1.3: an app that isn't among the audiences must refuse the token.
         return lambda aud: aud is None
     if isinstance(expected, re.Pattern):
         search = expected.search

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Takes a token apart: the JWS Compact Serialization (RFC 7515, section 7.1)."""
+"""Parses tokens: the JWS Compact Serialization (RFC 7515, section 7.1)."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import msgspec
 
 from ._errors import JwtHeaderInvalidError, JwtPayloadInvalidError, JwtTokenInvalidError
 
-# To standard base64, whose own two characters become ones that are not base64.
+# From base64url to base64, whose own two characters become invalid ones.
 _STANDARD = bytes.maketrans(b"-_+/", b"+/!!")
-# Longer headers, which may have certificates in them, are not kept.
+# Longer headers, such as those with certificates, aren't cached.
 _MOST_KEPT = 512
 _decode_json = msgspec.json.Decoder().decode
 _NOT_JSON = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 class Parts(NamedTuple):
-    """A token, taken apart and not verified.
+    """A token that is parsed, but not verified.
 
     Attributes:
-        header: The JOSE header, which other tokens may share; `alg` is a str in it, as are `kid`
-            and `typ` if they are there.
-        payload: The payload, decoded.
-        signed: What the signature is made of.
-        signature: The signature, decoded.
+        header: The JOSE header, which tokens share: don't change it. `alg` is a str, as are `kid`
+            and `typ` if they are present.
+        payload: The payload, decoded from base64url.
+        signed: The part of the token that the signature covers.
+        signature: The signature, decoded from base64url.
     """
 
     header: dict[str, Any]
@@ -38,15 +38,18 @@ class Parts(NamedTuple):
 
 
 def parse(token: str) -> Parts:
-    """Takes a token apart.
+    """Parses a token, without verifying it.
 
     Args:
         token: Header, payload and signature, in base64url with dots between them.
 
     Raises:
-        JwtTokenInvalidError: If it is not that, or a part is not canonical base64url.
-        JwtHeaderInvalidError: If the header is not one that can be verified.
+        JwtTokenInvalidError: If it has another form, or a part is not canonical base64url.
+        JwtHeaderInvalidError: If the header lacks a member, or has one that isn't supported.
+        TypeError: If it is not a str.
     """
+    if not isinstance(token, str):
+        raise TypeError(f"a token is a str, not {type(token).__name__}")
     try:
         signed, _, signature = token.encode("ascii").rpartition(b".")
         header, payload = signed.split(b".")
@@ -86,8 +89,8 @@ def _decoded(part: bytes, name: str) -> bytes:
         data = a2b_base64(standard + b"==")
     except Error:
         data = None
-    # SPEC: RFC 7515 section 2 and RFC 4648 section 3.5. The decoder drops what is no base64, and
-    # takes several spellings of the same octets: only the canonical one is the token that was made.
+    # SPEC: RFC 7515 section 2 and RFC 4648 section 3.5. The decoder skips invalid characters and
+    # accepts several spellings of the same octets, but only the canonical one was issued.
     if data is None or b2a_base64(data, newline=False).rstrip(b"=") != standard:
         raise JwtTokenInvalidError(f"The {name} of the token is not canonical base64url")
     return data
@@ -101,10 +104,10 @@ def _header(part: bytes) -> dict[str, Any]:
         header = None
     if not isinstance(header, dict):
         raise JwtTokenInvalidError("The header of the token is not a JSON object")
-    # SPEC: RFC 7515 section 4.1.11: what is critical has to be understood, and no extension is.
+    # SPEC: RFC 7515 section 4.1.11: critical extensions must be supported, and none is.
     # RFC 7797 section 6 demands `crit` with `b64`, so without it the token is malformed.
     if "crit" in header or "b64" in header:
-        raise JwtHeaderInvalidError("The token asks for an extension by 'crit' or 'b64'")
+        raise JwtHeaderInvalidError("The token needs an extension, by 'crit' or 'b64'")
     if not isinstance(header.get("alg"), str):
         raise JwtHeaderInvalidError("The header of the token has no 'alg'")
     for name in ("kid", "typ"):
@@ -113,5 +116,5 @@ def _header(part: bytes) -> dict[str, Any]:
     return header
 
 
-# PERF: nearly all tokens of an app have the same header.
+# PERF: nearly all tokens of an app share one header.
 _kept_header = lru_cache(maxsize=32)(_header)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where requests carry the token, and how those without a good one are answered."""
+"""Reads the token of a request, and builds the answers to requests without a valid one."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _PREFIXES = {None: "", "secure": "__Secure-", "host": "__Host-"}
 
 
 class TokenCookie(TypedDict, total=False):
-    """The cookie that has the token.
+    """The cookie that contains the token.
 
     Attributes:
         key: Its name, without the prefix.
-        secret: What the cookie is signed with, see `kit.cookie.set_signed_cookie`. Default None:
-            it is not signed.
-        prefix_options: `"secure"` or `"host"`: the name begins with `__Secure-` or `__Host-`.
+        secret: The secret that the cookie is signed with, see `kit.cookie.set_signed_cookie`. A
+            cookie with a wrong signature counts as absent. Default None: it is not signed.
+        prefix_options: `"secure"` or `"host"`, if its name begins with `__Secure-` or `__Host-`.
     """
 
     key: str
@@ -31,12 +31,12 @@ class TokenCookie(TypedDict, total=False):
 
 
 class Credentials:
-    """Reads the token of a request, and makes the answers to requests without a good one.
+    """Reads the token of a request, and builds the answers to requests without a valid one.
 
     Args:
         check: The checks of the factory.
         cookie: The option `cookie`: a name, a `TokenCookie`, or None.
-        header_name: The header that has the token.
+        header_name: The header that contains the token.
         scheme: The scheme before it, compared without case (RFC 9110, section 11.1).
         realm: Name of the protected area; None for the URL of the request.
     """
@@ -59,7 +59,7 @@ class Credentials:
         """Returns the token of a request, or None if it has none.
 
         Raises:
-            HTTPException: 401 if the header has something else, or comes twice.
+            HTTPException: 401 if the header is malformed, or comes twice.
         """
         # A repeated header is joined by a comma (RFC 9110 section 5.3), which no token contains.
         header = c.req.header(self._header_name)
@@ -93,9 +93,12 @@ class Credentials:
     def security(self) -> list[dict[str, str]]:
         """Returns the Security Scheme Objects (OpenAPI 3.1.1, section 4.8.27)."""
         if self._header_name.lower() == "authorization":
-            schemes = [{"type": "http", "scheme": self._scheme.lower(), "bearerFormat": "JWT"}]
+            scheme = self._scheme.lower()
+            schemes = [{"type": "http", "scheme": scheme}]
+            if scheme == "bearer":  # OpenAPI has a format for this one alone
+                schemes[0]["bearerFormat"] = "JWT"
         else:
-            # OpenAPI has no HTTP scheme for another header, so it is described as a key in one.
+            # HTTP schemes of OpenAPI imply Authorization, so another header is an API key.
             schemes = [{"type": "apiKey", "in": "header", "name": self._header_name}]
         if self._cookie_name is not None:
             schemes.append({"type": "apiKey", "in": "cookie", "name": self._cookie_name})

@@ -24,7 +24,7 @@ __all__ = (
 
 
 class JwtError(Exception):
-    """A token is refused. Its text says why, and contains neither the token nor a key."""
+    """Base of the errors for refused tokens. The text has the reason, but no token and no key."""
 
 
 class JwtTokenInvalidError(JwtError):
@@ -32,7 +32,7 @@ class JwtTokenInvalidError(JwtError):
 
 
 class JwtHeaderInvalidError(JwtError):
-    """The header lacks `alg`, has a wrong `typ`, or asks for an extension (RFC 7515, 4.1)."""
+    """The header lacks `alg`, has a wrong `typ`, or needs an extension (RFC 7515, 4.1)."""
 
 
 class JwtHeaderRequiresKidError(JwtError):
@@ -40,11 +40,11 @@ class JwtHeaderRequiresKidError(JwtError):
 
 
 class JwtAlgorithmMismatchError(JwtError):
-    """The token is signed with another algorithm than the key is for."""
+    """The token is signed with an algorithm other than that of the key."""
 
 
 class JwtAlgorithmNotAllowedError(JwtError):
-    """The algorithm of the token is none of those that are allowed."""
+    """The algorithm of the token isn't allowed."""
 
 
 class JwtKeyNotFoundError(JwtError):
@@ -52,11 +52,11 @@ class JwtKeyNotFoundError(JwtError):
 
 
 class JwtTokenSignatureMismatchedError(JwtError):
-    """The signature is not that of the key."""
+    """No key made this signature."""
 
 
 class JwtPayloadInvalidError(JwtError):
-    """The payload is no JSON object, a claim has a wrong type, or it doesn't fit `type`."""
+    """The payload isn't a JSON object, has a claim of a wrong type, or doesn't fit `type`."""
 
 
 class JwtClaimMissingError(JwtError):
@@ -64,15 +64,15 @@ class JwtClaimMissingError(JwtError):
 
 
 class JwtTokenExpiredError(JwtError):
-    """The time in `exp` has come (RFC 7519, 4.1.4)."""
+    """The time in `exp` has passed (RFC 7519, 4.1.4)."""
 
 
 class JwtTokenNotBeforeError(JwtError):
-    """The time in `nbf` has not come yet (RFC 7519, 4.1.5)."""
+    """The time in `nbf` is in the future (RFC 7519, 4.1.5)."""
 
 
 class JwtTokenIssuedAtError(JwtError):
-    """The time in `iat` lies ahead (RFC 7519, 4.1.6)."""
+    """The time in `iat` is in the future (RFC 7519, 4.1.6)."""
 
 
 class JwtTokenIssuerError(JwtError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part that `jwt` and `jwk` share: what happens around the verification of a token."""
+"""The middleware that `jwt` and `jwk` share: everything but the verification of a token."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ U = TypeVar("U")
 
 # Any lets a function annotate its context as the core's own class, or one with its types.
 IsRevoked: TypeAlias = Callable[[Any, Any], Awaitable[bool] | bool]
-"""Decides whether a verified token counts no longer: `def is_revoked(payload, c)`, or async."""
+"""Returns whether a token is revoked: `def is_revoked(payload, c)`, plain or async."""
 
 PAYLOAD = "jwt_payload"
 _USER = "user"
@@ -34,17 +34,17 @@ _numbers = count(1)
 
 
 class CurrentUser(Generic[R_co]):
-    """The user of a request, whom `load` found by the claims of the token.
+    """Returns the user of a request, which `load` looked up by the claims of the token.
 
-    Its type parameter is what `load` returns: a user, or something to await that has one.
+    Its type parameter is the return type of `load`: a user, or an awaitable of one.
 
         user = jwt(secret=SECRET, alg="HS256", load=find_user)
         app.get("/me", user.required, lambda c: c.text(user(c).name))
 
     Attributes:
         required: Middleware that lets requests with a user through, and refuses all others.
-        optional: Middleware that lets requests without a token through too. A token that is
-            refused is still an error.
+        optional: Middleware that lets requests without a token through too. Invalid tokens are
+            still refused.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class CurrentUser(Generic[R_co]):
             c: The context.
 
         Raises:
-            HTTPException: The 401 of `required`, if `optional` has let a request without a token
+            HTTPException: The 401 of `required`, if `optional` let a request without a token
                 through.
             RuntimeError: If neither `required` nor `optional` has run.
         """
@@ -101,12 +101,12 @@ class CurrentUser(Generic[R_co]):
 
 
 class State(NamedTuple):
-    """What belongs to the requests of one guard.
+    """What a guard knows of its requests.
 
     Attributes:
-        credentials: Where the token is, and the answers without a good one.
-        key: The variable of the context that has the user, as a tuple of one.
-        variable: The variable that has the user for everybody.
+        credentials: Reads the token, and builds the answers.
+        key: Name of the guard's own variable, which has the user in a tuple.
+        variable: Name of the public variable, which has the user itself.
     """
 
     credentials: Credentials
@@ -115,11 +115,11 @@ class State(NamedTuple):
 
 
 class Hooks(NamedTuple):
-    """What is to happen with the payload of a verified token.
+    """The options that concern the payload of a verified token.
 
     Attributes:
         kind: The type that it is decoded to.
-        decode: Decodes its JSON to that; None to leave it a dict.
+        decode: Decodes its JSON to that type; None to leave it a dict.
         is_revoked: The option.
         load: The option.
     """
@@ -159,9 +159,9 @@ def guard(
 
     Args:
         check: The checks of the factory, which has the name of the middleware.
-        credentials: Where the token is.
+        credentials: Reads the token.
         verify: Verifies a token, plain or async; raises a JwtError if it is refused.
-        hooks: What is to happen with its payload.
+        hooks: The options that concern its payload.
         allow_anon: The option.
         user_variable: The option.
         responses: Statuses that the middleware answers with besides 401.
@@ -229,7 +229,8 @@ async def _accept(token: VerifiedToken, c: Context[Any, Any], hooks: Hooks, stat
         raise JwtTokenRevokedError("The token is revoked")
     if hooks.load is not None:
         user = await call(hooks.load, payload, c)
-        if user is None:
+        # Other falsy values may be users, such as the id 0.
+        if user is None or user is False:
             raise JwtTokenRevokedError("There is no user for the token")
         c.set(state.key, (user,))
         c.set(state.variable, user)

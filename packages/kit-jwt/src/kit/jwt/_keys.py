@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Prepares keys: secrets, PEM, JSON Web Keys, and the key objects of cryptography.
 
-The algorithms are PyJWT's. What stands in front of them is stricter: the key decides which
-algorithms it can be used with, a private key verifies by its public half, and keys that are too
-weak are refused (RFC 7518, sections 3.2, 3.3 and 3.5).
+The algorithms are those of PyJWT, behind stricter checks: a key is used only with the algorithms
+that it is for, a private key verifies with its public half, and weak keys are refused (RFC 7518,
+sections 3.2, 3.3 and 3.5).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from hmac import compare_digest, digest
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -17,6 +17,8 @@ from cryptography.exceptions import UnsupportedAlgorithm
 
 from jwt.algorithms import Algorithm, get_default_algorithms
 from jwt.exceptions import PyJWTError
+
+from ._secrets import is_asymmetric_key
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
@@ -54,8 +56,21 @@ _ROCA_PRIMES = (
 )
 
 
+def keys_of(value: Any) -> tuple[Any, ...]:
+    """Returns the keys of an option that takes one key or several.
+
+    Raises:
+        ValueError: If it is an empty list.
+    """
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes, bytearray)):
+        return (value,)
+    if not value:
+        raise ValueError("expected at least one key")
+    return tuple(value)
+
+
 def algorithm_of(key: Any) -> str | None:
-    """Returns the algorithm that a JSON Web Key names; None if it or the key names none."""
+    """Returns the `alg` of a JSON Web Key; None if it has none, or the key is of another kind."""
     return key.get("alg") if isinstance(key, Mapping) else None
 
 
@@ -63,16 +78,16 @@ def verifier(key: SignatureKey, alg: str, *, allow_short_secret: bool = False) -
     """Prepares a key for verification.
 
     Args:
-        key: The key; of a private one the public half is used.
+        key: The key. Of a private key, the public half is used.
         alg: The algorithm.
-        allow_short_secret: Take a secret that is shorter than the hash.
+        allow_short_secret: Accept a secret that is shorter than the hash.
 
     Returns:
         A function `(signed, signature)` that returns whether the signature is right.
 
     Raises:
-        ValueError: If the key can't be used with the algorithm. The text says why, as in `RS256
-            needs ...`, and contains nothing of the key.
+        ValueError: If the key can't be used with the algorithm. The text has the reason, as in
+            `RS256 needs ...`, and nothing of the key.
     """
     algorithm = _algorithms()[alg]
     if isinstance(key, Mapping):
@@ -102,7 +117,7 @@ def signer(
     Args:
         key: The key: a secret or a private key.
         alg: The algorithm.
-        allow_short_secret: Take a secret that is shorter than the hash.
+        allow_short_secret: Accept a secret that is shorter than the hash.
 
     Returns:
         A function `(data)` that returns the signature.
@@ -123,11 +138,11 @@ def signer(
 
 
 def check_usage(jwk: Mapping[str, Any], alg: str, operation: str) -> None:
-    """Checks what a JSON Web Key says it is for (RFC 7517, sections 4.1 to 4.4).
+    """Checks that a JSON Web Key is meant for this use (RFC 7517, sections 4.1 to 4.4).
 
     Args:
         jwk: The key.
-        alg: The algorithm that it is to be used with.
+        alg: The algorithm.
         operation: `verify` or `sign`.
 
     Raises:
@@ -138,11 +153,11 @@ def check_usage(jwk: Mapping[str, Any], alg: str, operation: str) -> None:
         shown = "" if None in curves else f" and the crv {' or '.join(map(str, curves))}"
         raise ValueError(f"{alg} needs a JSON Web Key with the kty {kty}{shown}")
     if jwk.get("alg", alg) != alg:
-        raise ValueError(f"the JSON Web Key is for another alg than {alg}")
+        raise ValueError(f"the JSON Web Key is for an alg other than {alg}")
     if jwk.get("use", "sig") != "sig":
         raise ValueError("the JSON Web Key has a use other than sig")
     operations = jwk.get("key_ops", (operation,))
-    # A private key that may sign has a public half that may verify.
+    # The public half of a private key that may sign may verify.
     allowed = {operation, "sign"} if "d" in jwk or kty == "oct" else {operation}
     if not isinstance(operations, (list, tuple)) or not allowed & {*map(str, operations)}:
         raise ValueError(f"the key_ops of the JSON Web Key don't have {operation!r}")
@@ -156,12 +171,15 @@ def _algorithms() -> dict[str, Algorithm]:
 
 def _from_jwk(algorithm: Algorithm, jwk: Mapping[str, Any], alg: str) -> Any:
     try:
-        if jwk.get("k") == "":  # which the oldest PyJWT takes
+        if jwk.get("k") == "":  # older versions of PyJWT accept it
             raise ValueError
-        return algorithm.from_jwk(dict(jwk))
+        prepared = algorithm.from_jwk(dict(jwk))
     except _UNUSABLE:
         # Their texts may quote the key.
         raise ValueError(f"the JSON Web Key is not a valid key for {alg}") from None
+    if alg in SYMMETRIC and is_asymmetric_key(prepared):
+        raise ValueError(_not_a_secret(alg))
+    return prepared
 
 
 def _prepared(algorithm: Algorithm, key: Any, alg: str) -> Any:
@@ -169,16 +187,25 @@ def _prepared(algorithm: Algorithm, key: Any, alg: str) -> Any:
         key = key.encode() if isinstance(key, str) else key
         if not key:
             raise ValueError("the key is empty")
+        if alg in SYMMETRIC and is_asymmetric_key(key):
+            raise ValueError(_not_a_secret(alg))
+    elif alg in SYMMETRIC:
+        raise ValueError(f"{alg} needs a secret as str or bytes, not {type(key).__name__}")
     try:
         return algorithm.prepare_key(key)
     except _UNUSABLE:
-        if alg in SYMMETRIC:
-            problem = f"{alg} needs a secret, and this is a public or private key: name its alg"
-        else:
-            kty, curves = ASYMMETRIC[alg]
-            shown = kty if None in curves else " or ".join(map(str, curves))
-            problem = f"{alg} needs a key of the kind {shown}: in PEM, as JSON Web Key or an object"
-        raise ValueError(problem) from None
+        kty, curves = ASYMMETRIC[alg]
+        shown = kty if None in curves else " or ".join(map(str, curves))
+        raise ValueError(
+            f"{alg} needs a key of the kind {shown}: in PEM, as JSON Web Key or an object"
+        ) from None
+
+
+def _not_a_secret(alg: str) -> str:
+    return (
+        f"{alg} needs a secret as str or bytes, and this is a public or private key: use the alg "
+        "of that key, such as 'RS256'"
+    )
 
 
 def _check_strength(
@@ -197,7 +224,7 @@ def _check_strength(
             raise ValueError(f"{alg} needs a key of at least 2048 bits (RFC 7518 section 3.3)")
         public = prepared.public_key() if hasattr(prepared, "public_key") else prepared
         if _is_roca(public.public_numbers().n):
-            raise ValueError("the RSA key is one of those that can be factored (CVE-2017-15361)")
+            raise ValueError("the RSA key can be factored (CVE-2017-15361)")
 
 
 def _is_roca(modulus: int) -> bool:

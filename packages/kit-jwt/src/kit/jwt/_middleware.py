@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from kit.interface import AsyncMiddleware
@@ -12,8 +12,8 @@ from kit.interface.options import OptionChecks
 from ._claims import VerifyOptions, claim_checks
 from ._credentials import Credentials, TokenCookie
 from ._guard import CurrentUser, IsRevoked, check_hooks, guard
-from ._keys import SignatureAlgorithm, SignatureKey, verifier
-from ._tokens import check_algorithm, keyed, with_key
+from ._keys import SignatureAlgorithm, SignatureKey
+from ._tokens import check_keys, with_keys
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -27,7 +27,7 @@ R = TypeVar("R")
 @overload
 def jwt(
     *,
-    secret: SignatureKey,
+    secret: SignatureKey | Sequence[SignatureKey],
     alg: SignatureAlgorithm | None = None,
     cookie: str | TokenCookie | None = None,
     header_name: str = "Authorization",
@@ -42,7 +42,7 @@ def jwt(
 @overload
 def jwt(
     *,
-    secret: SignatureKey,
+    secret: SignatureKey | Sequence[SignatureKey],
     alg: SignatureAlgorithm | None = None,
     cookie: str | TokenCookie | None = None,
     header_name: str = "Authorization",
@@ -58,7 +58,7 @@ def jwt(
 @overload
 def jwt(
     *,
-    secret: SignatureKey,
+    secret: SignatureKey | Sequence[SignatureKey],
     alg: SignatureAlgorithm | None = None,
     cookie: str | TokenCookie | None = None,
     header_name: str = "Authorization",
@@ -89,39 +89,40 @@ def jwt(
     """Returns middleware that only lets requests with a valid JSON Web Token through.
 
     The claims are `c.get("jwt_payload")`. Any other request raises an `HTTPException` that carries
-    the response (`res`): 401 with a challenge (RFC 6750, section 3). Its `__cause__` is the
-    `JwtError` that says why a token is refused; the client isn't told.
+    the response (`res`): 401 with a challenge (RFC 6750, section 3). If a token is refused, its
+    `__cause__` is a `JwtError` with the reason, which isn't sent to the client.
 
     The middleware carries its security schemes, its 401 and the types of its variables as facts,
     see `kit.interface.metadata`.
 
     Args:
-        secret: The key: a secret for HS256 and its like, else a public or private key in PEM, as
-            JSON Web Key, or an object of cryptography.
-        alg: The algorithm. A token that was signed with any other is refused. It may be left out
-            for a JSON Web Key that names its `alg`.
-        cookie: The cookie that has the token of requests without the header: its name, or a
+        secret: The key: a secret for HS256, HS384 and HS512; for all others a public or private
+            key in PEM, as a JSON Web Key or as an object of cryptography. Of a list of keys, any
+            one verifies and `sign` uses the first, so that a secret can be replaced: `[new, old]`.
+        alg: The algorithm. Tokens signed with any other are refused. It may be left out for a JSON
+            Web Key that names its `alg`.
+        cookie: The cookie to read the token from if the header is absent: its name, or a
             `TokenCookie`. Browsers send cookies with requests of other sites too, see `kit.csrf`.
-        header_name: The request header that has the token.
+        header_name: The request header that contains the token.
         realm: Name of the protected area, for the challenge. Default: the URL of the request.
         verification: Which claims are checked, and how: `VerifyOptions`.
         scheme: The scheme before the token, compared without case, and that of the challenge.
         type: Type of the payload, by msgspec or pydantic: a Struct, dataclass, TypedDict or model.
             A token whose claims don't fit it is refused. Default: a dict.
-        load: Function `(payload, c)`, plain or async, that returns the user whose token it is, or
-            None, which refuses it.
+        load: Function `(payload, c)`, plain or async, that returns the user of the token, or None
+            or False to refuse it.
         user_variable: Name of the variable of the user, for `c.get(user_variable)`.
-        is_revoked: Function `(payload, c)`, plain or async, that returns whether a token that is
-            valid otherwise is refused.
+        is_revoked: Function `(payload, c)`, plain or async, that returns True to refuse a token
+            that is otherwise valid.
         allow_anon: Let requests without a token through too. Tokens are still verified.
-        allow_short_secret: Take a secret that is shorter than the hash of the algorithm, which can
-            be guessed from one token.
+        allow_short_secret: Accept a secret that is shorter than the hash of the algorithm.
+            Attackers can guess such a secret once they have a token.
 
     Returns:
         The middleware, for `app.use(path, ...)`; with `load`, a `CurrentUser` that has it.
 
     Raises:
-        ValueError: If a value can't be used, such as a key that doesn't suit the algorithm.
+        ValueError: If a value can't be used, such as a key that doesn't fit the algorithm.
         TypeError: If an argument has the wrong type.
 
     Example:
@@ -130,12 +131,9 @@ def jwt(
     check = OptionChecks("jwt")
     if secret is None:
         raise ValueError("jwt() needs secret=..., the key that tokens are verified with")
-    alg = check_algorithm(check, secret, alg)
     check.flag("allow_short_secret", allow_short_secret)
-    verify_signature = keyed(
-        check, "secret", lambda: verifier(secret, alg, allow_short_secret=allow_short_secret)
-    )
-    verify = with_key(alg, verify_signature, claim_checks(check, verification))
+    alg, verifiers = check_keys(check, "secret", secret, alg, allow_short_secret)
+    verify = with_keys(alg, verifiers, claim_checks(check, verification))
     return guard(
         check,
         Credentials(check, cookie=cookie, header_name=header_name, scheme=scheme, realm=realm),

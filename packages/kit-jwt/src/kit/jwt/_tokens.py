@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from datetime import datetime
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -24,6 +25,7 @@ from ._keys import (
     SignatureKey,
     Verify,
     algorithm_of,
+    keys_of,
     signer,
     verifier,
 )
@@ -35,7 +37,7 @@ _TIMES = ("exp", "nbf", "iat")
 
 
 class DecodedToken(NamedTuple):
-    """What a token says, which nobody has verified.
+    """Header and claims of a token, not verified.
 
     Attributes:
         header: The JOSE header.
@@ -51,7 +53,7 @@ class VerifiedToken(NamedTuple):
 
     Attributes:
         payload: The claims.
-        data: The JSON that they were decoded from.
+        data: Their JSON.
     """
 
     payload: dict[str, Any]
@@ -60,7 +62,7 @@ class VerifiedToken(NamedTuple):
 
 def sign(
     payload: Mapping[str, Any],
-    key: SignatureKey,
+    key: SignatureKey | Sequence[SignatureKey],
     alg: SignatureAlgorithm | None = None,
     *,
     header: Mapping[str, Any] | None = None,
@@ -71,30 +73,32 @@ def sign(
     Args:
         payload: The claims. `exp`, `nbf` and `iat` may be aware datetimes; they are sent as whole
             seconds since the epoch.
-        key: The secret for HS256 and its like, else a private key.
-        alg: The algorithm; one that suits the key. Default: that of the JSON Web Key, or HS256.
+        key: The secret for HS256, HS384 and HS512, else a private key. Of a list, the first.
+        alg: The algorithm, which must fit the key. Default: that of the JSON Web Key, or HS256.
         header: Members of the header besides `alg`, such as `kid`, whose default is that of the
             JSON Web Key, and `typ`, whose default is `JWT`.
-        allow_short_secret: Take a secret that is shorter than the hash of the algorithm.
+        allow_short_secret: Accept a secret that is shorter than the hash of the algorithm.
 
     Returns:
         The token.
 
     Raises:
-        TypeError: If the payload is not a mapping, has values that JSON doesn't have, or a time
-            that is none.
-        ValueError: If the key can't be used with the algorithm, or a datetime has no time zone.
+        TypeError: If the payload is not a mapping, or has a value that can't be encoded as JSON, or
+            a time of a wrong type.
+        ValueError: If the key can't be used with the algorithm, a datetime has no time zone, or a
+            time is infinite or NaN.
     """
     check = OptionChecks("sign")
-    alg = check.choice("alg", alg or algorithm_of(key) or "HS256", ALGORITHMS)
+    own = checked_keys(check, "key", key)[0]
+    alg = check.choice("alg", alg or algorithm_of(own) or "HS256", ALGORITHMS)
     make_signature = keyed(
-        check, "key", lambda: signer(key, alg, allow_short_secret=allow_short_secret)
+        check, "key", lambda: signer(own, alg, allow_short_secret=allow_short_secret)
     )
     if not isinstance(payload, Mapping):
         raise TypeError(f"sign(payload=...) takes a mapping, not {type(payload).__name__}")
     if header is not None and "alg" in header:
         raise ValueError("sign(header=...) can't have 'alg': use alg=...")
-    kid = {"kid": key["kid"]} if isinstance(key, Mapping) and "kid" in key else {}
+    kid = {"kid": own["kid"]} if isinstance(own, Mapping) and "kid" in own else {}
     members = {"typ": "JWT", **kid, **(header or {}), "alg": alg}
     claims = {name: _claim(name, value) for name, value in payload.items()}
     signed = b".".join(base64url(msgspec.json.encode(part)) for part in (members, claims))
@@ -103,7 +107,7 @@ def sign(
 
 def verify(
     token: str,
-    key: SignatureKey,
+    key: SignatureKey | Sequence[SignatureKey],
     alg: SignatureAlgorithm | None = None,
     *,
     allow_short_secret: bool = False,
@@ -111,40 +115,38 @@ def verify(
 ) -> dict[str, Any]:
     """Verifies a token: its signature, then its claims.
 
-    The key is prepared anew in each call; the middleware prepares it once.
+    The key is prepared in every call; the middleware prepares it once.
 
     Args:
         token: The token.
-        key: The secret for HS256 and its like, else a public or private key.
-        alg: The algorithm. A token that was signed with any other is refused. It may be left out
-            for a JSON Web Key that names its `alg`.
-        allow_short_secret: Take a secret that is shorter than the hash of the algorithm.
+        key: The secret for HS256, HS384 and HS512, else a public or private key. Of a list, any key
+            verifies.
+        alg: The algorithm. Tokens signed with any other are refused. It may be left out for a JSON
+            Web Key that names its `alg`.
+        allow_short_secret: Accept a secret that is shorter than the hash of the algorithm.
         **options: Fields of `VerifyOptions`.
 
     Returns:
         The claims.
 
     Raises:
-        JwtError: If the token is refused; the class says why.
+        JwtError: If the token is refused. Its class tells the reason.
         TypeError: If an option has the wrong type.
         ValueError: If the key can't be used with the algorithm, or an option can't be used.
     """
     check = OptionChecks("verify")
-    alg = check_algorithm(check, key, alg)
-    verify_signature = keyed(
-        check, "key", lambda: verifier(key, alg, allow_short_secret=allow_short_secret)
-    )
+    known, verifiers = check_keys(check, "key", key, alg, allow_short_secret)
     for name in options:
         if name not in VERIFY_OPTIONS:
             raise TypeError(
                 f"verify() has no option {name!r}: there are {', '.join(VERIFY_OPTIONS)}"
             )
     claims = ClaimChecks(check, options)
-    return with_key(alg, verify_signature, claims)(token).payload
+    return with_keys(known, verifiers, claims)(token).payload
 
 
 def decode(token: str) -> DecodedToken:
-    """Decodes a token without verifying anything: what it says may be anyone's invention.
+    """Decodes a token without verifying it: don't trust the result.
 
     Args:
         token: The token.
@@ -157,7 +159,7 @@ def decode(token: str) -> DecodedToken:
 
 
 def decode_header(token: str) -> dict[str, Any]:
-    """Decodes the header of a token without verifying anything.
+    """Decodes the header of a token without verifying it: don't trust the result.
 
     Args:
         token: The token.
@@ -168,15 +170,15 @@ def decode_header(token: str) -> dict[str, Any]:
     return deepcopy(parse(token).header)
 
 
-def with_key(
-    alg: str, verify_signature: Verify, claims: ClaimChecks
+def with_keys(
+    alg: str, verifiers: Sequence[Verify], claims: ClaimChecks
 ) -> Callable[[str], VerifiedToken]:
-    """Returns a function that verifies tokens of one algorithm with one key.
+    """Returns a function that verifies tokens of one algorithm.
 
     Args:
         alg: The algorithm.
-        verify_signature: What `verifier` returned.
-        claims: What else is checked.
+        verifiers: What `verifier` returned for each key.
+        claims: The checks of header and claims.
     """
 
     def verify(token: str) -> VerifiedToken:
@@ -185,7 +187,7 @@ def with_key(
             raise JwtAlgorithmMismatchError(
                 f"The token is signed with {parts.header['alg']!r:.20}, not with {alg}"
             )
-        return verified(parts, (verify_signature,), claims)
+        return verified(parts, verifiers, claims)
 
     return verify
 
@@ -195,13 +197,13 @@ def verified(parts: Parts, keys: Iterable[Verify], claims: ClaimChecks) -> Verif
 
     Args:
         parts: The token.
-        keys: What `verifier` returned for each key and the algorithm of the token.
-        claims: What else is checked.
+        keys: What `verifier` returned for each key and the token's algorithm.
+        claims: The checks of header and claims.
 
     Raises:
         JwtError: If it is refused.
     """
-    # APPSEC: the signature first. Nothing in the payload is looked at before it is verified.
+    # APPSEC: the signature first. The payload isn't even parsed before it is verified.
     if not any(verify(parts.signed, parts.signature) for verify in keys):
         raise JwtTokenSignatureMismatchedError("The signature of the token is wrong")
     claims.check_header(parts.header)
@@ -210,20 +212,41 @@ def verified(parts: Parts, keys: Iterable[Verify], claims: ClaimChecks) -> Verif
     return VerifiedToken(payload, parts.payload)
 
 
-def check_algorithm(check: OptionChecks, key: Any, alg: Any) -> Any:
-    """Checks the algorithm that tokens are verified with; a JSON Web Key may name it.
+def check_keys(
+    check: OptionChecks, name: str, value: Any, alg: Any, allow_short_secret: bool
+) -> tuple[str, tuple[Verify, ...]]:
+    """Checks an option with the key, or several, that tokens are verified with, and their `alg`.
+
+    Returns:
+        The algorithm, and what `verifier` returned for each key.
 
     Raises:
-        ValueError: If neither does, or it is unknown.
+        ValueError: If a key can't be used, or the algorithm is unknown or missing.
     """
-    alg = algorithm_of(key) if alg is None else alg
+    keys = checked_keys(check, name, value)
+    alg = algorithm_of(keys[0]) if alg is None else alg
     if alg is None:
         raise ValueError(f"{check.factory}() needs alg=..., the algorithm of the tokens")
-    return check.choice("alg", alg, ALGORITHMS)
+    check.choice("alg", alg, ALGORITHMS)
+    return alg, keyed(
+        check,
+        name,
+        lambda: tuple(verifier(key, alg, allow_short_secret=allow_short_secret) for key in keys),
+    )
+
+
+def checked_keys(check: OptionChecks, name: str, value: Any) -> tuple[Any, ...]:
+    """Returns the keys of an option that takes one or several.
+
+    Raises:
+        ValueError: If there are none.
+    """
+    keys: tuple[Any, ...] = keyed(check, name, lambda: keys_of(value))
+    return keys
 
 
 def keyed(check: OptionChecks, name: str, prepare: Callable[[], Any]) -> Any:
-    """Prepares a key that is an option, whose name the error has.
+    """Prepares the key of an option; errors name the option.
 
     Raises:
         ValueError: If the key can't be used.
@@ -243,4 +266,7 @@ def _claim(name: str, value: Any) -> Any:
         return int(value.timestamp())
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"sign(): {name!r} is {value!r:.40}, expected a number or a datetime")
+    # JSON would have null, which some verifiers take for a token that never expires.
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"sign(): {name!r} is {value!r}, expected a finite number")
     return value
