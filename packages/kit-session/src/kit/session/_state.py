@@ -76,8 +76,9 @@ class SessionState:
         is_degraded: Whether the store can't be reached, so that the session isn't saved.
         is_superseded: Whether the id of the request was replaced a moment ago, so that the client
             has a newer one, or is about to get it.
+        successor: The key of the session with that id, if the client had it before.
         saved: The session as it was read; None for a new one.
-        ended: What `destroy` has ended.
+        ended: The public id of what `destroy` has ended.
         sets_cookie: Whether the response has the cookie of the session.
         rotates: Whether the session gets a new id.
         user: The user, if it was set.
@@ -102,6 +103,7 @@ class SessionState:
         "rotates",
         "saved",
         "sets_cookie",
+        "successor",
         "user",
     )
 
@@ -111,7 +113,8 @@ class SessionState:
         self.is_loaded = self.is_degraded = self.is_superseded = False
         self.is_closed = self._is_readable = self.sets_cookie = False
         self.saved: Saved | None = None
-        self.ended: Saved | None = None
+        self.ended: str | None = None
+        self.successor: str | None = None
         self._reset()
 
     def _reset(self) -> None:
@@ -278,13 +281,20 @@ class SessionState:
     def destroy(self) -> None:
         """Ends the session; what is set afterwards is a new one's."""
         if self.saved is not None:
-            self.ended = self.saved
+            self.ended = self.backend.public_id(self.saved.token)
+        elif self.successor is not None:
+            self.ended, self.is_superseded = self.successor, False
         views = self._views
         self.saved = None
         self._reset()
         for view in views.values():
             view.reset(EMPTY)
         self._views = views
+
+    @property
+    def is_login(self) -> bool:
+        """Whether the session gets a user."""
+        return self.user is not UNCHANGED and self.user is not None
 
     @property
     def is_changed(self) -> bool:
@@ -312,7 +322,7 @@ class SessionState:
             data = step(data)
         user, remember_s = self.user, self.remember_s
         # A login begins a session, whose lifetime and memory aren't those of the one before.
-        begins = base is None or user not in (UNCHANGED, None)
+        begins = base is None or self.is_login
         created_at = now if base is None or begins else base.created_at
         if user is UNCHANGED:
             user = None if base is None else base.user
