@@ -11,6 +11,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from itsdangerous import Signer
@@ -174,6 +175,20 @@ async def test_what_was_signed_but_is_no_session(new_client, secret):
         text = urlsafe_b64encode(data).rstrip(b"=")
         client.cookies = {NAME: signer.sign(text).decode()}
         assert await client.do(lambda s: s.is_new)
+
+
+async def test_the_key_that_signs_encrypts_nothing(new_client, secret):
+    signing = f"kit.session {NAME}"
+    client = new_client(secret=secret, encrypt=True)
+    salt, nonce, data = bytes(16), bytes(12), b'{"i":"x","c":9e9,"e":9e9,"u":"42"}'
+    users = []
+    for purpose in (signing, f"{signing} encrypted"):
+        key = hmac.digest(secret.encode(), purpose.encode(), "sha256")
+        cipher = AESGCM(hmac.digest(key, salt, "sha256"))
+        sealed = salt + nonce + cipher.encrypt(nonce, data, f"{signing} encrypted".encode())
+        client.cookies = {NAME: urlsafe_b64encode(sealed).rstrip(b"=").decode()}
+        users.append(await client.do(lambda s: s.user))
+    assert users == [None, "42"]
 
 
 @pytest.mark.parametrize("encrypt", [False, True])

@@ -12,8 +12,8 @@ from kit.interface.options import OptionChecks
 
 from ._cookie import protect_from_caches
 from ._options import make_backend, make_cookie, make_lifetime
-from ._session import VARIABLE, Session
-from ._state import SessionState
+from ._session import VARIABLE, Session, state_of
+from ._state import Backend, SessionState
 from .stores import SessionStore
 
 __all__ = ("session",)
@@ -44,6 +44,9 @@ def session(
     500 or more saves nothing; any other response does. The response to a request that doesn't use
     the session has no trace of it; all others have `Vary: Cookie`, and `Cache-Control: private` or,
     with a cookie, `no-store` unless the handler said as much.
+
+    A route can be covered by several of them, if their cookies have different names: `get_session`
+    returns the session of the innermost one.
 
     Args:
         secret: Signs the cookie: at least 32 random bytes as a str. Of several, the first one signs
@@ -104,6 +107,10 @@ def session(
     )
 
     async def session(c: Context[Any, Any], next: Next) -> None:
+        outer = c.get(VARIABLE)
+        if outer is not None and _has_session(outer, backend):
+            await next()
+            return
         state = SessionState(backend, c)
         c.set(VARIABLE, Session(state))
         await next()
@@ -112,6 +119,23 @@ def session(
             await _finish(c, state)
 
     return attach(session, provides={VARIABLE: Session})
+
+
+def _has_session(outer: Any, backend: Backend) -> bool:
+    """Whether an outer middleware has done already what this one would do.
+
+    Raises:
+        RuntimeError: If another one has the same cookie, which both would set.
+    """
+    if not isinstance(outer, Session):
+        return False
+    other = state_of(outer).backend
+    if other is not backend and other.cookie_name == backend.cookie_name:
+        raise RuntimeError(
+            f"Two session() with the cookie {backend.cookie_name} cover this route: register the "
+            "same one for both, or give one of them another name, session(cookie=...)"
+        )
+    return other is backend
 
 
 async def _finish(c: Context[Any, Any], state: SessionState) -> None:

@@ -110,22 +110,30 @@ class Session(MutableMapping[str, Any], Generic[T]):
         Call it at each login, with the user, so that an id from before the login is worth nothing
         (session fixation). A login also begins a new lifetime; any other rotation keeps it.
 
+        If the session was another user's, all data and messages are removed, those that this
+        request has set before included: nobody sees what somebody else has left.
+
         Args:
             user: Whose session it is from now on; None for nobody's. Default: as before.
 
         Raises:
             TypeError: If the user is neither a str nor None.
+            ValueError: If the user is empty.
         """
         if user is not _KEEP and user is not None and not isinstance(user, str):
             raise TypeError(
                 f"Session.rotate(user=...) takes a str, not {user!r:.100}: "
                 "write str(...) around a number"
             )
+        if user == "":
+            raise ValueError("Session.rotate(user='') is no user: write user=None for nobody")
         state = self._state
         state.change()
         state.check_available()
         state.rotates = True
         if user is not _KEEP:
+            if state.current_user not in (None, user):
+                state.clear()
             state.user = user
 
     def remember(self, max_age: float) -> None:

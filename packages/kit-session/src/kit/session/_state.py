@@ -42,6 +42,11 @@ class Backend(Protocol):
 
     lifetime: Lifetime
 
+    @property
+    def cookie_name(self) -> str:
+        """The full name of the cookie."""
+        ...
+
     def load_now(self, state: SessionState, /) -> bool:
         """Reads the session into `state`; False if that has to be awaited."""
         ...

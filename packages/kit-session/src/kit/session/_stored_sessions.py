@@ -102,7 +102,7 @@ class StoredSessions:
         With the name of the cookie, as several cookies may have their sessions in one store: an id
         of one of them is worth nothing in another one.
         """
-        return sha256(f"{self._cookie.name}={token}".encode()).hexdigest()
+        return sha256(f"{self.cookie_name}={token}".encode()).hexdigest()
 
     def _token(self, state: SessionState) -> str | None:
         text = self._cookie.read(state.c)
@@ -110,6 +110,11 @@ class StoredSessions:
             opened = self._seal.open(text)
             text = None if opened is None else opened.decode("ascii")
         return text if text is not None and _ID.fullmatch(text) else None
+
+    @property
+    def cookie_name(self) -> str:
+        """The full name of the cookie."""
+        return self._cookie.name
 
     def load_now(self, state: SessionState, /) -> bool:
         """Reads the session into `state`; False if that has to be awaited."""
