@@ -562,10 +562,10 @@ async def test_a_login_in_a_session_that_was_ended_has_none_of_its_data(client, 
         session = await get_session(c)
         await revoke_sessions(c, "42")
         session["mine"] = 1
-        session.rotate(user="43")
+        session.rotate(user="42")
 
     await client.request(login)
-    assert await client.do(lambda s: [dict(s), s.user]) == [{"mine": 1}, "43"]
+    assert await client.do(lambda s: [dict(s), s.user]) == [{"mine": 1}, "42"]
 
 
 async def test_a_login_that_is_revoked_while_it_is_saved(client, store):
