@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from dataclasses import replace
 
 import anyio
@@ -757,10 +758,34 @@ async def test_memory_store_is_bounded():
     assert await store.delete_user("even") == 2
 
 
+async def test_memory_store_drops_no_session_for_one_that_has_expired(clock):
+    """Though the former was written a longer time ago."""
+    store = MemoryStore(max_sessions=3)
+    now = time.time()
+    await store.insert("long", SessionRecord(b"{}", 1, now, now + 3600, "42"))
+    for number in range(10):
+        await store.insert(str(number), SessionRecord(b"{}", 1, now, time.time() + 1))
+        clock(1)
+    assert await store.read("long") is not None
+    assert len(store) == 2
+
+
+async def test_memory_store_forgets_ends_that_were_moved(clock):
+    store = MemoryStore()
+    end = time.time() + 10
+    await store.insert("key", SessionRecord(b"{}", 1, 0.0, end))
+    for number in range(200):
+        assert await store.touch("key", end + number)
+    clock(100)
+    await store.insert("other", SessionRecord(b"{}", 1, 0.0, end + 1000))
+    assert len(store) == 2
+    clock(120)
+    await store.insert("another", SessionRecord(b"{}", 1, 0.0, end + 1000))
+    assert len(store) == 2
+
+
 async def test_memory_store_removes_what_has_expired(clock):
     store = MemoryStore()
-    import time
-
     for number in range(10):
         await store.insert(str(number), SessionRecord(b"{}", 1, 0.0, time.time() + 60))
     clock(60)
