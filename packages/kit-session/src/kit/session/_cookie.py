@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kit.cookie import CookieOptions, set_cookie
+from kit.cookie import CookieOptions, generate_cookie
 from kit.interface import Context
 from kit.interface.fields import add_vary
 
@@ -30,11 +30,12 @@ class SessionCookie:
         options: Its attributes but Max-Age.
     """
 
-    __slots__ = ("_find", "_options", "name")
+    __slots__ = ("_attributes", "_find", "name")
 
     def __init__(self, name: str, options: CookieOptions) -> None:
         self.name = name
-        self._options = options
+        # PERF: checked and written once.
+        self._attributes = generate_cookie(name, "", **options).removeprefix(f"{name}=")
         # PERF: a request may have many other cookies.
         self._find = re.compile(rf"(?:\A|;)[ \t]*{re.escape(name)}=([^;]*)").findall
 
@@ -76,10 +77,9 @@ class SessionCookie:
         self._add(state, "", 0)
 
     def _add(self, state: SessionState, value: str, max_age_s: int | None) -> None:
-        options = self._options.copy()
-        if max_age_s is not None:
-            options["max_age"] = max_age_s
-        set_cookie(state.c, self.name, value, **options)
+        age = "" if max_age_s is None else f"; Max-Age={max_age_s}"
+        line = f"{self.name}={value}{age}{self._attributes}"
+        state.c.header("Set-Cookie", line, append=True)
         state.sets_cookie = True
 
 
@@ -95,10 +95,11 @@ def protect_from_caches(c: Context[Any, Any], *, sets_cookie: bool) -> None:
         sets_cookie: Whether the response has the cookie of a session.
     """
     headers = c.res.headers
-    add_vary(headers, "Cookie")
-    control = headers.get("cache-control")
-    if sets_cookie:
-        if control is None or not _KEPT_PRIVATE.search(control):
-            headers.set("Cache-Control", "no-store")
-    elif control is None:
-        headers.set("Cache-Control", "private")
+    if headers.has("vary"):
+        add_vary(headers, "Cookie")
+    else:  # PERF: nearly always
+        headers.append("Vary", "Cookie")
+    if not headers.has("cache-control"):
+        headers.append("Cache-Control", "no-store" if sets_cookie else "private")
+    elif sets_cookie and not _KEPT_PRIVATE.search(headers["cache-control"]):
+        headers.set("Cache-Control", "no-store")
