@@ -70,7 +70,7 @@ class SessionState:
 
     Args:
         backend: Reads and saves it.
-        c: The context of the request.
+        c: The context of the request; `release` drops it.
 
     Attributes:
         is_loaded: Whether the session was read, or found to be a new one.
@@ -172,6 +172,14 @@ class SessionState:
         self.is_closed = True
         # SPEC: RFC 9110 section 15.2.2: nothing caches a connection that is none of HTTP any more.
         self._is_readable = self.c.res.status == _SWITCHING_PROTOCOLS
+
+    def release(self) -> None:
+        """Drops the context, which nothing needs any more unless the session can still be read.
+
+        PERF: the context holds the session, and such a circle waits for the garbage collector.
+        """
+        if not self._is_readable:
+            del self.c
 
     def _check_readable(self) -> None:
         if self.is_closed and not self._is_readable:
