@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 from kit import Context, HTTPException, Kit
@@ -520,3 +523,27 @@ async def test_not_found_pages_have_a_session(client):
     response = await client.app.request("/a/b")
     assert response.status == 404
     assert len(response.headers.get_set_cookie()) == 1
+
+
+@pytest.mark.parametrize(
+    "use", [get_session, lambda c: dict(get_session(c)), lambda c: get_session(c).update(n=1)]
+)
+async def test_a_request_leaves_nothing_to_the_garbage_collector(client, use):
+    class Resource:
+        pass
+
+    kept = []
+
+    def handle(c):
+        use(c)
+        resource = Resource()
+        c.set("resource", resource)
+        kept.append(weakref.ref(resource))
+
+    gc.disable()
+    try:
+        await client.request(handle)
+        [resource] = kept
+        assert resource() is None
+    finally:
+        gc.enable()

@@ -18,8 +18,6 @@ __all__ = ("MOST_OCTETS", "SessionCookie", "protect_from_caches")
 # SPEC: RFC 6265bis section 5.6: clients ignore larger cookies.
 MOST_OCTETS = 4096
 _KEPT_PRIVATE = re.compile(r"\b(?:no-store|private)\b(?!=)", re.I)
-# What seals and ids consist of.
-_VALUE = re.compile(r"[A-Za-z0-9_.\-]+")
 
 
 class SessionCookie:
@@ -40,7 +38,7 @@ class SessionCookie:
         self._find = re.compile(rf"(?:\A|;)[ \t]*{re.escape(name)}=([^;]*)").findall
 
     def read(self, c: Context[Any, Any]) -> str | None:
-        """Returns the value that the request has; None if it has none that could be one of ours."""
+        """Returns the value that the request has, which may be anything; None if it has none."""
         header = c.req.header("cookie")
         if header is None:
             return None
@@ -50,12 +48,10 @@ class SessionCookie:
             header = ";".join(c.req.raw.headers.get_all("cookie"))
         values = self._find(header)
         # APPSEC: of two cookies of the name, another host of the site may have set either.
-        if not values or values.count(values[0]) != len(values):
+        if len(values) != 1 and len(set(values)) != 1:
             return None
         value: str = values[0].rstrip(" \t")
-        if len(value) > MOST_OCTETS or not _VALUE.fullmatch(value):
-            return None
-        return value
+        return value if len(value) <= MOST_OCTETS else None
 
     def set(self, state: SessionState, value: str, max_age_s: int | None) -> None:
         """Adds the cookie to the response.

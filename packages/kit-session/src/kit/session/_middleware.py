@@ -117,6 +117,7 @@ def session(
         state.close()
         if state.is_loaded:
             await _finish(c, state)
+        state.release()
 
     return attach(session, provides={VARIABLE: Session})
 

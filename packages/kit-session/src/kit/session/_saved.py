@@ -78,7 +78,7 @@ class Lifetime(NamedTuple):
 
     def has_ended(self, saved: Saved, now: float) -> bool:
         """Whether a session has expired; by today's options, if they were other ones then."""
-        return now >= min(saved.expires_at, self.end(saved.created_at, saved.remember_s))
+        return now >= saved.expires_at or now >= self.end(saved.created_at, saved.remember_s)
 
     def needs_refresh(self, saved: Saved, now: float) -> bool:
         """Whether a session that is used now has to be prolonged."""
