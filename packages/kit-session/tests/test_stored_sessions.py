@@ -664,6 +664,21 @@ async def test_a_store_that_fails_is_503(client, store, caplog):
     assert "The store of the sessions failed: gone" in caplog.text
 
 
+async def test_a_response_is_not_thrown_away_if_the_end_can_not_be_moved(
+    new_client, store, clock, caplog
+):
+    client = new_client(store=store, idle_timeout=60)
+    await client.do(lambda s: s.rotate(user="42"))
+    clock(30)
+    store.fails = {"touch"}
+    assert await client.do(lambda s: s.user) == "42"
+    assert "The end of a session could not be moved: gone" in caplog.text
+    store.fails = set()
+    assert await client.do(lambda s: s.user) == "42"
+    clock(45)
+    assert await client.do(lambda s: s.user) == "42"
+
+
 async def test_a_store_that_fails_at_once(new_client):
     class Broken(MemoryStore):
         broken = False

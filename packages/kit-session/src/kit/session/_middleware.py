@@ -63,8 +63,8 @@ def session(
             session that isn't saved (`Session.is_degraded`).
         cookie: Name of the cookie without its prefix. With `secure`, the prefix is `__Host-`, or
             `__Secure-` if there is a `domain` or another `path` (RFC 6265bis section 4.1.3).
-        secure: Whether the cookie is sent over https only. Browsers take it from http://localhost
-            too; other clients may need False in development.
+        secure: Whether the cookie is sent over https only. Chrome and Firefox take it from
+            http://localhost too; Safari and other clients need False in development over http.
         same_site: `"Strict"`, `"Lax"` or `"None"`: whether the cookie is sent with requests from
             other sites.
         path: The cookie is sent for this path and all paths below it.

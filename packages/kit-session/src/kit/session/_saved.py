@@ -81,12 +81,13 @@ class Lifetime(NamedTuple):
         return now >= saved.expires_at or now >= self.end(saved.created_at, saved.remember_s)
 
     def needs_refresh(self, saved: Saved, now: float) -> bool:
-        """Whether a session that is used now has to be prolonged."""
+        """Whether the end of a session that is used now has to be moved."""
         idle = self.idle_timeout_s
         if idle is None:
             return False
-        later = self.expires_at(saved.created_at, saved.remember_s, now)
-        return later - saved.expires_at >= idle * _REFRESHED_AFTER
+        end = self.expires_at(saved.created_at, saved.remember_s, now)
+        # It comes sooner if there was a longer timeout, or none.
+        return abs(end - saved.expires_at) >= idle * _REFRESHED_AFTER
 
     def cookie_max_age_s(self, saved: Saved, now: float) -> int | None:
         """Returns the Max-Age of the cookie of a session; None for one that ends with the browser.

@@ -217,7 +217,11 @@ class StoredSessions:
         now = time.time()
         if self.lifetime.needs_refresh(saved, now):
             end = self.lifetime.expires_at(saved.created_at, saved.remember_s, now)
-            await self.store.touch(self.public_id(saved.token), end)
+            try:
+                await self.store.touch(self.public_id(saved.token), end)
+            except SessionStoreError as error:
+                # What the handler did is done, and the next request moves the end as well.
+                _logger.warning("The end of a session could not be moved: %s", error)
 
     async def _insert(self, state: SessionState) -> None:
         if state.is_superseded and not state.is_login:
