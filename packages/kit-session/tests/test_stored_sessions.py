@@ -633,7 +633,7 @@ async def test_what_can_not_be_revoked(new_client, secret):
         return [str(error.value), str(other.value)]
 
     assert await (await new_client(secret=secret).request(revoke)).json() == [
-        "Sessions in cookies can't be revoked, as nobody knows of them: "
+        "Sessions in cookies can't be revoked, as the server has no list of them: "
         "give session(store=...) a store",
         "revoke_sessions(user=...) takes a str, not 42",
     ]

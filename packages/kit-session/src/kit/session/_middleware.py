@@ -141,7 +141,7 @@ def _has_session(outer: Any, backend: Backend) -> bool:
 
 async def _finish(c: Context[Any, Any], state: SessionState) -> None:
     """Saves the session, and adds the headers."""
-    # What a handler did before it failed is no whole.
+    # A handler that failed may have done half of what it wanted to.
     if c.error is None or c.res.status < 500:
         await state.backend.save(state)
     protect_from_caches(c, sets_cookie=state.sets_cookie)

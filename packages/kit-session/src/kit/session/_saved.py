@@ -71,7 +71,7 @@ class Lifetime(NamedTuple):
     def expires_at(self, created_at: float, remember_s: float | None, now: float) -> float:
         """Returns when a session ends that is used now."""
         end = self.end(created_at, remember_s)
-        # Whoever asked to be remembered will be away for longer.
+        # Someone who asked to be remembered will be away for longer.
         if self.idle_timeout_s is None or remember_s is not None:
             return end
         return min(end, now + self.idle_timeout_s)

@@ -270,7 +270,7 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
     def _dict(self) -> dict[str, Any]:
         if self._kind is not DICT:
             raise TypeError(
-                f"This session is no mapping, as its type is {self._kind.name}: use session.data"
+                f"This session is not a mapping, as its type is {self._kind.name}: use session.data"
             )
         value: Any = self._view().value
         return value  # type: ignore[no-any-return]

@@ -178,7 +178,7 @@ class SessionState:
     def close(self) -> None:
         """Refuses what comes too late, as the headers of the response are about to be sent."""
         self.is_closed = True
-        # SPEC: RFC 9110 section 15.2.2: nothing caches a connection that is none of HTTP any more.
+        # SPEC: RFC 9110 section 15.2.2: after it, the connection is not HTTP, so nothing is cached.
         self._is_readable = self.c.res.status == _SWITCHING_PROTOCOLS
 
     def release(self) -> None:
