@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Queues the requests of this process that retry to change the same session.
 
-The store decides which write comes first. But if many retried at once, all but one would fail again.
+The store decides which write comes first. But if many retried at once, all but
+one would fail again.
 """
 
 from __future__ import annotations
