@@ -479,6 +479,20 @@ async def test_a_logout_at_the_same_time_as_a_rotation_is_not_lost(client, store
     assert await old.do(lambda s: s.is_new)
 
 
+async def test_two_logouts_at_once(client, store):
+    await client.do(lambda s: s.rotate(user="42"))
+    twin = client.other()
+
+    async def logout(c):
+        session = await get_session(c)
+        await client.do(lambda s: s.destroy())
+        session.destroy()
+
+    assert (await twin.request(logout)).status == 200
+    assert len(store._inner) == 0
+    assert twin.cookies == {}
+
+
 async def test_an_id_from_before_a_login_can_not_end_it(client):
     """Someone else may know it (session fixation)."""
     await client.do(lambda s: s.update(n=1))
