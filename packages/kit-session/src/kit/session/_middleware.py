@@ -109,15 +109,10 @@ def session(
         await next()
         state.close()
         if state.is_loaded:
-            await _finish(c, state)
+            # What a handler did before it failed is no whole.
+            if c.error is None or c.res.status < 500:
+                await backend.save(state)
+            protect_from_caches(c, sets_cookie=state.sets_cookie)
         state.release()
 
     return attach(session, provides={VARIABLE: Session})
-
-
-async def _finish(c: Context[Any, Any], state: SessionState) -> None:
-    """Saves the session, and adds the headers."""
-    # What a handler did before it failed is no whole.
-    if c.error is None or c.res.status < 500:
-        await state.backend.save(state)
-    protect_from_caches(c, sets_cookie=state.sets_cookie)
