@@ -116,7 +116,10 @@ def session(
         await next()
         state.close()
         if state.is_loaded:
-            await _finish(c, state)
+            # A handler that failed may have done half of what it wanted to.
+            if c.error is None or c.res.status < 500:
+                await backend.save(state)
+            protect_from_caches(c, sets_cookie=state.sets_cookie)
         state.release()
 
     return attach(session, provides={VARIABLE: Session})
@@ -137,11 +140,3 @@ def _has_session(outer: Any, backend: Backend) -> bool:
             "same one for both, or give one of them another name, session(cookie=...)"
         )
     return other is backend
-
-
-async def _finish(c: Context[Any, Any], state: SessionState) -> None:
-    """Saves the session, and adds the headers."""
-    # A handler that failed may have done half of what it wanted to.
-    if c.error is None or c.res.status < 500:
-        await state.backend.save(state)
-    protect_from_caches(c, sets_cookie=state.sets_cookie)

@@ -243,8 +243,9 @@ class SessionState:
         view = self._views.get(kind)
         if view is None:
             data = EMPTY if self.saved is None else self.saved.data
-            for step in self._direct():
-                data = step(data)
+            if self._views:  # PERF: there is hardly ever a second type
+                for step in self._direct():
+                    data = step(data)
             view = self._views[kind] = View(kind, data, on_invalid)
         return view
 
