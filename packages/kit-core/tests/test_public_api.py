@@ -34,6 +34,7 @@ NAMES = {
         "CookieOptions",
         "delete_cookie",
         "format_cookie",
+        "generate_cookie",
         "get_cookie",
         "get_signed_cookie",
         "set_cookie",

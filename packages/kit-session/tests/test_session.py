@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 from kit import Context, HTTPException, Kit
-from kit.session import Flash, SessionError, get_session
+from kit.session import Flash, SessionError, get_session, session
 from kit.streaming import stream
 
 
@@ -214,6 +217,32 @@ async def test_the_user_of_a_session(client):
     assert await client.do(lambda s: s.user) is None
 
 
+async def test_nobody_has_no_name(client):
+    def login(session):
+        with pytest.raises(ValueError, match=r"rotate\(user=''\) is no user: write user=None for"):
+            session.user = ""
+        return session.user
+
+    assert await client.do(login) is None
+
+
+@pytest.mark.parametrize("user", ["43", None])
+async def test_nobody_gets_the_data_of_another_user(client, user):
+    await client.do(lambda s: [s.update(a=1), s.flash("x"), s.rotate(user="42")][2])
+    await client.do(lambda s: [s.rotate(user="42"), s.update(b=2)][0])
+    assert await client.do(lambda s: [s.user, dict(s)]) == ["42", {"a": 1, "b": 2}]
+
+    def change_hands(session):
+        session["c"] = 3
+        session.rotate(user=user)
+        session["d"] = 4
+        return [dict(session), session.user]
+
+    assert await client.do(change_hands) == [{"d": 4}, user]
+    seen = await client.do(lambda s: [dict(s), s.flashes(), s.user])
+    assert seen == [{"d": 4}, [], user]
+
+
 async def test_a_login_needs_no_data(client):
     await client.do(lambda s: s.rotate(user="42"))
     assert await client.do(lambda s: [s.user, s.is_new]) == ["42", False]
@@ -297,6 +326,63 @@ async def test_without_the_middleware():
     assert await (await app.request("/")).text() == (
         "There is no session here: register app.use(session(...)) before the route"
     )
+
+
+def _two_sessions(outer, inner):
+    app, inner_app = Kit(), Kit()
+    app.use(outer)
+
+    @app.use
+    async def counts(c, next):
+        (await get_session(c)).setdefault("outer", 1)
+        await next()
+
+    inner_app.use(inner)
+    inner_app.get("/login", lambda c: c.json(get_session(c).rotate(user="42")))
+    inner_app.get("/look", lambda c: c.json([get_session(c).user, dict(get_session(c))]))
+    app.route("/inner", inner_app)
+    return app
+
+
+async def _visit_twice(app):
+    response = await app.request("/inner/login")
+    lines = response.headers.get_set_cookie()
+    cookie = "; ".join(line.partition(";")[0] for line in lines)
+    response = await app.request("/inner/look", headers={"cookie": cookie})
+    return len(lines), await response.json()
+
+
+async def test_one_middleware_may_cover_a_route_twice(kept):
+    middleware = session(**kept)
+    seen = await _visit_twice(_two_sessions(middleware, middleware))
+    assert seen == (1, ["42", {"outer": 1}])
+
+
+async def test_of_two_middleware_with_different_cookies_the_inner_one_counts(kept):
+    seen = await _visit_twice(_two_sessions(session(**kept), session(**kept, cookie="inner")))
+    assert seen == (2, ["42", {}])
+
+
+async def test_two_middleware_with_the_same_cookie_are_refused(kept, caplog):
+    app = _two_sessions(session(**kept), session(**kept))
+    assert (await app.request("/inner/login")).status == 500
+    assert (
+        "RuntimeError: Two session() with the cookie __Host-session cover this route: register the "
+        "same one for both, or give one of them another name, session(cookie=...)"
+    ) in caplog.text
+
+
+async def test_a_variable_of_the_name_that_is_no_session(kept):
+    app = Kit()
+
+    @app.use
+    async def sets(c, next):
+        c.set("session", {"my": "own"})
+        await next()
+
+    app.use(session(**kept))
+    app.get("/", lambda c: c.json(dict(get_session(c))))
+    assert await (await app.request("/")).json() == {}
 
 
 async def test_a_stream_is_answered_after_the_session_was_saved(client):
@@ -437,3 +523,27 @@ async def test_not_found_pages_have_a_session(client):
     response = await client.app.request("/a/b")
     assert response.status == 404
     assert len(response.headers.get_set_cookie()) == 1
+
+
+@pytest.mark.parametrize(
+    "use", [get_session, lambda c: dict(get_session(c)), lambda c: get_session(c).update(n=1)]
+)
+async def test_a_request_leaves_nothing_to_the_garbage_collector(client, use):
+    class Resource:
+        pass
+
+    kept = []
+
+    def handle(c):
+        use(c)
+        resource = Resource()
+        c.set("resource", resource)
+        kept.append(weakref.ref(resource))
+
+    gc.disable()
+    try:
+        await client.request(handle)
+        [resource] = kept
+        assert resource() is None
+    finally:
+        gc.enable()

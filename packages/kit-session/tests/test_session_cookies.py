@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 import logging
 import re
 import secrets
@@ -11,6 +12,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from itsdangerous import Signer
@@ -163,17 +165,73 @@ async def test_of_two_cookies_of_the_name_none_counts(client):
     assert await (await client.app.request("/a/b", headers=lines)).json() == "42"
 
 
+def signer_of(secret, purpose=f"kit.session {NAME}"):
+    key = hmac.digest(secret.encode(), purpose.encode(), "sha256")
+    return Signer(key, key_derivation="none", digest_method=sha256)
+
+
+async def test_itsdangerous_accepts_what_is_signed_and_the_other_way_round(new_client, secret):
+    client = new_client(secret=[secret, secrets.token_urlsafe(32)])
+    signer = signer_of(secret)
+    for length in range(7):  # base64 may have padding, which is left out
+        await client.do(lambda s, n=length: s.update(n="x" * n))
+        text = signer.unsign(client.cookie)  # raises BadSignature
+        content = json.loads(urlsafe_b64decode(text + b"=="))
+        assert content["d"]["n"] == "x" * length
+        content["d"] = {"m": "y" * length}
+        text = urlsafe_b64encode(json.dumps(content, separators=(",", ":")).encode()).rstrip(b"=")
+        client.cookies = {NAME: signer.sign(text).decode()}
+        assert await client.data() == {"m": "y" * length}
+
+
+async def test_itsdangerous_accepts_signed_ids_and_the_other_way_round(new_client, secret):
+    store = MemoryStore()
+    client, unsigned = new_client(secret=secret, store=store), new_client(store=store)
+    signer = signer_of(secret, f"kit.session {NAME} id")
+    await client.do(lambda s: s.update(n=1))
+    unsigned.cookies = {NAME: signer.unsign(client.cookie).decode()}
+    assert await unsigned.data() == {"n": 1}
+    await unsigned.do(lambda s: [s.update(n=2), s.rotate()][0])
+    client.cookies = {NAME: signer.sign(unsigned.cookie).decode()}
+    assert await client.data() == {"n": 2}
+
+
+async def test_a_signature_has_one_spelling(new_client, secret):
+    client = new_client(secret=secret)
+    await client.do(lambda s: s.update(n=1))
+    good = client.cookie
+    # The last of 43 characters has 2 bits more than there are.
+    other = good[:-1] + chr(ord(good[-1]) + 1)
+    signatures = [urlsafe_b64decode(each.rpartition(".")[2] + "=") for each in (good, other)]
+    assert signatures[0] == signatures[1]
+    client.cookies = {NAME: other}
+    assert await client.data() == {}
+
+
 async def test_what_was_signed_but_is_no_session(new_client, secret):
     """Another version of this package, or another program with the secret."""
     client = new_client(secret=secret)
-    key = hmac.digest(secret.encode(), f"kit.session {NAME}".encode(), "sha256")
-    signer = Signer(key, key_derivation="none", digest_method=sha256)
+    signer = signer_of(secret)
     await client.do(lambda s: s.update(n=1))
     assert signer.validate(client.cookie)
     for data in (b"{}", b"[]", b"\xff", b'{"i":"x","c":"y","e":1}', b"[" * 2000):
         text = urlsafe_b64encode(data).rstrip(b"=")
         client.cookies = {NAME: signer.sign(text).decode()}
         assert await client.do(lambda s: s.is_new)
+
+
+async def test_the_key_that_signs_encrypts_nothing(new_client, secret):
+    signing = f"kit.session {NAME}"
+    client = new_client(secret=secret, encrypt=True)
+    salt, nonce, data = bytes(16), bytes(12), b'{"i":"x","c":9e9,"e":9e9,"u":"42"}'
+    users = []
+    for purpose in (signing, f"{signing} encrypted"):
+        key = hmac.digest(secret.encode(), purpose.encode(), "sha256")
+        cipher = AESGCM(hmac.digest(key, salt, "sha256"))
+        sealed = salt + nonce + cipher.encrypt(nonce, data, f"{signing} encrypted".encode())
+        client.cookies = {NAME: urlsafe_b64encode(sealed).rstrip(b"=").decode()}
+        users.append(await client.do(lambda s: s.user))
+    assert users == [None, "42"]
 
 
 @pytest.mark.parametrize("encrypt", [False, True])

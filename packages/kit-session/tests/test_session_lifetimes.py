@@ -110,6 +110,16 @@ async def test_a_stored_session_is_refreshed_seldom_and_without_a_cookie(new_cli
     assert touched == sorted(set(touched))
 
 
+async def test_a_new_idle_timeout_counts_for_sessions_that_are_used(kept, new_client, clock):
+    before = new_client(**kept)
+    await before.do(lambda s: s.rotate(user="42"))
+    client = new_client(**kept, idle_timeout=60)
+    client.cookies = before.cookies
+    assert await client.do(lambda s: s.user) == "42"
+    clock(61)
+    assert await client.do(lambda s: s.user) is None
+
+
 async def test_without_an_idle_timeout_nothing_is_refreshed(kept, new_client, clock):
     client = new_client(**kept)
     await client.do(lambda s: s.update(n=1))

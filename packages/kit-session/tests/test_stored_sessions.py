@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from dataclasses import replace
 
 import anyio
@@ -433,6 +434,108 @@ async def test_of_two_plain_rotations_at_once_one_counts(client, store):
     assert len(store._inner) == 2  # and what marks the old id
 
 
+@pytest.mark.parametrize("rotates_too", [False, True])
+async def test_a_change_at_the_same_time_as_a_rotation_is_not_lost(client, store, rotates_too):
+    await client.do(lambda s: s.rotate(user="42"))
+    twin = client.other()
+
+    async def add(c):
+        session = await get_session(c)
+        await client.do(lambda s: s.rotate())
+        await client.do(lambda s: s.rotate())
+        session["added"] = 1
+        session.remember(60)
+        if rotates_too:
+            session.rotate()
+
+    response = await twin.request(add)
+    assert response.status == 200
+    # The client has the newest id already.
+    assert response.headers.get_set_cookie() == []
+    assert await client.do(lambda s: [dict(s), s.user]) == [{"added": 1}, "42"]
+    assert len(store._inner) == 3  # with what marks the two old ids
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_a_logout_at_the_same_time_as_a_rotation_is_not_lost(client, store, is_late):
+    """Whether the request read the session before the rotation or came after it."""
+    await client.do(lambda s: s.rotate(user="42"))
+    old, twin = client.other(), client.other()
+    await client.do(lambda s: s.update(n=1))
+
+    async def logout(c):
+        if is_late:
+            await client.do(lambda s: s.rotate())
+        session = await get_session(c)
+        if not is_late:
+            await client.do(lambda s: s.rotate())
+        session.destroy()
+        session.flash("Goodbye")
+
+    await twin.request(logout)
+    assert await client.do(lambda s: [s.is_new, s.user]) == [True, None]
+    assert await store._inner.delete_user("42") == 0
+    assert await twin.do(lambda s: s.flashes()) == [["Goodbye", "message"]]
+    assert await old.do(lambda s: s.is_new)
+
+
+async def test_two_logouts_at_once(client, store):
+    await client.do(lambda s: s.rotate(user="42"))
+    twin = client.other()
+
+    async def logout(c):
+        session = await get_session(c)
+        await client.do(lambda s: s.destroy())
+        session.destroy()
+
+    assert (await twin.request(logout)).status == 200
+    assert len(store._inner) == 0
+    assert twin.cookies == {}
+
+
+async def test_an_id_from_before_a_login_can_not_end_it(client):
+    """Someone else may know it (session fixation)."""
+    await client.do(lambda s: s.update(n=1))
+    twin, other = client.other(), client.other()
+
+    async def destroy(c):
+        session = await get_session(c)
+        await client.do(lambda s: s.rotate(user="42"))
+        session.destroy()
+
+    await twin.request(destroy)
+    await other.do(lambda s: s.destroy())
+    assert await client.do(lambda s: [dict(s), s.user]) == [{"n": 1}, "42"]
+
+
+async def test_rotating_with_an_old_id_takes_no_cookie_away(client):
+    """Such as an app does that rotates each session from time to time."""
+    await client.do(lambda s: s.rotate(user="42"))
+    twin = client.other()
+
+    def rotate(session):
+        session.rotate()
+        session["rotated_at"] = 1
+
+    await client.do(rotate)
+
+    async def late(c):
+        rotate(await get_session(c))
+
+    assert (await twin.request(late)).headers.get_set_cookie() == []
+    assert await client.do(lambda s: [dict(s), s.user]) == [{"rotated_at": 1}, "42"]
+
+
+async def test_an_id_is_worth_nothing_in_another_cookie(new_client, store):
+    """Though both apps keep their sessions in one store."""
+    shop = new_client(store=store, cookie="shop", cookie_name="__Host-shop")
+    admin = new_client(store=store, cookie="admin", cookie_name="__Host-admin")
+    await shop.do(lambda s: s.rotate(user="42"))
+    admin.cookies = {"__Host-admin": shop.cookie}
+    assert await admin.do(lambda s: [s.user, s.is_new]) == [None, True]
+    assert await shop.do(lambda s: s.user) == "42"
+
+
 @pytest.mark.parametrize("way", ["destroy", "revoke"])
 async def test_a_session_that_was_ended_stays_so(client, store, way, caplog):
     """Whatever a request does that read it before."""
@@ -474,10 +577,10 @@ async def test_a_login_in_a_session_that_was_ended_has_none_of_its_data(client, 
         session = await get_session(c)
         await revoke_sessions(c, "42")
         session["mine"] = 1
-        session.rotate(user="43")
+        session.rotate(user="42")
 
     await client.request(login)
-    assert await client.do(lambda s: [dict(s), s.user]) == [{"mine": 1}, "43"]
+    assert await client.do(lambda s: [dict(s), s.user]) == [{"mine": 1}, "42"]
 
 
 async def test_a_login_that_is_revoked_while_it_is_saved(client, store):
@@ -544,7 +647,7 @@ async def test_what_can_not_be_revoked(new_client, secret):
         return [str(error.value), str(other.value)]
 
     assert await (await new_client(secret=secret).request(revoke)).json() == [
-        "Sessions in cookies can't be revoked, as nobody knows of them: "
+        "Sessions in cookies can't be revoked, as the server has no list of them: "
         "give session(store=...) a store",
         "revoke_sessions(user=...) takes a str, not 42",
     ]
@@ -573,6 +676,21 @@ async def test_a_store_that_fails_is_503(client, store, caplog):
     with pytest.raises(SessionStoreError, match="gone"):
         await revoke_sessions(store, "42")
     assert "The store of the sessions failed: gone" in caplog.text
+
+
+async def test_a_response_is_not_thrown_away_if_the_end_can_not_be_moved(
+    new_client, store, clock, caplog
+):
+    client = new_client(store=store, idle_timeout=60)
+    await client.do(lambda s: s.rotate(user="42"))
+    clock(30)
+    store.fails = {"touch"}
+    assert await client.do(lambda s: s.user) == "42"
+    assert "The end of a session could not be moved: gone" in caplog.text
+    store.fails = set()
+    assert await client.do(lambda s: s.user) == "42"
+    clock(45)
+    assert await client.do(lambda s: s.user) == "42"
 
 
 async def test_a_store_that_fails_at_once(new_client):
@@ -631,7 +749,7 @@ async def test_nobody_believes_to_be_logged_out_in_degraded_mode(new_client, sto
     statuses = [(await client.request(action)).status for action in (rotate, logout)]
     expected = {
         "read": [503, 503],
-        "replace": [503, 200],
+        "replace": [503, 503],
         "delete": [200, 503],
         "insert": [503, 200],
     }
@@ -669,10 +787,34 @@ async def test_memory_store_is_bounded():
     assert await store.delete_user("even") == 2
 
 
+async def test_memory_store_drops_no_session_for_one_that_has_expired(clock):
+    """Though the former was written a longer time ago."""
+    store = MemoryStore(max_sessions=3)
+    now = time.time()
+    await store.insert("long", SessionRecord(b"{}", 1, now, now + 3600, "42"))
+    for number in range(10):
+        await store.insert(str(number), SessionRecord(b"{}", 1, now, time.time() + 1))
+        clock(1)
+    assert await store.read("long") is not None
+    assert len(store) == 2
+
+
+async def test_memory_store_forgets_ends_that_were_moved(clock):
+    store = MemoryStore()
+    end = time.time() + 10
+    await store.insert("key", SessionRecord(b"{}", 1, 0.0, end))
+    for number in range(200):
+        assert await store.touch("key", end + number)
+    clock(100)
+    await store.insert("other", SessionRecord(b"{}", 1, 0.0, end + 1000))
+    assert len(store) == 2
+    clock(120)
+    await store.insert("another", SessionRecord(b"{}", 1, 0.0, end + 1000))
+    assert len(store) == 2
+
+
 async def test_memory_store_removes_what_has_expired(clock):
     store = MemoryStore()
-    import time
-
     for number in range(10):
         await store.insert(str(number), SessionRecord(b"{}", 1, 0.0, time.time() + 60))
     clock(60)

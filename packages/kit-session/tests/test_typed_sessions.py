@@ -175,7 +175,7 @@ async def test_it_is_no_mapping(client):
             with pytest.raises(TypeError) as error:
                 use()
             assert str(error.value) == (
-                "This session is no mapping, as its type is Cart: use session.data"
+                "This session is not a mapping, as its type is Cart: use session.data"
             )
         with pytest.raises(TypeError):
             session["a"] = 1

@@ -7,6 +7,7 @@ from typing import Any, Literal, assert_type
 
 from kit.cookie import (
     delete_cookie,
+    generate_cookie,
     get_cookie,
     get_signed_cookie,
     set_cookie,
@@ -22,5 +23,6 @@ def handler(c: Context[Any, Any]) -> None:
     assert_type(get_signed_cookie(c, "secret"), dict[str, str | Literal[False]])
     assert_type(get_signed_cookie(c, b"secret", "user"), str | Literal[False] | None)
     set_cookie(c, "theme", "dark", path="/", max_age=60, same_site="Lax", secure=True)
+    assert_type(generate_cookie("theme", "dark", path="/", max_age=60), str)
     set_signed_cookie(c, "user", "7", "secret", http_only=True)
     assert_type(delete_cookie(c, "theme"), str | None)

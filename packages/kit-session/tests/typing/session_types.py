@@ -33,6 +33,10 @@ def empty(data: dict[str, Any]) -> Cart:
     return Cart()
 
 
+def bare(session: Session) -> None:
+    assert_type(session, Session[dict[str, Any]])
+
+
 async def handle(c: Context[Any, Any]) -> Response:
     mine = await get_session(c)
     assert_type(mine, Session[dict[str, Any]])

@@ -289,6 +289,21 @@ def _serialize(name: str, value: str, options: CookieOptions, key: bytes | None 
     return "; ".join((pair, *parts))
 
 
+def generate_cookie(name: str, value: str, **options: Unpack[CookieOptions]) -> str:
+    """Returns the value of a Set-Cookie header.
+
+    Args:
+        name: Name of the cookie, a token.
+        value: Its value, any text.
+        **options: Fields of `CookieOptions`.
+
+    Raises:
+        ValueError: As for `set_cookie`.
+        TypeError: As for `set_cookie`.
+    """
+    return _serialize(name, value, options)
+
+
 def format_cookie(name: str, value: str) -> str:
     """Returns `name=value` for a Cookie request header, encoded as `set_cookie` does.
 

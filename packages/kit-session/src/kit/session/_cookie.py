@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kit.cookie import CookieOptions, set_cookie
+from kit.cookie import CookieOptions, generate_cookie
 from kit.interface import Context
 from kit.interface.fields import add_vary
 
@@ -18,8 +18,6 @@ __all__ = ("MOST_OCTETS", "SessionCookie", "protect_from_caches")
 # SPEC: RFC 6265bis section 5.6: clients ignore larger cookies.
 MOST_OCTETS = 4096
 _KEPT_PRIVATE = re.compile(r"\b(?:no-store|private)\b(?!=)", re.I)
-# What seals and ids consist of.
-_VALUE = re.compile(r"[A-Za-z0-9_.\-]+")
 
 
 class SessionCookie:
@@ -30,16 +28,17 @@ class SessionCookie:
         options: Its attributes but Max-Age.
     """
 
-    __slots__ = ("_find", "_options", "name")
+    __slots__ = ("_attributes", "_find", "name")
 
     def __init__(self, name: str, options: CookieOptions) -> None:
         self.name = name
-        self._options = options
+        # PERF: checked and written once.
+        self._attributes = generate_cookie(name, "", **options).removeprefix(f"{name}=")
         # PERF: a request may have many other cookies.
         self._find = re.compile(rf"(?:\A|;)[ \t]*{re.escape(name)}=([^;]*)").findall
 
     def read(self, c: Context[Any, Any]) -> str | None:
-        """Returns the value that the request has; None if it has none that could be one of ours."""
+        """Returns the value that the request has, which may be anything; None if it has none."""
         header = c.req.header("cookie")
         if header is None:
             return None
@@ -49,12 +48,10 @@ class SessionCookie:
             header = ";".join(c.req.raw.headers.get_all("cookie"))
         values = self._find(header)
         # APPSEC: of two cookies of the name, another host of the site may have set either.
-        if not values or values.count(values[0]) != len(values):
+        if len(values) != 1 and len(set(values)) != 1:
             return None
         value: str = values[0].rstrip(" \t")
-        if len(value) > MOST_OCTETS or not _VALUE.fullmatch(value):
-            return None
-        return value
+        return value if len(value) <= MOST_OCTETS else None
 
     def set(self, state: SessionState, value: str, max_age_s: int | None) -> None:
         """Adds the cookie to the response.
@@ -76,10 +73,9 @@ class SessionCookie:
         self._add(state, "", 0)
 
     def _add(self, state: SessionState, value: str, max_age_s: int | None) -> None:
-        options = self._options.copy()
-        if max_age_s is not None:
-            options["max_age"] = max_age_s
-        set_cookie(state.c, self.name, value, **options)
+        age = "" if max_age_s is None else f"; Max-Age={max_age_s}"
+        line = f"{self.name}={value}{age}{self._attributes}"
+        state.c.header("Set-Cookie", line, append=True)
         state.sets_cookie = True
 
 
@@ -95,10 +91,11 @@ def protect_from_caches(c: Context[Any, Any], *, sets_cookie: bool) -> None:
         sets_cookie: Whether the response has the cookie of a session.
     """
     headers = c.res.headers
-    add_vary(headers, "Cookie")
-    control = headers.get("cache-control")
-    if sets_cookie:
-        if control is None or not _KEPT_PRIVATE.search(control):
-            headers.set("Cache-Control", "no-store")
-    elif control is None:
-        headers.set("Cache-Control", "private")
+    if headers.has("vary"):
+        add_vary(headers, "Cookie")
+    else:  # PERF: nearly always
+        headers.append("Vary", "Cookie")
+    if not headers.has("cache-control"):
+        headers.append("Cache-Control", "no-store" if sets_cookie else "private")
+    elif sets_cookie and not _KEPT_PRIVATE.search(headers["cache-control"]):
+        headers.set("Cache-Control", "no-store")

@@ -50,6 +50,11 @@ class CookieSessions:
         self._seal = seal
         self.lifetime = lifetime
 
+    @property
+    def cookie_name(self) -> str:
+        """The full name of the cookie."""
+        return self._cookie.name
+
     def load_now(self, state: SessionState, /) -> bool:
         """Reads the session into `state`."""
         text = self._cookie.read(state.c)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -35,38 +35,37 @@ _UNENCODABLE = (TypeError, ValueError, OverflowError, RecursionError)
 _MOST_DEPTH = 50
 
 
-class Changes(NamedTuple):
+class Changes:
     """What was changed in the data of a session, by keys.
 
-    Attributes:
-        assigned: The keys that are new or have a new value.
-        removed: The keys that are gone.
+    Args:
+        before: The data before, a JSON object.
+        after: The data after it.
     """
 
-    assigned: _Parts
-    removed: tuple[str, ...]
+    __slots__ = ("_after", "_before")
+
+    def __init__(self, before: bytes, after: bytes) -> None:
+        self._before = before
+        self._after = after
 
     def apply(self, data: bytes) -> bytes:
         """Returns the data with the changes made."""
-        parts = _decode_parts(data)
-        for key in self.removed:
-            parts.pop(key, None)
-        parts.update(self.assigned)
+        if data == self._before:  # PERF: unless another request was faster
+            return self._after
+        parts, before, after = map(_decode_parts, (data, self._before, self._after))
+        for key in before:
+            if key not in after:
+                parts.pop(key, None)
+        parts.update((key, value) for key, value in after.items() if before.get(key) != value)
         return _encode(parts)
 
 
-def changes_between(old: bytes, new: bytes) -> Changes | None:
+def changes_between(before: bytes, after: bytes) -> Changes | None:
     """Compares data as JSON; None if nothing was changed but the order of the keys."""
-    if old == new:
+    if before == after or _decode_parts(before) == _decode_parts(after):
         return None
-    before, after = _decode_parts(old), _decode_parts(new)
-    assigned = {
-        key: value
-        for key, value in after.items()
-        if key not in before or bytes(before[key]) != bytes(value)
-    }
-    removed = tuple(key for key in before if key not in after)
-    return Changes(assigned, removed) if assigned or removed else None
+    return Changes(before, after)
 
 
 def encode_data(value: Any) -> bytes:

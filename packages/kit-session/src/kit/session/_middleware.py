@@ -12,8 +12,8 @@ from kit.interface.options import OptionChecks
 
 from ._cookie import protect_from_caches
 from ._options import make_backend, make_cookie, make_lifetime
-from ._session import VARIABLE, Session
-from ._state import SessionState
+from ._session import VARIABLE, Session, state_of
+from ._state import Backend, SessionState
 from .stores import SessionStore
 
 __all__ = ("session",)
@@ -45,6 +45,9 @@ def session(
     the session has no trace of it; all others have `Vary: Cookie`, and `Cache-Control: private` or,
     with a cookie, `no-store` unless the handler said as much.
 
+    A route can be covered by several of them, if their cookies have different names: `get_session`
+    returns the session of the innermost one.
+
     Args:
         secret: Signs the cookie: at least 32 random bytes as a str. Of several, the first one signs
             and all of them verify, so that a secret can be replaced. Needed without `store`.
@@ -60,8 +63,8 @@ def session(
             session that isn't saved (`Session.is_degraded`).
         cookie: Name of the cookie without its prefix. With `secure`, the prefix is `__Host-`, or
             `__Secure-` if there is a `domain` or another `path` (RFC 6265bis section 4.1.3).
-        secure: Whether the cookie is sent over https only. Browsers take it from http://localhost
-            too; other clients may need False in development.
+        secure: Whether the cookie is sent over https only. Chrome and Firefox take it from
+            http://localhost too; Safari and other clients need False in development over http.
         same_site: `"Strict"`, `"Lax"` or `"None"`: whether the cookie is sent with requests from
             other sites.
         path: The cookie is sent for this path and all paths below it.
@@ -73,8 +76,8 @@ def session(
 
     Raises:
         TypeError: If an option has the wrong type.
-        ValueError: If an option can't be used, options contradict each other, or the secret could
-            be guessed.
+        ValueError: If an option can't be used, options contradict each other, or a secret is too
+            short.
         ImportError: If `encrypt` is True and cryptography isn't installed.
 
     SPEC: RFC 6265bis.
@@ -104,19 +107,36 @@ def session(
     )
 
     async def session(c: Context[Any, Any], next: Next) -> None:
+        outer = c.get(VARIABLE)
+        if outer is not None and _has_session(outer, backend):
+            await next()
+            return
         state = SessionState(backend, c)
         c.set(VARIABLE, Session(state))
         await next()
         state.close()
         if state.is_loaded:
-            await _finish(c, state)
+            # A handler that failed may have done half of what it wanted to.
+            if c.error is None or c.res.status < 500:
+                await backend.save(state)
+            protect_from_caches(c, sets_cookie=state.sets_cookie)
+        state.release()
 
     return attach(session, provides={VARIABLE: Session})
 
 
-async def _finish(c: Context[Any, Any], state: SessionState) -> None:
-    """Saves the session, and adds the headers."""
-    # What a handler did before it failed is no whole.
-    if c.error is None or c.res.status < 500:
-        await state.backend.save(state)
-    protect_from_caches(c, sets_cookie=state.sets_cookie)
+def _has_session(outer: Any, backend: Backend) -> bool:
+    """Whether an outer middleware has done already what this one would do.
+
+    Raises:
+        RuntimeError: If another one has the same cookie, which both would set.
+    """
+    if not isinstance(outer, Session):
+        return False
+    other = state_of(outer).backend
+    if other is not backend and other.cookie_name == backend.cookie_name:
+        raise RuntimeError(
+            f"Two session() with the cookie {backend.cookie_name} cover this route: register the "
+            "same one for both, or give one of them another name, session(cookie=...)"
+        )
+    return other is backend

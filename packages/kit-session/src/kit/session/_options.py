@@ -12,7 +12,7 @@ from kit.interface.options import OptionChecks
 from ._cookie import SessionCookie
 from ._cookie_sessions import CookieSessions
 from ._saved import Lifetime
-from ._secrets import Encryption, Seal, Signature, check_secrets
+from ._secrets import Encryption, Signature, check_secrets
 from ._session import MOST_AGE_S
 from ._state import Backend
 from ._stored_sessions import StoredSessions
@@ -150,5 +150,7 @@ def _in_cookies(
         )
     if on_store_error != ON_STORE_ERROR[0]:
         raise ValueError(f"{check.factory}(on_store_error=...) needs store=...")
-    seal: Seal = Encryption(secrets, purpose) if encrypt else Signature(secrets, purpose)
-    return CookieSessions(cookie, seal, lifetime)
+    if encrypt:
+        # APPSEC: no key is for two algorithms.
+        return CookieSessions(cookie, Encryption(secrets, f"{purpose} encrypted"), lifetime)
+    return CookieSessions(cookie, Signature(secrets, purpose), lifetime)

@@ -52,7 +52,7 @@ async def revoke_sessions(
     backend = state_of(get_session(store)).backend
     if not isinstance(backend, StoredSessions):
         raise ValueError(
-            "Sessions in cookies can't be revoked, as nobody knows of them: "
+            "Sessions in cookies can't be revoked, as the server has no list of them: "
             "give session(store=...) a store"
         )
     try:
@@ -62,6 +62,6 @@ async def revoke_sessions(
 
 
 async def _key(session: Session[Any]) -> str | None:
-    """Returns the key that a session has in the store now; a rotation comes later."""
+    """Returns the key that a session has in the store now, before this request rotates it."""
     state = state_of(await session)
     return None if state.saved is None else state.backend.public_id(state.saved.token)

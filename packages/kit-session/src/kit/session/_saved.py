@@ -71,22 +71,23 @@ class Lifetime(NamedTuple):
     def expires_at(self, created_at: float, remember_s: float | None, now: float) -> float:
         """Returns when a session ends that is used now."""
         end = self.end(created_at, remember_s)
-        # Whoever asked to be remembered will be away for longer.
+        # Someone who asked to be remembered will be away for longer.
         if self.idle_timeout_s is None or remember_s is not None:
             return end
         return min(end, now + self.idle_timeout_s)
 
     def has_ended(self, saved: Saved, now: float) -> bool:
         """Whether a session has expired; by today's options, if they were other ones then."""
-        return now >= min(saved.expires_at, self.end(saved.created_at, saved.remember_s))
+        return now >= saved.expires_at or now >= self.end(saved.created_at, saved.remember_s)
 
     def needs_refresh(self, saved: Saved, now: float) -> bool:
-        """Whether a session that is used now has to be prolonged."""
+        """Whether the end of a session that is used now has to be moved."""
         idle = self.idle_timeout_s
         if idle is None:
             return False
-        later = self.expires_at(saved.created_at, saved.remember_s, now)
-        return later - saved.expires_at >= idle * _REFRESHED_AFTER
+        end = self.expires_at(saved.created_at, saved.remember_s, now)
+        # It comes sooner if there was a longer timeout, or none.
+        return abs(end - saved.expires_at) >= idle * _REFRESHED_AFTER
 
     def cookie_max_age_s(self, saved: Saved, now: float) -> int | None:
         """Returns the Max-Age of the cookie of a session; None for one that ends with the browser.

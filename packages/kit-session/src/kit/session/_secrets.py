@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Signs and encrypts what is in cookies, and refuses secrets that could be guessed."""
+"""Signs and encrypts what is in cookies, and refuses secrets that are too short."""
 
 from __future__ import annotations
 
 import hmac
-import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64encode
+from binascii import a2b_base64
 from collections.abc import Callable, Sequence
 from secrets import token_bytes
 from typing import Any, Protocol
@@ -13,14 +13,13 @@ from typing import Any, Protocol
 __all__ = ("Encryption", "Seal", "Signature", "check_secrets")
 
 _LEAST_OCTETS = 32
-_LEAST_DISTINCT = 8
-_PLACEHOLDER = re.compile(r"change.?me|password|secret.?key|your.?secret|super.?secret", re.I)
 _HINT = (
     "make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`, "
     "and keep it outside of the code"
 )
 _SALT_OCTETS = 16
 _NONCE_OCTETS = 12
+_FROM_URL_SAFE = bytes.maketrans(b"-_", b"+/")
 
 
 def check_secrets(value: Any) -> tuple[bytes, ...]:
@@ -28,7 +27,7 @@ def check_secrets(value: Any) -> tuple[bytes, ...]:
 
     Raises:
         TypeError: If it is neither a str nor a list of them.
-        ValueError: If there is none, or one could be guessed.
+        ValueError: If there is none, or one is too short.
     """
     secrets = (value,) if isinstance(value, (str, bytes)) else value
     if not isinstance(secrets, Sequence):
@@ -48,14 +47,11 @@ def _checked(secret: Any) -> bytes:
         raise TypeError(f"session(secret=...) takes a str or a list of them, not {_type(secret)}")
     octets = secret.encode() if isinstance(secret, str) else secret
     if len(octets) < _LEAST_OCTETS:
-        problem = f"has {len(octets)} bytes, at least {_LEAST_OCTETS} are needed"
-    elif len(set(octets)) < _LEAST_DISTINCT or octets in (octets + octets)[1:-1]:
-        problem = "repeats itself, so that it can be guessed"
-    elif _PLACEHOLDER.search(octets.decode("latin-1")):
-        problem = "is a placeholder, so that it can be guessed"
-    else:
-        return octets
-    raise ValueError(f"session(secret=...) {problem}: {_HINT}")
+        raise ValueError(
+            f"session(secret=...) has {len(octets)} bytes, at least {_LEAST_OCTETS} are needed: "
+            f"{_HINT}"
+        )
+    return octets
 
 
 class Seal(Protocol):
@@ -73,41 +69,37 @@ class Seal(Protocol):
 class Signature:
     """Signs data with HMAC-SHA256 (RFC 2104); the client can read them.
 
+    The text is that of itsdangerous' `Signer` with the derived key: data, a dot, and the signature
+    as base64url.
+
     Args:
         secrets: The first one signs, all of them verify.
         purpose: Text made for one purpose is worth nothing for another one.
         encodes: Whether the data are encoded as base64url; False for ASCII text.
     """
 
-    __slots__ = ("_encodes", "_invalid", "_signer")
+    __slots__ = ("_encodes", "_macs")
 
     def __init__(self, secrets: Sequence[bytes], purpose: str, *, encodes: bool = True) -> None:
-        from itsdangerous import BadSignature, Signer
-        from itsdangerous.signer import SigningAlgorithm
-
-        class HmacSha256(SigningAlgorithm):
-            # PERF: one call of OpenSSL.
-            def get_signature(self, key: bytes, value: bytes) -> bytes:
-                return hmac.digest(key, value, "sha256")
-
-        # PERF: itsdangerous would derive the keys again for each text.
-        keys = [hmac.digest(secret, purpose.encode(), "sha256") for secret in secrets]
-        # itsdangerous signs with the last one.
-        self._signer = Signer(keys[::-1], purpose, key_derivation="none", algorithm=HmacSha256())
-        self._invalid = BadSignature
+        self._macs = [_mac_with(key) for key in _derived(secrets, purpose)]
         self._encodes = encodes
 
     def close(self, data: bytes) -> str:
         """Returns the data, as base64url unless they are text already, and the signature."""
-        return self._signer.sign(_encoded(data) if self._encodes else data).decode("ascii")
+        text = _encoded(data) if self._encodes else data
+        return (text + b"." + _encoded(self._macs[0](text))).decode("ascii")
 
     def open(self, text: str) -> bytes | None:
         """Returns the data; None if this text wasn't signed with one of the secrets."""
         try:
-            data = self._signer.unsign(text)
-            return _decoded(data) if self._encodes else data
-        except (self._invalid, ValueError):
-            return None
+            data, _, signature = text.encode("ascii").rpartition(b".")
+            for mac in self._macs:
+                # APPSEC: as text, since base64 has several spellings of the same octets.
+                if hmac.compare_digest(signature, _encoded(mac(data))):
+                    return _decoded(data) if self._encodes else data
+        except ValueError:
+            pass
+        return None
 
 
 class Encryption:
@@ -124,7 +116,7 @@ class Encryption:
         ImportError: If cryptography isn't installed.
     """
 
-    __slots__ = ("_cipher", "_invalid", "_keys", "_purpose")
+    __slots__ = ("_cipher", "_invalid", "_key_of", "_purpose")
 
     def __init__(self, secrets: Sequence[bytes], purpose: str) -> None:
         try:
@@ -137,12 +129,12 @@ class Encryption:
         self._cipher: Callable[[bytes], Any] = AESGCM
         self._invalid = InvalidTag
         self._purpose = purpose.encode()
-        self._keys = [hmac.digest(secret, self._purpose, "sha256") for secret in secrets]
+        self._key_of = [_mac_with(key) for key in _derived(secrets, purpose)]
 
     def close(self, data: bytes) -> str:
         """Returns the encrypted data as base64url."""
         salt, nonce = token_bytes(_SALT_OCTETS), token_bytes(_NONCE_OCTETS)
-        sealed = self._of(self._keys[0], salt).encrypt(nonce, data, self._purpose)
+        sealed = self._cipher(self._key_of[0](salt)).encrypt(nonce, data, self._purpose)
         return _encoded(salt + nonce + sealed).decode("ascii")
 
     def open(self, text: str) -> bytes | None:
@@ -155,16 +147,34 @@ class Encryption:
         nonce = octets[_SALT_OCTETS : _SALT_OCTETS + _NONCE_OCTETS]
         if not sealed or _encoded(octets).decode("ascii") != text:
             return None
-        for key in self._keys:
+        for key_of in self._key_of:
             try:
-                opened: bytes = self._of(key, salt).decrypt(nonce, sealed, self._purpose)
+                opened: bytes = self._cipher(key_of(salt)).decrypt(nonce, sealed, self._purpose)
             except self._invalid:
                 continue
             return opened
         return None
 
-    def _of(self, key: bytes, salt: bytes) -> Any:
-        return self._cipher(hmac.digest(key, salt, "sha256"))
+
+def _derived(secrets: Sequence[bytes], purpose: str) -> list[bytes]:
+    """Returns the keys for a purpose."""
+    return [hmac.digest(secret, purpose.encode(), "sha256") for secret in secrets]
+
+
+def _mac_with(key: bytes) -> Callable[[bytes], bytes]:
+    """Returns a function that computes HMAC-SHA256 with a key (RFC 2104).
+
+    PERF: to copy the state after the key takes a quarter of the time of `hmac.digest`, which looks
+    the algorithm up in OpenSSL each time.
+    """
+    keyed = hmac.new(key, digestmod="sha256")
+
+    def mac(data: bytes) -> bytes:
+        copy = keyed.copy()
+        copy.update(data)
+        return copy.digest()
+
+    return mac
 
 
 def _encoded(data: bytes) -> bytes:
@@ -172,4 +182,5 @@ def _encoded(data: bytes) -> bytes:
 
 
 def _decoded(text: bytes) -> bytes:
-    return urlsafe_b64decode(text + b"=" * (-len(text) % 4))
+    # PERF: `urlsafe_b64decode` takes twice as long. Padding beyond what is needed is ignored.
+    return a2b_base64(text.translate(_FROM_URL_SAFE) + b"==")

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 from kit.interface import Context
 from kit.interface.options import OptionChecks
@@ -14,12 +15,19 @@ from ._saved import Flash
 from ._state import SessionState
 from ._views import DICT, Kind, View, kind_of
 
+if sys.version_info >= (3, 13):
+    from typing import TypeVar
+else:
+    from typing_extensions import TypeVar
+
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
 __all__ = ("MOST_AGE_S", "VARIABLE", "Session", "get_session", "state_of")
 
 T = TypeVar("T")
+# What a session without a type is.
+DataT = TypeVar("DataT", default=dict[str, Any])
 
 VARIABLE = "session"
 """The variable of the context that holds the session."""
@@ -31,7 +39,7 @@ _KEEP: Any = object()
 _SESSION = OptionChecks("Session.remember")
 
 
-class Session(MutableMapping[str, Any], Generic[T]):
+class Session(MutableMapping[str, Any], Generic[DataT]):
     """The session of a request; `get_session` returns it.
 
     It is read when it is first used, and saved after the handler, before the headers of the
@@ -47,14 +55,14 @@ class Session(MutableMapping[str, Any], Generic[T]):
     def __init__(
         self,
         state: SessionState,
-        kind: Kind[T] = DICT,
-        on_invalid: Callable[[dict[str, Any]], T] | None = None,
+        kind: Kind[DataT] = DICT,
+        on_invalid: Callable[[dict[str, Any]], DataT] | None = None,
     ) -> None:
         self._state = state
         self._kind = kind
         self._on_invalid = on_invalid
 
-    def __await__(self) -> Generator[Any, Any, Session[T]]:
+    def __await__(self) -> Generator[Any, Any, Session[DataT]]:
         """Reads the session from its store."""
         state = self._state
         # PERF: without a coroutine where nothing has to wait.
@@ -67,12 +75,12 @@ class Session(MutableMapping[str, Any], Generic[T]):
         return f"<Session of {self._kind.name}>"
 
     @property
-    def data(self) -> T:
+    def data(self) -> DataT:
         """The data: a dict, or a value of the type."""
         return self._view().value
 
     @data.setter
-    def data(self, value: T) -> None:
+    def data(self, value: DataT) -> None:
         self._state.change()
         self._view().value = value
 
@@ -110,22 +118,30 @@ class Session(MutableMapping[str, Any], Generic[T]):
         Call it at each login, with the user, so that an id from before the login is worth nothing
         (session fixation). A login also begins a new lifetime; any other rotation keeps it.
 
+        If the session was another user's, all data and messages are removed, those that this
+        request has set before included: nobody sees what somebody else has left.
+
         Args:
             user: Whose session it is from now on; None for nobody's. Default: as before.
 
         Raises:
             TypeError: If the user is neither a str nor None.
+            ValueError: If the user is empty.
         """
         if user is not _KEEP and user is not None and not isinstance(user, str):
             raise TypeError(
                 f"Session.rotate(user=...) takes a str, not {user!r:.100}: "
                 "write str(...) around a number"
             )
+        if user == "":
+            raise ValueError("Session.rotate(user='') is no user: write user=None for nobody")
         state = self._state
         state.change()
         state.check_available()
         state.rotates = True
         if user is not _KEEP:
+            if state.current_user not in (None, user):
+                state.clear()
             state.user = user
 
     def remember(self, max_age: float) -> None:
@@ -183,7 +199,7 @@ class Session(MutableMapping[str, Any], Generic[T]):
         return self._state.take_flashes(category)
 
     @overload
-    def update(self, function: Callable[[T], object], /) -> None: ...
+    def update(self, function: Callable[[DataT], object], /) -> None: ...
     @overload
     def update(self, other: Any = (), /, **values: Any) -> None: ...
     def update(self, other: Any = (), /, **values: Any) -> None:
@@ -205,7 +221,7 @@ class Session(MutableMapping[str, Any], Generic[T]):
             super().update(other, **values)
             return
 
-        def function(data: T) -> None:
+        def function(data: DataT) -> None:
             result = other(data)
             if hasattr(result, "__await__"):
                 if hasattr(result, "close"):
@@ -247,14 +263,14 @@ class Session(MutableMapping[str, Any], Generic[T]):
     def __bool__(self) -> bool:
         return self._kind is not DICT or bool(self._dict())
 
-    def _view(self) -> View[T]:
+    def _view(self) -> View[DataT]:
         self._state.load_now()
         return self._state.view(self._kind, self._on_invalid)
 
     def _dict(self) -> dict[str, Any]:
         if self._kind is not DICT:
             raise TypeError(
-                f"This session is no mapping, as its type is {self._kind.name}: use session.data"
+                f"This session is not a mapping, as its type is {self._kind.name}: use session.data"
             )
         value: Any = self._view().value
         return value  # type: ignore[no-any-return]

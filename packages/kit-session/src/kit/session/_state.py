@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeAlias
 
 from kit.interface import Context, HTTPException
 
@@ -17,6 +17,8 @@ __all__ = ("UNCHANGED", "Backend", "SessionState", "unavailable")
 
 UNCHANGED: Any = object()
 """Stands for what a request didn't set."""
+
+_Step: TypeAlias = Callable[[bytes], bytes]
 
 _RETRY_AFTER_S = 5
 _SWITCHING_PROTOCOLS = 101
@@ -41,6 +43,11 @@ class Backend(Protocol):
     """
 
     lifetime: Lifetime
+
+    @property
+    def cookie_name(self) -> str:
+        """The full name of the cookie."""
+        ...
 
     def load_now(self, state: SessionState, /) -> bool:
         """Reads the session into `state`; False if that has to be awaited."""
@@ -68,7 +75,7 @@ class SessionState:
 
     Args:
         backend: Reads and saves it.
-        c: The context of the request.
+        c: The context of the request; `release` drops it.
 
     Attributes:
         is_loaded: Whether the session was read, or found to be a new one.
@@ -76,8 +83,9 @@ class SessionState:
         is_degraded: Whether the store can't be reached, so that the session isn't saved.
         is_superseded: Whether the id of the request was replaced a moment ago, so that the client
             has a newer one, or is about to get it.
+        successor: The key of the session with that id, if the client had it before.
         saved: The session as it was read; None for a new one.
-        ended: What `destroy` has ended.
+        ended: The public id of what `destroy` has ended.
         sets_cookie: Whether the response has the cookie of the session.
         rotates: Whether the session gets a new id.
         user: The user, if it was set.
@@ -85,6 +93,7 @@ class SessionState:
     """
 
     __slots__ = (
+        "_changes",
         "_flashes_added",
         "_flashes_taken",
         "_is_readable",
@@ -102,6 +111,7 @@ class SessionState:
         "rotates",
         "saved",
         "sets_cookie",
+        "successor",
         "user",
     )
 
@@ -111,14 +121,16 @@ class SessionState:
         self.is_loaded = self.is_degraded = self.is_superseded = False
         self.is_closed = self._is_readable = self.sets_cookie = False
         self.saved: Saved | None = None
-        self.ended: Saved | None = None
+        self.ended: str | None = None
+        self.successor: str | None = None
         self._reset()
 
     def _reset(self) -> None:
         self._views: dict[Kind[Any], View[Any]] = {}
-        self._steps: list[Callable[[bytes], bytes]] = []
-        self._flashes_added: list[Flash] = []
-        self._flashes_taken: list[Flash] = []
+        self._steps: tuple[_Step, ...] = ()
+        self._changes: Sequence[_Step] = ()
+        self._flashes_added: tuple[Flash, ...] = ()
+        self._flashes_taken: tuple[Flash, ...] = ()
         self._token: str | None = None
         self.rotates = False
         self.user: Any = UNCHANGED
@@ -166,8 +178,16 @@ class SessionState:
     def close(self) -> None:
         """Refuses what comes too late, as the headers of the response are about to be sent."""
         self.is_closed = True
-        # SPEC: RFC 9110 section 15.2.2: nothing caches a connection that is none of HTTP any more.
+        # SPEC: RFC 9110 section 15.2.2: after it, the connection is not HTTP, so nothing is cached.
         self._is_readable = self.c.res.status == _SWITCHING_PROTOCOLS
+
+    def release(self) -> None:
+        """Drops the context, which nothing needs any more unless the session can still be read.
+
+        PERF: the context holds the session, and such a circle waits for the garbage collector.
+        """
+        if not self._is_readable:
+            del self.c
 
     def _check_readable(self) -> None:
         if self.is_closed and not self._is_readable:
@@ -223,8 +243,9 @@ class SessionState:
         view = self._views.get(kind)
         if view is None:
             data = EMPTY if self.saved is None else self.saved.data
-            for step in self._direct():
-                data = step(data)
+            if self._views:  # PERF: there is hardly ever a second type
+                for step in self._direct():
+                    data = step(data)
             view = self._views[kind] = View(kind, data, on_invalid)
         return view
 
@@ -233,35 +254,40 @@ class SessionState:
         self._flush()
         function(view.value)
         view.step()
-        self._steps.append(view.replay(function))
+        self._steps = (*self._steps, view.replay(function))
 
     def _flush(self) -> None:
         for view in self._views.values():
             changes = view.step()
             if changes is not None:
-                self._steps.append(changes.apply)
+                self._steps = (*self._steps, changes.apply)
 
     def add_flash(self, flash: Flash) -> None:
         """Adds a message."""
-        self._flashes_added.append(flash)
+        self._flashes_added = (*self._flashes_added, flash)
 
     def take_flashes(self, category: str | None) -> list[Flash]:
         """Takes the messages of a category, or all."""
         flashes = self._flashes(self.saved)
         taken = [flash for flash in flashes if category is None or flash.category == category]
+        added = list(self._flashes_added)
         for flash in taken:
-            if flash in self._flashes_added:
-                self._flashes_added.remove(flash)
+            if flash in added:
+                added.remove(flash)
             else:
-                self._flashes_taken.append(flash)
+                self._flashes_taken = (*self._flashes_taken, flash)
+        self._flashes_added = tuple(added)
         return taken
 
-    def _flashes(self, base: Saved | None) -> list[Flash]:
-        flashes = [] if base is None else list(base.flashes)
-        for taken in self._flashes_taken:
-            if taken in flashes:
-                flashes.remove(taken)
-        return flashes + self._flashes_added
+    def _flashes(self, base: Saved | None) -> tuple[Flash, ...]:
+        saved = () if base is None else base.flashes
+        if self._flashes_taken:
+            left = list(saved)
+            for taken in self._flashes_taken:
+                if taken in left:
+                    left.remove(taken)
+            saved = tuple(left)
+        return saved + self._flashes_added
 
     def clear(self) -> None:
         """Removes all data, messages and the user."""
@@ -269,16 +295,18 @@ class SessionState:
         self._flush()
         for view in self._views.values():
             view.clear()
-        self._steps.append(lambda data: EMPTY)
-        self._flashes_added = []
-        self._flashes_taken = [] if self.saved is None else list(self.saved.flashes)
+        self._steps = (*self._steps, lambda data: EMPTY)
+        self._flashes_added = ()
+        self._flashes_taken = () if self.saved is None else self.saved.flashes
         if self.current_user is not None:
             self.user, self.rotates = None, True
 
     def destroy(self) -> None:
         """Ends the session; what is set afterwards is a new one's."""
         if self.saved is not None:
-            self.ended = self.saved
+            self.ended = self.backend.public_id(self.saved.token)
+        elif self.successor is not None:
+            self.ended, self.is_superseded = self.successor, False
         views = self._views
         self.saved = None
         self._reset()
@@ -287,16 +315,22 @@ class SessionState:
         self._views = views
 
     @property
+    def is_login(self) -> bool:
+        """Whether the session gets a user."""
+        return self.user is not UNCHANGED and self.user is not None
+
+    @property
     def is_changed(self) -> bool:
-        """Whether there is anything to save."""
+        """Whether there is anything to save, namely what `merged` then returns."""
         saved = self.saved
+        self._changes = self._direct()
         if self.rotates and (saved is not None or self.current_user is not None):
             return True
         if self.remember_s is not UNCHANGED and saved is not None:
             return True
         if self._flashes_added or self._flashes_taken:
             return True
-        return any(view.changes() is not None for view in self._views.values())
+        return bool(self._changes)
 
     def merged(self, base: Saved | None, now: float, *, again: bool = False) -> Saved:
         """Returns what is to be saved.
@@ -308,11 +342,11 @@ class SessionState:
                 repeated.
         """
         data = EMPTY if base is None else base.data
-        for step in self._repeatable() if again else self._direct():
+        for step in self._repeatable() if again else self._changes:
             data = step(data)
         user, remember_s = self.user, self.remember_s
         # A login begins a session, whose lifetime and memory aren't those of the one before.
-        begins = base is None or user not in (UNCHANGED, None)
+        begins = base is None or self.is_login
         created_at = now if base is None or begins else base.created_at
         if user is UNCHANGED:
             user = None if base is None else base.user
@@ -324,17 +358,18 @@ class SessionState:
             expires_at=self.backend.lifetime.expires_at(created_at, remember_s, now),
             data=data,
             user=user,
-            flashes=tuple(self._flashes(base)),
+            flashes=self._flashes(base),
             remember_s=remember_s,
             version=1 if base is None else base.version + 1,
         )
 
-    def _direct(self) -> list[Callable[[bytes], bytes]]:
-        # The dict comes first: what was cleared may have been set again by a type.
-        views = sorted(self._views.values(), key=lambda view: view.kind is not DICT)
-        changes = [view.changes() for view in views]
-        return [each.apply for each in changes if each is not None]
+    def _direct(self) -> list[_Step]:
+        views: Iterable[View[Any]] = self._views.values()
+        if len(self._views) > 1:
+            # The dict comes first: what was cleared may have been set again by a type.
+            views = sorted(views, key=lambda view: view.kind is not DICT)
+        return [changes.apply for view in views if (changes := view.changes()) is not None]
 
-    def _repeatable(self) -> list[Callable[[bytes], bytes]]:
+    def _repeatable(self) -> Sequence[_Step]:
         self._flush()
         return self._steps

@@ -38,15 +38,24 @@ class _Content(msgspec.Struct, omit_defaults=True):
     flashes: tuple[Flash, ...] = ()
     remember_s: float | None = None
     superseded: bool = False
+    successor: str | None = None
 
 
 _decode = msgspec.json.Decoder(_Content).decode
 _encode = msgspec.json.Encoder().encode
-_SUPERSEDED = _encode(_Content(superseded=True))
 
 
 class _Superseded(Exception):  # noqa: N818 - no fault
-    """A session has another id since a moment ago."""
+    """A session has another id since a moment ago.
+
+    Args:
+        successor: The key of the session with the new id; None if it began with a login, or has
+            no user any more, so that the old id must not lead to it.
+    """
+
+    def __init__(self, successor: str | None) -> None:
+        super().__init__()
+        self.successor = successor
 
 
 class _RevokedError(Exception):
@@ -88,8 +97,12 @@ class StoredSessions:
         return token_urlsafe(_ID_OCTETS)
 
     def public_id(self, token: str, /) -> str:
-        """Returns the key of a session in the store."""
-        return sha256(token.encode()).hexdigest()
+        """Returns the key of a session in the store.
+
+        With the name of the cookie, as several cookies may have their sessions in one store: an id
+        of one of them is worth nothing in another one.
+        """
+        return sha256(f"{self.cookie_name}={token}".encode()).hexdigest()
 
     def _token(self, state: SessionState) -> str | None:
         text = self._cookie.read(state.c)
@@ -97,6 +110,11 @@ class StoredSessions:
             opened = self._seal.open(text)
             text = None if opened is None else opened.decode("ascii")
         return text if text is not None and _ID.fullmatch(text) else None
+
+    @property
+    def cookie_name(self) -> str:
+        """The full name of the cookie."""
+        return self._cookie.name
 
     def load_now(self, state: SessionState, /) -> bool:
         """Reads the session into `state`; False if that has to be awaited."""
@@ -134,8 +152,9 @@ class StoredSessions:
     def _take(self, state: SessionState, token: str, record: SessionRecord | None) -> None:
         try:
             state.saved = self._saved(token, record)
-        except _Superseded:
+        except _Superseded as error:
             state.is_superseded = True
+            state.successor = error.successor
 
     def _saved(self, token: str, record: SessionRecord | None) -> Saved | None:
         """Returns the session of a record; None if it has expired, or can't be read."""
@@ -148,7 +167,7 @@ class StoredSessions:
             return None
         if content.superseded:
             if time.time() < record.created_at + _SUPERSEDED_S:
-                raise _Superseded
+                raise _Superseded(content.successor)
             return None
         saved = Saved(
             token=token,
@@ -180,7 +199,7 @@ class StoredSessions:
 
     async def _save(self, state: SessionState) -> None:
         if state.ended is not None:
-            await self.store.delete(self.public_id(state.ended.token))
+            await self._end(state.ended)
         if not state.is_changed:
             if state.ended is not None:
                 self._cookie.delete(state)
@@ -192,16 +211,20 @@ class StoredSessions:
         elif state.rotates:
             await self._rotate(state, state.saved)
         else:
-            await self._replace(state, state.saved)
+            await self._replace(state, self.public_id(state.saved.token), state.saved)
 
     async def _refresh(self, saved: Saved) -> None:
         now = time.time()
         if self.lifetime.needs_refresh(saved, now):
             end = self.lifetime.expires_at(saved.created_at, saved.remember_s, now)
-            await self.store.touch(self.public_id(saved.token), end)
+            try:
+                await self.store.touch(self.public_id(saved.token), end)
+            except SessionStoreError as error:
+                # What the handler did is done, and the next request moves the end as well.
+                _logger.warning("The end of a session could not be moved: %s", error)
 
     async def _insert(self, state: SessionState) -> None:
-        if state.is_superseded and not state.rotates:
+        if state.is_superseded and not state.is_login:
             # A new cookie would take the place of the one that the client is about to get.
             _logger.info("A request with a session id from before a rotation can't save anything")
             return
@@ -213,20 +236,47 @@ class StoredSessions:
             raise SessionStoreError("The store has a record of a session id that is new")
         return saved
 
-    async def _replace(self, state: SessionState, base: Saved) -> None:
+    async def _end(self, key: str) -> None:
+        """Removes a session, and the one that has taken its place meanwhile.
+
+        A plain `delete` could remove what leads to the new id, and leave the session alive.
+        """
+
+        async def attempt(newest: Saved, again: bool) -> bool:
+            return await self.store.replace(key, _superseding(newest, None))
+
+        try:
+            if await self._try_until_first(key, None, attempt):
+                await self.store.delete(key)
+        except _Superseded as error:
+            if error.successor is not None:
+                await self._end(error.successor)
+
+    async def _replace(self, state: SessionState, key: str, base: Saved | None) -> None:
+        """Saves the changes in the session of a key.
+
+        Args:
+            state: The session of the request.
+            key: The key.
+            base: The session as it was read; None for the successor of that one.
+        """
+
         async def attempt(newest: Saved, again: bool) -> bool:
             saved = state.merged(newest, time.time(), again=again)
-            if not await self.store.replace(self.public_id(base.token), _record(saved)):
+            if not await self.store.replace(key, _record(saved)):
                 return False
-            if state.remember_s is not UNCHANGED:
+            if base is not None and state.remember_s is not UNCHANGED:
                 self._set_cookie(state, saved)
             return True
 
         try:
-            if await self._try_until_first(base, attempt):
+            if await self._try_until_first(key, base, attempt):
                 return
-        except _Superseded:
-            pass
+        except _Superseded as error:
+            # The client gets the new id with another response.
+            if error.successor is not None:
+                await self._replace(state, error.successor, None)
+                return
         _logger.info("A session ended before a request could save its changes")
 
     async def _rotate(self, state: SessionState, base: Saved) -> None:
@@ -236,30 +286,36 @@ class StoredSessions:
         in the end, or the new one is removed.
         """
         saved = await self._add(state.merged(base, time.time()))
+        key = self.public_id(base.token)
+        # APPSEC: an id from before a login leads to nothing.
+        successor = self.public_id(saved.token) if state.user is UNCHANGED else None
+        other: str | None = None
 
         async def attempt(newest: Saved, again: bool) -> bool:
             nonlocal saved
             if again:
                 saved = await self._overwrite(saved, state.merged(newest, time.time(), again=True))
-            return await self.store.replace(self.public_id(base.token), _superseding(newest))
+            return await self.store.replace(key, _superseding(newest, successor))
 
-        is_login = state.user is not UNCHANGED and state.user is not None
         try:
-            is_done = await self._try_until_first(base, attempt)
-            if not is_done and is_login:
+            is_done = await self._try_until_first(key, base, attempt)
+            if not is_done and state.is_login:
                 # The session from before the login was ended by someone else: its data are gone.
                 own = state.merged(None, time.time(), again=True)
                 saved = await self._overwrite(saved, own)
                 is_done = True
-        except _Superseded:
+        except _Superseded as error:
             # Another request of the client did the same. Both logins are good.
-            is_done = is_login
+            is_done, other = state.is_login, error.successor
         except _RevokedError:
             is_done = False
         if is_done:
             self._set_cookie(state, saved)
             return
         await self.store.delete(self.public_id(saved.token))
+        if other is not None:
+            await self._replace(state, other, None)
+            return
         _logger.info("A session ended, or got another id, before a request could rotate it")
 
     async def _overwrite(self, old: Saved, new: Saved) -> Saved:
@@ -269,12 +325,13 @@ class StoredSessions:
         return new
 
     async def _try_until_first(
-        self, base: Saved, attempt: Callable[[Saved, bool], Awaitable[bool]]
+        self, key: str, base: Saved | None, attempt: Callable[[Saved, bool], Awaitable[bool]]
     ) -> bool:
         """Tries to replace a session until no other request was faster.
 
         Args:
-            base: The session as it was read.
+            key: Its key.
+            base: The session as it was read; None if it has to be read first.
             attempt: Called with the newest session, and whether that is another one than `base`;
                 returns whether it was replaced.
 
@@ -285,12 +342,12 @@ class StoredSessions:
             _Superseded: If it got another id.
             SessionConflictError: If other requests were faster too often.
         """
-        key = self.public_id(base.token)
-        if not is_contended(key) and await attempt(base, False):
+        if base is not None and not is_contended(key) and await attempt(base, False):
             return True
+        token = "" if base is None else base.token
         async with turn(key):
             for number in range(_MOST_ATTEMPTS):
-                newest = self._saved(base.token, await self.store.read(key))
+                newest = self._saved(token, await self.store.read(key))
                 if newest is None:
                     return False
                 if await attempt(newest, True):
@@ -311,7 +368,8 @@ def _record(saved: Saved) -> SessionRecord:
     )
 
 
-def _superseding(saved: Saved) -> SessionRecord:
+def _superseding(saved: Saved, successor: str | None) -> SessionRecord:
     """Returns what takes the place of a session that got another id."""
     now = time.time()
-    return SessionRecord(_SUPERSEDED, saved.version + 1, now, now + _SUPERSEDED_S)
+    data = _encode(_Content(superseded=True, successor=successor))
+    return SessionRecord(data, saved.version + 1, now, now + _SUPERSEDED_S)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Lets the requests of this process that change the same session do so one after the other.
+"""Queues the requests of this process that retry to change the same session.
 
-Stores decide which writer is first. But of many that try again at once, all but one would fail once
-more.
+The store decides which write comes first. But if many retried at once, all but
+one would fail again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LONGEST_PAUSE_S = 0.1
 
 
 class _Queue:
-    """Those who wait for the same session."""
+    """The requests that wait for the same session."""
 
     __slots__ = ("lock", "users")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
 
 from kit.interface.options import OptionChecks
 
@@ -12,8 +13,8 @@ from ._protocol import SessionRecord
 
 __all__ = ("MemoryStore",)
 
-# Each write looks at this many of the oldest records, and removes those that have expired.
-_SWEPT = 2
+# At least so many ends are noted before those that were moved since are forgotten.
+_LEAST_NOTED = 64
 
 
 class MemoryStore:
@@ -37,6 +38,8 @@ class MemoryStore:
         # In the order in which they were written last.
         self._records: dict[str, SessionRecord] = {}
         self._keys_by_user: dict[str, set[str]] = {}
+        # A heap; an end that was moved since stays until it comes.
+        self._ends: list[tuple[float, str]] = []
 
     def __len__(self) -> int:
         """Returns how many sessions are kept, those included that have expired since."""
@@ -54,11 +57,9 @@ class MemoryStore:
 
     def read_now(self, key: str, /) -> SessionRecord | None:
         """Returns the record of a key; None if there is none or it has expired."""
+        # It changes nothing, as other threads may call it.
         record = self._records.get(key)
-        if record is None or time.time() < record.expires_at:
-            return record
-        self._remove(key)
-        return None
+        return record if record is not None and time.time() < record.expires_at else None
 
     async def insert(self, key: str, record: SessionRecord, /) -> bool:
         """Adds a record; returns False if the key has one."""
@@ -76,7 +77,6 @@ class MemoryStore:
         stored = self.read_now(key)
         if stored is None or stored.version != record.version - 1:
             return False
-        self._remove(key)
         self._add(key, record)
         return True
 
@@ -85,7 +85,6 @@ class MemoryStore:
         stored = self.read_now(key)
         if stored is None:
             return False
-        self._remove(key)
         self._add(key, replace(stored, expires_at=expires_at))
         return True
 
@@ -102,7 +101,13 @@ class MemoryStore:
         return sum([await self.delete(key) for key in keys])
 
     def _add(self, key: str, record: SessionRecord) -> None:
+        if key in self._records:
+            self._remove(key)
         self._records[key] = record
+        heappush(self._ends, (record.expires_at, key))
+        if len(self._ends) > 2 * len(self._records) + _LEAST_NOTED:
+            self._ends = [(each.expires_at, name) for name, each in self._records.items()]
+            heapify(self._ends)
         if record.user is not None:
             self._keys_by_user.setdefault(record.user, set()).add(key)
 
@@ -115,9 +120,10 @@ class MemoryStore:
                 del self._keys_by_user[user]
 
     def _sweep(self) -> None:
+        """Removes what has expired."""
         now = time.time()
-        for _ in range(_SWEPT):
-            oldest = next(iter(self._records), None)
-            if oldest is None or now < self._records[oldest].expires_at:
-                return
-            self._remove(oldest)
+        while self._ends and self._ends[0][0] <= now:
+            _, key = heappop(self._ends)
+            record = self._records.get(key)
+            if record is not None and record.expires_at <= now:
+                self._remove(key)
