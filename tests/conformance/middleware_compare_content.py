@@ -1,4 +1,4 @@
-"""The rules of middleware_compare.py for the middleware that deals with content: etag and compress.
+"""The rules of middleware_compare.py for the middleware that deals with content: etag, compress and serve_static.
 
 etag_304_headers       A 304 of Hono's etag keeps the headers of its retainedHeaders alone: it drops CORS headers, cookies,
                        security headers and, unless they are listed, ETag and Vary. Kit's drops what describes the
@@ -23,11 +23,23 @@ compress_304           Hono's compress leaves a 304 alone; Kit gives it the Vary
 compress_x_gzip        In Kit, x-gzip is gzip (RFC 9110, section 8.4.1.3).
 compress_event_streams Hono does not compress text/event-stream; Kit does, event by event.
 compress_vary_any      Kit adds nothing to a Vary that is or has `*`.
+static_dotfiles        Hono's serve_static serves files whose names begin with a dot; Kit's only with dotfiles=True, with
+                       which it is given the programs.
+static_negotiated      Hono's serve_static compares the names in Accept-Encoding literally, without q and *, and names
+                       it in Vary on precompressed answers alone; Kit's negotiates (RFC 9110, section 12.5.3), and
+                       names it wherever a precompressed file might be.
+static_empty           An empty file is not found in Hono.
+static_types           Kit's table of content types has m3u8 and zst.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import re
+from typing import Any, Iterator
+from urllib.parse import urlsplit
+
+from middleware_programs import calls_of, field, handler_won, members, options_of, with_headers
 
 Json = dict[str, Any]
 RULES = (
@@ -43,6 +55,10 @@ RULES = (
     "compress_x_gzip",
     "compress_event_streams",
     "compress_vary_any",
+    "static_dotfiles",
+    "static_negotiated",
+    "static_empty",
+    "static_types",
 )
 STREAMED = ("stream", "/flow")  # in the paths of handlers that stream
 CHUNK_BYTES = 65536  # how much Hono reads at once of a body in memory
@@ -56,46 +72,19 @@ def options_of_hono(options: Json) -> Json:
     return options if "encoding" in options else {**options, "encodings": ["gzip", "deflate"]}
 
 
-def field(request: Json, name: str) -> str:
-    return ", ".join(value for key, value in request.get("headers") or [] if key.lower() == name)
-
-
-def members(headers: Json, name: str) -> set[str]:
-    return {member.strip().lower() for member in headers.get(name, "").split(",")} - {""}
-
-
-def with_headers(want: Json, have: Json, *names: str) -> Json:
-    """Hono's answer with some of its headers as in Kit's."""
-    kept = {name: value for name, value in want["headers"].items() if name not in names}
-    return {**want, "headers": {**kept, **{name: have["headers"][name] for name in names if name in have["headers"]}}}
-
-
-def handler_won(app: str, want: Json, have: Json) -> Json:
-    """Hono's answer with the headers of the handler, where those of middleware have won."""
-    own = app.lower()
-    names = [
-        name
-        for name, value in have["headers"].items()
-        if isinstance(value, str)
-        and want["headers"].get(name) not in (None, value)
-        and f'"{name}": "{value.lower()}"' in own
-    ]
-    return with_headers(want, have, *names)
-
-
-def with_etag(request: Json, app: str, want: Json, have: Json, rules: set[str]) -> Json:
+def with_etag(request: Json, app: Json, want: Json, have: Json, rules: set[str]) -> Json:
     """Hono's answer as it would be if its etag did what Kit's does."""
     if "status" not in want or "status" not in have:
         return want
     got, listed = have["headers"], field(request, "if-none-match")
     is_stream = any(name in request["url"] for name in STREAMED) and "etag" not in got
     if "etag_handler_headers" in rules:
-        want = handler_won(app, want, have)
+        want = handler_won(app, request, want, have)
     if (want["status"], have["status"]) == (304, 200):
         if ("etag_streams" in rules and is_stream) or ("etag_syntax" in rules and ("w/" in listed or '" "' in listed)):
             return have
     is_304 = (want["status"], have["status"]) == (304, 304)
-    failed_after = want["status"] == have["status"] == 500 and listed and '"mw_throw_after"' in app
+    failed_after = want["status"] == have["status"] == 500 and listed and any(calls_of("mw_throw_after", app))
     if "etag_304_headers" in rules and (is_304 or failed_after):
         names = [name for name in got if name not in want["headers"]]
         names += [
@@ -103,9 +92,12 @@ def with_etag(request: Json, app: str, want: Json, have: Json, rules: set[str]) 
             for name in ("vary", "server-timing")
             if name in want["headers"] and members(want["headers"], name) <= members(got, name)
         ]
+        cookies = want["headers"].get("set-cookie")
+        if cookies and have["headers"].get("set-cookie", [])[-len(cookies) :] == cookies:
+            names.append("set-cookie")
         return with_headers(want, have, *names)
     if "etag" in want["headers"] and "etag" not in got:
-        is_partial = "etag_status" in rules and have["status"] != 200
+        is_partial = "etag_status" in rules and 200 < have["status"] < 300
         if is_partial or ("etag_streams" in rules and is_stream):
             return with_headers(want, have, "etag")
     size = want["body"].get("length", 0) if isinstance(want.get("body"), dict) else 0
@@ -148,3 +140,74 @@ def with_compress(request: Json, options: list[Json], want: Json, have: Json, ru
     want = {**with_headers(want, have, *OF_ENCODING), "decoded": have.get("decoded")}
     # What is compressed isn't indented further out.
     return {**want, "body": have["body"]} if "pretty" in request["url"] and "decoded" in have else want
+
+
+# ---- serve_static -------------------------------------------------------------------------------
+
+MORE_TYPES = {"m3u8": "application/vnd.apple.mpegurl", "zst": "application/zstd"}
+SUFFIXES = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}  # codings of precompressed files
+PLAIN_CODINGS = re.compile(r"(?:[a-z]+(?:, )?)*")
+
+
+def with_dotfiles(options: Json) -> Json:
+    return {**options, "dotfiles": True}
+
+
+def files_of(app: Json) -> Iterator[Json]:
+    """What the folders of an app hold that serve precompressed files: texts by their paths."""
+    for options in options_of("serve_static", app):
+        if options.get("precompressed"):
+            yield options["getContent"]["files"]
+
+
+def qualities(accept_encoding: str) -> dict[str, float]:
+    """The quality of each coding that is named in Accept-Encoding."""
+    named = (re.split(r"\s*;\s*q=", each.strip().lower()) for each in accept_encoding.split(","))
+    return {name: float(q[0]) if q else 1.0 for name, *q in named}
+
+
+def is_best(encoding: str | None, files: Json, path: str, asked: str) -> bool:
+    """Whether no other coding of a file is one that the client would rather have."""
+    wanted = qualities(asked)
+    there = [coding for coding, suffix in SUFFIXES.items() if path + suffix in files]
+    best = max((wanted.get(coding, wanted.get("*", 0.0)) for coding in there), default=0.0)
+    if encoding is None:
+        return best <= wanted.get("identity", 0.0)
+    return encoding in there and 0 < best == wanted.get(encoding, wanted.get("*", 0.0))
+
+
+def is_negotiated(request: Json, app: Json, want: Json, have: Json) -> bool:
+    """Whether Kit sends the file that Hono sends, in the coding that the client likes best."""
+    encoding, asked = have["headers"].get("content-encoding"), field(request, "accept-encoding")
+    texts = [
+        json.dumps(body["json"], separators=(",", ":")) if isinstance(body, dict) else body
+        for body in (want["body"], have["body"])
+    ]
+    for files in files_of(app):
+        for name, text in files.items():
+            path = re.sub(r"\.(?:br|zst|gz)$", "", name) if "content-encoding" in want["headers"] else name
+            if text == texts[0] and files.get(path + SUFFIXES.get(encoding, "")) == texts[1]:
+                return is_best(encoding, files, path, asked)
+    return False
+
+
+def with_static(request: Json, app: Json, want: Json, have: Json, rules: set[str]) -> Json:
+    """Hono's answer with a file, as Kit's serve_static is meant to give it."""
+    path = urlsplit(request["url"]).path
+    if "status" not in want or "status" not in have or "/static/" not in path:
+        return want
+    headers, got, statuses = want["headers"], have["headers"], (want["status"], have["status"])
+    more = MORE_TYPES.get(path.rpartition(".")[2])
+    if "static_types" in rules and more and headers.get("content-type") == "application/octet-stream":
+        headers = {**headers, "content-type": more}
+    if "static_empty" in rules and path.endswith("/empty.txt") and statuses == (404, 200) and not have["body"]:
+        return have
+    want = {**want, "headers": headers}
+    if "static_negotiated" in rules and statuses == (200, 200) and any(files_of(app)):
+        if "accept-encoding" in members(got, "vary") - members(headers, "vary"):
+            vary = ", ".join(filter(None, [headers.get("vary"), "Accept-Encoding"]))
+            want = {**want, "headers": {**headers, "vary": vary}}
+        if not PLAIN_CODINGS.fullmatch(field(request, "accept-encoding")):
+            if is_negotiated(request, app, want, have):
+                return {**with_headers(want, have, "content-encoding"), "body": have["body"]}
+    return want
