@@ -22,6 +22,7 @@ also the most memory that a response takes.
 IS_FOLDER: Literal["is folder"] = "is folder"
 """In place of an answer: the path needs a slash at its end, for the sake of relative links."""
 
+_READ = frozenset(("GET", "HEAD", "QUERY"))
 _NANOSECONDS = 1_000_000_000
 
 
@@ -94,7 +95,10 @@ def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
     last_modified = None
     if modified_ns >= 0:  # what is older has a time that can't be right
         last_modified = modified_ns // _NANOSECONDS
-    status = evaluate(asked.method, asked.get, etag=etag, last_modified=last_modified)
+    status = None
+    # SPEC: section 13.2.1: for other methods the file is what they led to, not what they are about.
+    if asked.method in _READ:
+        status = evaluate(asked.method, asked.get, etag=etag, last_modified=last_modified)
     parts: Parts
     if status == 412:
         parts = 412, {}, None  # validators would describe the error
@@ -121,14 +125,12 @@ def _headers(etag: str, last_modified: int | None, labels: Labels) -> dict[str, 
     return headers
 
 
-def _with_content(
-    asked: Asked, file: OpenFile, headers: dict[str, str], labels: Labels
-) -> Parts:
+def _with_content(asked: Asked, file: OpenFile, headers: dict[str, str], labels: Labels) -> Parts:
     size_bytes = file.size_bytes
-    # SPEC: section 14.2: no method but GET has ranges.
     if asked.method == "HEAD":
         return 200, headers | {"Content-Length": str(size_bytes)}, None
-    wanted = asked.get("Range")
+    # SPEC: section 14.2: no method but GET has ranges.
+    wanted = asked.get("Range") if asked.method == "GET" else None
     spans = None if wanted is None else parse_ranges(wanted, size_bytes)
     # SPEC: section 13.1.5: the date of a file is no strong validator: it may change twice a second.
     if spans is None or not range_applies(asked.get, etag=headers["ETag"]):
