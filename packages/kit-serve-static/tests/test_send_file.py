@@ -83,6 +83,7 @@ def test_content_type_and_cache_control(folder: Path, ask: Callable[..., Any]) -
     assert ask(app, "/file").headers["content-type"] == "application/octet-stream"
     app = app_with(folder / "noext", cache_control="private")
     assert "cache-control" not in ask(app, "/file", if_match='"x"').headers
+    assert "cache-control" not in ask(app, "/file", range="bytes=99-").headers
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import time
 from typing import Literal, NamedTuple, TypeAlias
 
 from kit.interface.conditional import GetField, evaluate, format_http_date, range_applies
@@ -24,6 +25,9 @@ IS_FOLDER: Literal["is folder"] = "is folder"
 
 _READ = frozenset(("GET", "HEAD", "QUERY"))
 _NANOSECONDS = 1_000_000_000
+# The start of 1990. Reproducible builds, such as those of Nix, Bazel and Cloud Native Buildpacks,
+# date all files 1970 or 1980.
+_FIRST_NS = 631_152_000 * _NANOSECONDS
 
 
 class Asked(NamedTuple):
@@ -89,12 +93,7 @@ def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
     Raises:
         OSError: If the file can't be read.
     """
-    modified_ns, size_bytes = file.modified_ns, file.size_bytes
-    encoding = labels.encoding
-    etag = f'"{modified_ns:x}-{size_bytes:x}{f"-{encoding}" if encoding else ""}"'
-    last_modified = None
-    if modified_ns >= 0:  # what is older has a time that can't be right
-        last_modified = modified_ns // _NANOSECONDS
+    etag, last_modified = _validators(file, labels.encoding)
     status = None
     # SPEC: section 13.2.1: for other methods the file is what they led to, not what they are about.
     if asked.method in _READ:
@@ -112,10 +111,23 @@ def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
     return Answer(*parts, file.path)
 
 
+def _validators(file: OpenFile, encoding: str | None) -> tuple[str, int | None]:
+    """Returns the ETag of a file, and when it was modified, in seconds since 1970."""
+    stamp_ns, modified_s = file.modified_ns, None
+    if stamp_ns >= _FIRST_NS:
+        modified_s = stamp_ns // _NANOSECONDS
+    else:
+        # By this date, a file of the same size would be the same in the next build.
+        stamp_ns = file.changed_ns
+    suffix = f"-{encoding}" if encoding else ""
+    return f'"{stamp_ns:x}-{file.size_bytes:x}{suffix}"', modified_s
+
+
 def _headers(etag: str, last_modified: int | None, labels: Labels) -> dict[str, str]:
     headers = {"ETag": etag}
     if last_modified is not None:
-        headers["Last-Modified"] = format_http_date(last_modified)
+        # SPEC: section 8.8.2.1: not later than now. A time to come is no reason for a 304, either.
+        headers["Last-Modified"] = format_http_date(min(last_modified, int(time())))
     headers["Content-Type"] = labels.content_type
     if labels.encoding:
         headers["Content-Encoding"] = labels.encoding

@@ -120,7 +120,8 @@ def with_slash(url: str) -> str:
 async def _respond(c: Context[Any, Any], found: Answer, options: FolderOptions) -> Response:
     status, headers, body, path, name = found
     cache_control = options.cache_control
-    if cache_control is not None and status != 412:
+    # APPSEC: a cache that keeps a 416 would send it to those who ask for the file.
+    if cache_control is not None and status < 400:
         value = await call(cache_control, name) if callable(cache_control) else cache_control
         if value is not None:
             headers["Cache-Control"] = value

@@ -109,7 +109,7 @@ async def send_file(
         if segments is None:
             raise FileNotFoundError(f"send_file() can't open {name!r}: there is no such file")
         raise _not_found()
-    if cache_control is not None and found.status != 412:
+    if cache_control is not None and found.status < 400:
         found.headers["Cache-Control"] = cache_control
     return c.body(found.body, found.status, found.headers)
 
