@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kit.interface import AsyncMiddleware, Context, KitRequest, Next, Response
 from kit.interface.calls import call
-from kit.interface.fields import add_vary, parse_accept
+from kit.interface.fields import parse_accept
 from kit.interface.paths import decode_component
 
 from ._answers import Answer, Asked
@@ -151,8 +151,9 @@ async def _fall_back(
             return await _respond(c, found, options)
     await next()
     if may_be_page and c.res.status == 404:
-        # A cache must not answer a navigation with what a script was told.
-        add_vary(c.res.headers, *_NAVIGATION)
+        # A cache must not answer a navigation with what a script was told. By the context, which
+        # copies a response that the handler may return again.
+        c.header("Vary", ", ".join(_NAVIGATION), append=True)
     return None
 
 
