@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import gc
 import os
 import threading
 import time
@@ -610,3 +612,59 @@ def test_it_may_be_a_handler(folder: Path, ask: Callable[..., Any]) -> None:
 
 def test_it_is_found_by_its_name() -> None:
     assert plugins.load("kit.middleware", "serve-static") is serve_static
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors are read from /proc")
+def test_two_thousand_requests_that_end_early_leave_no_file_open(folder: Path) -> None:
+    """Cancelled, disconnected or failing while sending, each at another point."""
+    (folder / "large.bin").write_bytes(b"x" * 1_500_000)
+    app = Kit()
+    app.use("/*", serve_static(folder, precompressed=True))
+    ends: set[str] = set()
+
+    async def ask(number: int) -> None:
+        left = number % 7
+
+        async def receive() -> dict[str, Any]:
+            for _ in range(number % 11):
+                await asyncio.sleep(0)
+            return {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            nonlocal left
+            await asyncio.sleep(0)
+            left -= 1
+            if left == 0 and number % 3 == 0:
+                raise OSError("the connection is lost")
+
+        headers = [(b"range", b"bytes=0-699999,800000-1499999")] if number % 5 == 0 else []
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "scheme": "http",
+            "path": "/large.bin",
+            "raw_path": b"/large.bin",
+            "query_string": b"",
+            "headers": headers,
+        }
+        task = asyncio.ensure_future(app(scope, receive, send))
+        if number % 2:
+            for _ in range(number % 13):
+                await asyncio.sleep(0)
+            task.cancel()
+        await asyncio.wait([task])
+        ends.add("cancelled" if task.cancelled() else repr(task.exception()))
+
+    async def ask_all() -> None:
+        for first in range(0, 2_000, 50):
+            await asyncio.gather(*(ask(first + n) for n in range(50)))
+
+    gc.disable()  # it would hide what is closed only by chance
+    try:
+        before = open_files()
+        asyncio.run(ask_all())
+        assert open_files() == before
+    finally:
+        gc.enable()
+    assert {"cancelled", "None"} <= ends
