@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,42 @@ def test_no_file_stays_open_for_clients_that_leave(
         if open_large_files(served) <= before:
             return
     pytest.fail("files stayed open")
+
+
+@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize("change", ["truncated", "replaced", "grown"])
+def test_a_file_that_changes_while_it_is_sent(
+    start: Callable[..., ServedApp], folder: Path, server: str, change: str
+) -> None:
+    """Content-Length holds, with the bytes of the file that was opened; or the body breaks off."""
+    served = start(server)
+    path = folder / f"{change}-{server}.bin"
+    # Far more than the buffers of sockets take.
+    size_bytes = 64 * MIB
+    with path.open("wb") as file:
+        file.truncate(size_bytes)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+    with closing(connection):
+        connection.request("GET", f"/{path.name}")
+        response = connection.getresponse()
+        assert response.headers["Content-Length"] == str(size_bytes)
+        first = response.read(MIB)
+        if change == "truncated":
+            os.truncate(path, MIB)
+            # Some servers close the connection, others reset it.
+            with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+                response.read()
+            return
+        if change == "replaced":
+            other = path.with_suffix(".new")
+            other.write_bytes(b"another file")
+            other.replace(path)
+        else:
+            with path.open("ab") as file:
+                file.write(b"more")
+        rest = response.read()
+    assert len(first) + len(rest) == size_bytes
+    assert not (first + rest).strip(b"\0")
 
 
 def open_large_files(served: ServedApp) -> int:

@@ -83,6 +83,18 @@ def test_content_type_and_cache_control(folder: Path, ask: Callable[..., Any]) -
     assert ask(app, "/file").headers["content-type"] == "application/octet-stream"
     app = app_with(folder / "noext", cache_control="private")
     assert "cache-control" not in ask(app, "/file", if_match='"x"').headers
+    assert "cache-control" not in ask(app, "/file", range="bytes=99-").headers
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_ranges_and_preconditions_are_about_a_resource_that_is_read(
+    folder: Path, ask: Callable[..., Any], method: str
+) -> None:
+    """The handler has had its effect: that must not become a 412, nor a part of its result."""
+    app = Kit()
+    app.on(method, "/export", lambda c: send_file(c, folder / "digits.txt"))
+    found = ask(app, "/export", method, range="bytes=0-1", if_match='"x"', if_none_match="*")
+    assert (found.status, found.body) == (200, b"0123456789")
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
@@ -99,12 +111,33 @@ def test_a_missing_file_is_a_fault(folder: Path, run: Callable[..., Any], is_fol
 
 
 @pytest.mark.parametrize(
-    "path", ["../secret.txt", "gone.txt", "", "/", "docs", ".env", "..\\secret.txt", "/etc/passwd"]
+    "path",
+    [
+        "a\\b",
+        "a\r\nb",
+        "a\0b",
+        "../secret.txt",
+        "gone.txt",
+        "",
+        "/",
+        "docs",
+        ".env",
+        "..\\secret.txt",
+        "/etc/passwd",
+    ],
 )
+@pytest.mark.parametrize("download", [False, True])
 def test_below_a_root_nothing_else_is_found(
-    folder: Path, ask: Callable[..., Any], path: str
+    folder: Path, ask: Callable[..., Any], path: str, download: bool
 ) -> None:
-    assert ask(app_with(path, root=folder), "/file").status == 404
+    found = ask(app_with(path, root=folder, download=download), "/file")
+    assert (found.status, found.body) == (404, b"404 Not Found")
+
+
+def test_a_name_on_disk_that_no_header_takes(folder: Path, ask: Callable[..., Any]) -> None:
+    (folder / "a\r\nSet-Cookie: b\\c.txt").write_text("text")
+    found = ask(app_with(folder / "a\r\nSet-Cookie: b\\c.txt", download=True), "/file")
+    assert found.headers["content-disposition"] == ('attachment; filename="a__Set-Cookie: b_c.txt"')
 
 
 def test_below_a_root(folder: Path, ask: Callable[..., Any]) -> None:

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import gc
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +19,7 @@ import pytest
 
 from kit import Context, Kit, Response
 from kit.interface import plugins
+from kit.interface.conditional import parse_http_date
 from kit.serve_static import serve_static
 
 TEXT = "text/plain; charset=utf-8"
@@ -276,13 +281,35 @@ def test_a_root_that_is_a_link_may_be_switched(tmp_path: Path, ask: Callable[...
     assert ask(app, "/version.txt").body == b"two"
 
 
-def test_a_date_before_1970_is_not_sent(
-    folder: Path, site: Callable[..., Kit], ask: Callable[..., Any]
+@pytest.mark.parametrize("modified_s", [-5, 0, 1, 315_532_801])
+def test_dates_that_reproducible_builds_give_to_all_files_say_nothing(
+    folder: Path, site: Callable[..., Kit], ask: Callable[..., Any], modified_s: int
 ) -> None:
-    os.utime(folder / "a.txt", (-5, -5))
+    path = folder / "a.txt"
+    os.utime(path, (modified_s, modified_s))
     found = ask(site(), "/a.txt", if_modified_since="Tue, 14 Nov 2023 22:13:20 GMT")
     assert found.status == 200
     assert "last-modified" not in found.headers
+    tag = found.headers["etag"]
+    assert ask(site(), "/a.txt", if_none_match=tag).status == 304
+    changed_ns = path.stat().st_ctime_ns
+    while path.stat().st_ctime_ns == changed_ns:  # the next build, of the same size and date
+        path.write_bytes(b"next of a")
+        os.utime(path, (modified_s, modified_s))
+    assert ask(site(), "/a.txt", if_none_match=tag).body == b"next of a"
+
+
+def test_a_date_to_come_is_sent_as_that_of_the_response(
+    folder: Path, site: Callable[..., Kit], ask: Callable[..., Any]
+) -> None:
+    os.utime(folder / "a.txt", (1 << 33, 1 << 33))  # in 2242
+    found = ask(site(), "/a.txt")
+    sent = parse_http_date(found.headers["last-modified"])
+    assert sent is not None
+    assert sent <= time.time()
+    # Who has that one may have an older version.
+    for date in (found.headers["last-modified"], "Sat, 01 Jan 2050 00:00:00 GMT"):
+        assert ask(site(), "/a.txt", if_modified_since=date).status == 200
 
 
 def test_what_is_no_regular_file_is_not_found(
@@ -290,6 +317,27 @@ def test_what_is_no_regular_file_is_not_found(
 ) -> None:
     os.mkfifo(folder / "pipe")
     assert ask(site(), "/pipe").status == 404
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EILSEQ, "not a name for this file system"),
+        UnicodeEncodeError("ascii", "caf\xe9", 3, 4, "not a name for this locale"),
+    ],
+)
+def test_a_name_that_the_system_can_not_have_is_not_found(
+    site: Callable[..., Kit],
+    ask: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    def refuse(*args: Any, **options: Any) -> int:
+        raise error
+
+    app = site()
+    monkeypatch.setattr(os, "open", refuse)
+    assert ask(app, "/caf%C3%A9.txt").status == 404
 
 
 def test_a_file_that_may_not_be_read_is_not_found(
@@ -564,3 +612,59 @@ def test_it_may_be_a_handler(folder: Path, ask: Callable[..., Any]) -> None:
 
 def test_it_is_found_by_its_name() -> None:
     assert plugins.load("kit.middleware", "serve-static") is serve_static
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors are read from /proc")
+def test_two_thousand_requests_that_end_early_leave_no_file_open(folder: Path) -> None:
+    """Cancelled, disconnected or failing while sending, each at another point."""
+    (folder / "large.bin").write_bytes(b"x" * 1_500_000)
+    app = Kit()
+    app.use("/*", serve_static(folder, precompressed=True))
+    ends: set[str] = set()
+
+    async def ask(number: int) -> None:
+        left = number % 7
+
+        async def receive() -> dict[str, Any]:
+            for _ in range(number % 11):
+                await asyncio.sleep(0)
+            return {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            nonlocal left
+            await asyncio.sleep(0)
+            left -= 1
+            if left == 0 and number % 3 == 0:
+                raise OSError("the connection is lost")
+
+        headers = [(b"range", b"bytes=0-699999,800000-1499999")] if number % 5 == 0 else []
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "scheme": "http",
+            "path": "/large.bin",
+            "raw_path": b"/large.bin",
+            "query_string": b"",
+            "headers": headers,
+        }
+        task = asyncio.ensure_future(app(scope, receive, send))
+        if number % 2:
+            for _ in range(number % 13):
+                await asyncio.sleep(0)
+            task.cancel()
+        await asyncio.wait([task])
+        ends.add("cancelled" if task.cancelled() else repr(task.exception()))
+
+    async def ask_all() -> None:
+        for first in range(0, 2_000, 50):
+            await asyncio.gather(*(ask(first + n) for n in range(50)))
+
+    gc.disable()  # it would hide what is closed only by chance
+    try:
+        before = open_files()
+        asyncio.run(ask_all())
+        assert open_files() == before
+    finally:
+        gc.enable()
+    assert {"cancelled", "None"} <= ends

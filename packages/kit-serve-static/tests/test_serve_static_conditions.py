@@ -70,7 +70,6 @@ def test_not_modified_has_the_headers_that_caches_need(
     assert found.headers == {
         "cache-control": "no-cache",
         "etag": etag,
-        "last-modified": MODIFIED,
         "vary": "Accept-Encoding",
     }
 
@@ -78,7 +77,8 @@ def test_not_modified_has_the_headers_that_caches_need(
 def test_a_failed_precondition(site: Callable[..., Kit], ask: Callable[..., Any]) -> None:
     found = ask(site(cache_control="no-cache"), "/digits.txt", if_match='"x"')
     assert (found.status, found.body) == (412, b"")
-    assert "cache-control" not in found.headers
+    # No validators, either: they would be those of the error.
+    assert found.headers == {}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_failed_precondition(site: Callable[..., Kit], ask: Callable[..., Any]
         ("{etag}", 206),
         ('"other"', 200),
         ("W/{etag}", 200),
-        (MODIFIED, 206),
+        (MODIFIED, 200),  # the file may have changed later in that second
         (BEFORE, 200),
         (AFTER, 200),
         ("nonsense", 200),

@@ -224,6 +224,18 @@ def test_cve_2026_21860_and_cve_2026_27199_device_names(name: str) -> None:
     assert safe_segments(f"/{name}") == (name,)
 
 
+@pytest.mark.parametrize("name", ["GIT~1", "git~1", "PRIVAT~2", "PAGE~1.HTM", "A1B2~12.js", "x~1."])
+def test_short_names_of_windows(name: str) -> None:
+    """By them, `.git` needs no dot, and a guard of `/private/*` sees another path."""
+    assert safe_segments(f"/{name}", windows=True) is None
+    assert safe_segments(f"/{name}/config", windows=True) is None
+
+
+@pytest.mark.parametrize("name", ["~1", "a~b.js", "backup~", "page.tar~1", "chapter-two~1.html"])
+def test_names_that_only_look_like_short_ones(name: str) -> None:
+    assert safe_segments(f"/{name}", windows=True) == (name,)
+
+
 @pytest.mark.parametrize(
     "path", ["\\\\host\\share\\x", "//host/share/x", "/\\host/share", "/%5c%5chost/x"]
 )

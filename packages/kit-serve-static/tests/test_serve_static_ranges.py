@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kit import Kit
-from kit.serve_static import serve_static
+from kit.serve_static import IMMUTABLE, serve_static
 
 DIGITS = b"0123456789"
 
@@ -28,6 +28,8 @@ DIGITS = b"0123456789"
         ("bytes=2-5", b"2345", "bytes 2-5/10"),
         ("bytes=9-9", b"9", "bytes 9-9/10"),
         ("bytes=5-500", b"56789", "bytes 5-9/10"),
+        ("bytes=5-9223372036854775807", b"56789", "bytes 5-9/10"),
+        ("bytes=-18446744073709551615", DIGITS, "bytes 0-9/10"),
         ("bytes=-3", b"789", "bytes 7-9/10"),
         ("bytes=-30", DIGITS, "bytes 0-9/10"),
         ("Bytes=0-1", b"01", "bytes 0-1/10"),
@@ -70,7 +72,6 @@ def test_one_range(
         "bytes=+1-2",
         "bytes=1-2-3",
         "lines=0-1",
-        "bytes=" + "9" * 19 + "-",
         "bytes=" + ",".join(f"{n}-{n}" for n in range(17)),
         "bytes=" + " " * 600 + "0-0",
     ],
@@ -82,17 +83,17 @@ def test_what_is_no_range_is_ignored(
     assert (found.status, found.body) == (200, DIGITS)
 
 
-@pytest.mark.parametrize("wanted", ["bytes=10-", "bytes=10-20", "bytes=-0", "bytes=50-60,70-"])
+@pytest.mark.parametrize(
+    "wanted",
+    ["bytes=10-", "bytes=10-20", "bytes=-0", "bytes=50-60,70-", "bytes=" + "9" * 400 + "-"],
+)
 def test_a_range_behind_the_end(
     site: Callable[..., Kit], ask: Callable[..., Any], wanted: str
 ) -> None:
-    found = ask(site(cache_control="no-cache"), "/digits.txt", range=wanted)
+    """Without the file's Cache-Control: a cache could send the 416 to all others for a year."""
+    found = ask(site(cache_control=IMMUTABLE), "/digits.txt", range=wanted)
     assert (found.status, found.body) == (416, b"")
-    assert found.headers == {
-        "accept-ranges": "bytes",
-        "cache-control": "no-cache",
-        "content-range": "bytes */10",
-    }
+    assert found.headers == {"accept-ranges": "bytes", "content-range": "bytes */10"}
 
 
 def test_ranges_of_an_empty_file(site: Callable[..., Kit], ask: Callable[..., Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kit import Kit
+from kit import Kit, Response
 from kit.serve_static import IMMUTABLE, hashed_names, serve_static
 
 PAGE = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -185,6 +185,17 @@ def test_other_routes_come_before_the_fallback(folder: Path, ask: Callable[..., 
     found = ask(app, "/api/books/9", **PAGE)
     assert (found.status, found.body) == (404, b'{"error":"no such book"}')
     assert ask(app, "/elsewhere", **PAGE).body == b"<h1>Home</h1>"
+
+
+def test_a_response_that_a_handler_returns_again_is_not_changed(
+    folder: Path, ask: Callable[..., Any]
+) -> None:
+    absent = Response("absent", status=404, headers={"Vary": "Cookie"})
+    app = Kit()
+    app.use("/*", serve_static(folder, fallback="index.html"))
+    app.get("/books", lambda c: absent)
+    assert ask(app, "/books").headers["vary"] == "Cookie, Accept, Sec-Fetch-Mode"
+    assert absent.headers.get("vary") == "Cookie"
 
 
 def test_a_fallback_has_validators_and_may_be_missing(

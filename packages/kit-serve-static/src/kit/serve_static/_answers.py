@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import time
 from typing import Literal, NamedTuple, TypeAlias
 
 from kit.interface.conditional import GetField, evaluate, format_http_date, range_applies
@@ -22,7 +23,11 @@ also the most memory that a response takes.
 IS_FOLDER: Literal["is folder"] = "is folder"
 """In place of an answer: the path needs a slash at its end, for the sake of relative links."""
 
+_READ = frozenset(("GET", "HEAD", "QUERY"))
 _NANOSECONDS = 1_000_000_000
+# The start of 1990. Reproducible builds, such as those of Nix, Bazel and Cloud Native Buildpacks,
+# date all files 1970 or 1980.
+_FIRST_NS = 631_152_000 * _NANOSECONDS
 
 
 class Asked(NamedTuple):
@@ -88,48 +93,59 @@ def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
     Raises:
         OSError: If the file can't be read.
     """
-    modified_ns, size_bytes = file.modified_ns, file.size_bytes
-    encoding = labels.encoding
-    etag = f'"{modified_ns:x}-{size_bytes:x}{f"-{encoding}" if encoding else ""}"'
-    headers = {"ETag": etag}
-    last_modified = None
-    if modified_ns >= 0:  # what is older has a time that can't be right
-        last_modified = modified_ns // _NANOSECONDS
-        headers["Last-Modified"] = format_http_date(last_modified)
-    status = evaluate(asked.method, asked.get, etag=etag, last_modified=last_modified)
+    etag, last_modified = _validators(file, labels.encoding)
+    status = None
+    # SPEC: section 13.2.1: for other methods the file is what they led to, not what they are about.
+    if asked.method in _READ:
+        status = evaluate(asked.method, asked.get, etag=etag, last_modified=last_modified)
     parts: Parts
-    if status is not None:
-        # SPEC: section 15.4.5: a 304 has no headers of the content.
-        parts = status, headers, None
+    if status == 412:
+        parts = 412, {}, None  # validators would describe the error
+    elif status == 304:
+        # SPEC: section 15.4.5: no headers of the content, nor Last-Modified beside an ETag.
+        parts = 304, {"ETag": etag}, None
     else:
-        headers["Content-Type"] = labels.content_type
-        if encoding:
-            headers["Content-Encoding"] = encoding
-        if labels.disposition is not None:
-            headers["Content-Disposition"] = labels.disposition
-        headers["Accept-Ranges"] = "bytes"
-        parts = _with_content(asked, file, headers, labels, last_modified)
+        parts = _with_content(asked, file, _headers(etag, last_modified, labels), labels)
     if not isinstance(parts[2], FileBody):
         file.close()
     return Answer(*parts, file.path)
 
 
-def _with_content(
-    asked: Asked,
-    file: OpenFile,
-    headers: dict[str, str],
-    labels: Labels,
-    last_modified: int | None,
-) -> Parts:
+def _validators(file: OpenFile, encoding: str | None) -> tuple[str, int | None]:
+    """Returns the ETag of a file, and when it was modified, in seconds since 1970."""
+    stamp_ns, modified_s = file.modified_ns, None
+    if stamp_ns >= _FIRST_NS:
+        modified_s = stamp_ns // _NANOSECONDS
+    else:
+        # By this date, a file of the same size would be the same in the next build.
+        stamp_ns = file.changed_ns
+    suffix = f"-{encoding}" if encoding else ""
+    return f'"{stamp_ns:x}-{file.size_bytes:x}{suffix}"', modified_s
+
+
+def _headers(etag: str, last_modified: int | None, labels: Labels) -> dict[str, str]:
+    headers = {"ETag": etag}
+    if last_modified is not None:
+        # SPEC: section 8.8.2.1: not later than now. A time to come is no reason for a 304, either.
+        headers["Last-Modified"] = format_http_date(min(last_modified, int(time())))
+    headers["Content-Type"] = labels.content_type
+    if labels.encoding:
+        headers["Content-Encoding"] = labels.encoding
+    if labels.disposition is not None:
+        headers["Content-Disposition"] = labels.disposition
+    headers["Accept-Ranges"] = "bytes"
+    return headers
+
+
+def _with_content(asked: Asked, file: OpenFile, headers: dict[str, str], labels: Labels) -> Parts:
     size_bytes = file.size_bytes
-    # SPEC: section 14.2: no method but GET has ranges.
     if asked.method == "HEAD":
         return 200, headers | {"Content-Length": str(size_bytes)}, None
-    wanted = asked.get("Range")
+    # SPEC: section 14.2: no method but GET has ranges.
+    wanted = asked.get("Range") if asked.method == "GET" else None
     spans = None if wanted is None else parse_ranges(wanted, size_bytes)
-    if spans is None or not range_applies(
-        asked.get, etag=headers["ETag"], last_modified=last_modified
-    ):
+    # SPEC: section 13.1.5: the date of a file is no strong validator: it may change twice a second.
+    if spans is None or not range_applies(asked.get, etag=headers["ETag"]):
         return _whole(file, headers, labels)
     if spans == "unsatisfiable":
         return _unsatisfiable(size_bytes)

@@ -14,6 +14,15 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\]")
 _AMBIGUOUS = re.compile(r'[^ -~]|["%]')
 
 
+def usable_name(name: str) -> str:
+    """Returns the name of a file on disk as one that `content_disposition` takes.
+
+    Args:
+        name: The name, which may have any character in it that the file system allows.
+    """
+    return _UNSAFE.sub("_", name) or "_"
+
+
 def content_disposition(kind: Literal["attachment", "inline"], filename: str) -> str:
     """Returns the value of Content-Disposition for a file.
 

@@ -23,6 +23,7 @@ _ABSENT = frozenset(
         errno.EINVAL,
         errno.ENXIO,  # a socket
         errno.ENODEV,
+        errno.EILSEQ,  # a name that the file system can't have, on macOS and ZFS
     )
 )
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -47,6 +48,7 @@ class OpenFile:
         path: Its path.
         size_bytes: Its size when it was opened.
         modified_ns: When it was modified, in nanoseconds since the epoch.
+        changed_ns: When it, its name or its dates were last changed; on Windows, when it was made.
         is_folder: Whether it is a folder.
         is_file: Whether it is a regular file.
     """
@@ -56,6 +58,7 @@ class OpenFile:
         "_fd",
         "_in_use",
         "_is_closing",
+        "changed_ns",
         "is_file",
         "is_folder",
         "modified_ns",
@@ -72,6 +75,7 @@ class OpenFile:
         found = os.fstat(fd)
         self.size_bytes = found.st_size
         self.modified_ns = found.st_mtime_ns
+        self.changed_ns = found.st_ctime_ns
         self.is_file = stat.S_ISREG(found.st_mode)
         self.is_folder = stat.S_ISDIR(found.st_mode)
 
@@ -181,6 +185,8 @@ class Folder:
             if error.errno in _ABSENT:
                 return None
             raise
+        except UnicodeEncodeError:  # a locale that isn't UTF-8 has no such names
+            return None
         if fd is None:
             return None
         file = OpenFile(fd, path)

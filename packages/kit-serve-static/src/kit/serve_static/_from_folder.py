@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kit.interface import AsyncMiddleware, Context, KitRequest, Next, Response
 from kit.interface.calls import call
-from kit.interface.fields import add_vary, parse_accept
+from kit.interface.fields import parse_accept
 from kit.interface.paths import decode_component
 
 from ._answers import Answer, Asked
@@ -120,7 +120,8 @@ def with_slash(url: str) -> str:
 async def _respond(c: Context[Any, Any], found: Answer, options: FolderOptions) -> Response:
     status, headers, body, path, name = found
     cache_control = options.cache_control
-    if cache_control is not None and status != 412:
+    # APPSEC: a cache that keeps a 416 would send it to those who ask for the file.
+    if cache_control is not None and status < 400:
         value = await call(cache_control, name) if callable(cache_control) else cache_control
         if value is not None:
             headers["Cache-Control"] = value
@@ -150,8 +151,9 @@ async def _fall_back(
             return await _respond(c, found, options)
     await next()
     if may_be_page and c.res.status == 404:
-        # A cache must not answer a navigation with what a script was told.
-        add_vary(c.res.headers, *_NAVIGATION)
+        # A cache must not answer a navigation with what a script was told. By the context, which
+        # copies a response that the handler may return again.
+        c.header("Vary", ", ".join(_NAVIGATION), append=True)
     return None
 
 

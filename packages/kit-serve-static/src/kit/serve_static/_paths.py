@@ -17,6 +17,9 @@ _DEVICE = re.compile(
     r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9\xb9\xb2\xb3]) *(?:\..*)?",
     re.IGNORECASE | re.DOTALL,
 )
+# The short name of a file with a longer one: `GIT~1` is `.git`, `PRIVAT~1` is `private`, which a
+# guard has not seen.
+_SHORT_NAME = re.compile(r"[^.]{1,6}~[0-9]{1,6}(?:\.[^.]{0,3})?")
 # SPEC: RFC 8615, section 3: what is below it is meant for everyone.
 _WELL_KNOWN = ".well-known"
 
@@ -34,8 +37,8 @@ def safe_segments(
         dotfiles: Whether names may begin with a dot. Otherwise only `.well-known` may, as the first
             name (RFC 8615).
         windows: Whether the names are for Windows. There, drive letters, alternate data streams,
-            device names such as `CON` or `NUL.txt`, and names that end with a dot or a blank are
-            refused, too.
+            device names such as `CON` or `NUL.txt`, short names such as `PROGRA~1`, and names that
+            end with a dot or a blank are refused, too.
 
     Returns:
         The names; an empty tuple for the folder itself. None if the path is refused: it has a `.`,
@@ -57,9 +60,14 @@ def safe_segments(
             return None
         if segment[0] == "." and not (dotfiles or _is_well_known(segment, segments)):
             return None
-        if windows and (segment[-1] in ". " or _DEVICE.fullmatch(segment)):
+        if windows and _is_changed_on_windows(segment):
             return None
     return segments
+
+
+def _is_changed_on_windows(segment: str) -> bool:
+    """Returns whether Windows opens something else by this name than what it says."""
+    return bool(segment[-1] in ". " or _DEVICE.fullmatch(segment) or _SHORT_NAME.fullmatch(segment))
 
 
 def _is_well_known(segment: str, segments: tuple[str, ...]) -> bool:

@@ -14,8 +14,8 @@ from ._bodies import Piece, Span
 # nor a response beyond the file. More ranges than this are ignored, which section 14.2 allows.
 _MAX_RANGES = 16
 _LONGEST = 500
-# SPEC: section 14.1.1, int-range and suffix-range. No more digits than any file needs.
-_RANGE = re.compile(r"(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))")
+# SPEC: section 14.1.1, int-range and suffix-range.
+_RANGE = re.compile(r"(?:([0-9]+)-([0-9]*)|-([0-9]+))")
 # SPEC: section 15.3.7.2: a gap smaller than what stands between two parts is sent with them.
 _GAP_BYTES = 80
 _CRLF = "\r\n"

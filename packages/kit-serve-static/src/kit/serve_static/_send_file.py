@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from kit.interface import HTTPException, KitRequest
 from kit.interface.options import OptionChecks
 
 from ._answers import Answer, Asked, Labels, answer
-from ._disposition import content_disposition
+from ._disposition import content_disposition, usable_name
 from ._files import Folder, OpenFile
 from ._media_types import OCTET_STREAM, content_type_of
 from ._options import IS_WINDOWS, check_root
@@ -84,11 +84,17 @@ async def send_file(
     SPEC: RFC 9110, sections 13 and 14; RFC 6266 for Content-Disposition.
     """
     name = os.fspath(path)
+    segments = None
+    if root is not None:
+        # Before all else, since the path may come from a client: what it can't be is no fault.
+        segments = safe_segments(name, windows=IS_WINDOWS)
+        if not segments:
+            raise _not_found()
     disposition = None
-    if download or filename is not None:
-        if filename is None:
-            filename = os.path.basename(name)
+    if filename is not None:
         disposition = content_disposition("attachment" if download else "inline", filename)
+    elif download:
+        disposition = content_disposition("attachment", usable_name(os.path.basename(name)))
     if content_type is None:
         known = content_type_of(name, {}) or (content_type_of(filename, {}) if filename else None)
         content_type = known or OCTET_STREAM
@@ -97,23 +103,26 @@ async def send_file(
     if cache_control is not None:
         _CHECK.header_value("cache_control", cache_control)
     asked = Asked(c.req.method, c.req.header)
-    found = await run_in_thread(
-        _answer_with, asked, name, root, Labels(content_type, None, disposition)
-    )
+    labels = Labels(content_type, None, disposition)
+    found = await run_in_thread(_answer_with, asked, name, root, segments, labels)
     if found is None:
-        if root is None:
+        if segments is None:
             raise FileNotFoundError(f"send_file() can't open {name!r}: there is no such file")
-        raise HTTPException(404)
-    if cache_control is not None and found.status != 412:
+        raise _not_found()
+    if cache_control is not None and found.status < 400:
         found.headers["Cache-Control"] = cache_control
     return c.body(found.body, found.status, found.headers)
 
 
-def _answer_with(asked: Asked, path: str, root: Any, labels: Labels) -> Answer | None:
-    if root is None:
+def _not_found() -> HTTPException:
+    return HTTPException(404, "404 Not Found")
+
+
+def _answer_with(
+    asked: Asked, path: str, root: Any, segments: Sequence[str] | None, labels: Labels
+) -> Answer | None:
+    if segments is None:
         file = Folder(os.path.abspath(path), follow_symlinks=True).open(())
     else:
-        segments = safe_segments(path, windows=IS_WINDOWS)
-        folder = check_root(_CHECK, root)
-        file = Folder(folder).open(segments) if segments else None
+        file = Folder(check_root(_CHECK, root)).open(segments)
     return answer(asked, file, labels) if isinstance(file, OpenFile) else None
