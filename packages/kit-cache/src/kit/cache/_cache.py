@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kit.interface import Context, Next, Response
+from kit.interface.dependence import dependence
 from kit.interface.fields import add_vary, list_members
 
 from ._client import accepts_stale, satisfies
@@ -18,12 +19,23 @@ from ._flights import Flight, Flights
 from ._keys import key_of, paths_to_invalidate, variant_of
 from ._memory import MemoryStore
 from ._options import Options
-from ._policy import Storing, may_be_sent, stored_headers, storing, vary_values
+from ._policy import (
+    Storing,
+    has_nonce,
+    is_for_one,
+    may_be_sent,
+    stored_headers,
+    storing,
+    vary_values,
+)
 from ._refreshing import Refreshing, later
 from ._sending import send
 
 VARIABLE = "cache"
 """The variable under which handlers find the cache."""
+
+NONCE = "secure_headers_nonce"
+"""The variable in which kit-secure-headers has the nonce of a response."""
 
 _logger = logging.getLogger("kit.cache")
 # Methods that are neither stored nor change anything.
@@ -212,7 +224,9 @@ class Cache:
                 c.res = send(c, entry, now, status)
                 return
         self._add_headers(c)
-        how = storing(c.req, c.res.status, c.res.headers, options.statuses, options.clock())
+        how = storing(
+            c.req, c.res.status, c.res.headers, dependence(c), options.statuses, options.clock()
+        )
         if how is None or flight.is_outdated:
             self._tell(c, _why(found))
             return
@@ -228,7 +242,7 @@ class Cache:
         options = self._options
         if c.res.status not in options.statuses:
             return
-        if options.cache_control:
+        if options.cache_control and not self._is_for_one(c):
             c.header(
                 "Cache-Control", merged(c.res.headers.get("cache-control"), options.cache_control)
             )
@@ -237,6 +251,13 @@ class Cache:
             if "*" not in list_members(names):
                 c.header("Vary", names)
                 add_vary(c.res.headers, *options.vary)
+
+    def _is_for_one(self, c: Context[Any, Any]) -> bool:
+        """Returns whether a response must not be declared fresh for all clients."""
+        body = c.res.body
+        if isinstance(body, bytes) and has_nonce(c.get(NONCE), (), body):
+            return True
+        return is_for_one(c.req, c.res.headers, dependence(c))
 
     async def _keep_whole(
         self,
@@ -247,7 +268,7 @@ class Cache:
         body: bytes,
         flight: Flight,
     ) -> None:
-        if len(body) > self._options.max_body_size:
+        if len(body) > self._options.max_body_size or has_nonce(c.get(NONCE), headers, body):
             self._tell(c, _why(found))
             return
         entry = self._entry(c, found, how, headers, body)
@@ -270,11 +291,12 @@ class Cache:
         # What the headers are now, before outer middleware changes the response.
         entry = self._entry(c, found, how, headers, b"")
         variant = _stored_under(c, found.key, entry)
+        nonce = c.get(NONCE)
 
         async def done(whole: bytes) -> None:
             from msgspec.structs import replace
 
-            if flight.is_outdated:
+            if flight.is_outdated or has_nonce(nonce, headers, whole):
                 return
             await self._set(found.key, variant, replace(entry, body=whole))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ._context import Context
 
-__all__ = ("dependence", "depend_on")
+__all__ = ("depend_on", "dependence")
 
 _VARIABLE = "kit.depends_on"
 
