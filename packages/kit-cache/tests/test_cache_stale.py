@@ -93,6 +93,37 @@ def test_a_stale_response_is_sent_while_it_is_fetched_anew(run: Any, clock: Any)
     run(ask)
 
 
+@pytest.mark.parametrize("method", ["HEAD", "QUERY"])
+def test_other_methods_have_it_fetched_anew(run: Any, clock: Any, method: str) -> None:
+    background = Background()
+    contents: list[bytes] = []
+    app: Kit[Any, Any] = Kit()
+    app.use(cache(clock=clock, app=app))
+
+    async def answer(c: Context) -> Response:
+        contents.append(await c.req.bytes())
+        header = {"Cache-Control": "max-age=10, stale-while-revalidate=20"}
+        return c.text(f"{len(contents)}", headers=header)
+
+    app.on(["GET", "QUERY"], "/", answer)
+    first = {"method": "GET" if method == "HEAD" else method, "headers": {}}
+    if method == "QUERY":
+        first |= {"body": "all", "headers": {"Content-Length": "3"}}
+
+    async def ask() -> None:
+        await app.request("/", first, execution_ctx=background)
+        clock.now += 15
+        await app.request("/", {**first, "method": method}, execution_ctx=background)
+        await background.run()
+        assert len(contents) == 2
+        assert contents[0] == contents[1]
+        response = await app.request("/", first, execution_ctx=background)
+        assert await response.text() == "2"
+        assert response.headers.get("cache-status") == "Kit; hit; ttl=10"
+
+    run(ask)
+
+
 def test_without_the_app_the_request_waits(run: Any, clock: Any) -> None:
     origin = Origin(clock, "max-age=10, stale-while-revalidate=20")
 

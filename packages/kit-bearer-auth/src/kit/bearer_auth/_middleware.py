@@ -13,6 +13,7 @@ from kit.interface.credentials import (
     compare_by_digest,
     compare_by_hash_function,
 )
+from kit.interface.dependence import depend_on
 from kit.interface.fields import TOKEN, quoted_string
 from kit.interface.metadata import attach, returned_type
 from kit.interface.options import OptionChecks
@@ -122,9 +123,13 @@ def bearer_auth(
     )
     accepts = _acceptance(check, token, verify_token, hash_function)
     credentials = _credentials(prefix)
+    # Caches know what Authorization means (RFC 9111 section 3.5).
+    is_known_to_caches = header_name.lower() == "authorization"
 
     async def bearer_auth(c: Context[Any, Any], next: Next) -> None:
         header = c.req.header(header_name)
+        if not is_known_to_caches:
+            depend_on(c, header_name)
         match = credentials(header) if header else None
         if match is not None:
             user = accepts(match[1], c)

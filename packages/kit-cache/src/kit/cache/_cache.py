@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from kit.interface import Context, Next, Request, Response
+from kit.interface import Context, Next, Response
+from kit.interface.dependence import dependence
 from kit.interface.fields import add_vary, list_members
 
 from ._client import accepts_stale, satisfies
@@ -19,22 +19,30 @@ from ._flights import Flight, Flights
 from ._keys import key_of, paths_to_invalidate, variant_of
 from ._memory import MemoryStore
 from ._options import Options
-from ._policy import Storing, may_be_sent, stored_headers, storing, vary_values
+from ._policy import (
+    Storing,
+    has_nonce,
+    is_for_one,
+    may_be_sent,
+    stored_headers,
+    storing,
+    vary_values,
+)
+from ._refreshing import Refreshing, later
 from ._sending import send
 
 VARIABLE = "cache"
 """The variable under which handlers find the cache."""
+
+NONCE = "secure_headers_nonce"
+"""The variable in which kit-secure-headers has the nonce of a response."""
 
 _logger = logging.getLogger("kit.cache")
 # Methods that are neither stored nor change anything.
 _IGNORED = frozenset(("CONNECT", "OPTIONS", "TRACE"))
 # SPEC: section 4.3.2: a cache doesn't evaluate the first two. Range asks for a part of a response.
 _PASSED = frozenset(("if-match", "if-unmodified-since", "range"))
-# The fields of a request that don't belong into one that the cache makes for itself.
-_OF_THE_CLIENT = ("cache-control", "if-modified-since", "if-none-match", "pragma")
 _ERRORS = frozenset((500, 502, 503, 504))
-
-_refreshed: ContextVar[Any] = ContextVar("kit.cache.refreshed", default=None)
 
 
 class _Found(NamedTuple):
@@ -62,7 +70,7 @@ class Cache:
         self._options = options
         self._store = options.store
         self._flights = Flights()
-        self._refreshing: set[Key] = set()
+        self._refreshing = Refreshing(options.app)
 
     async def purge(self, *groups: str, cache_name: str | None = None) -> None:
         """Removes the responses of paths, whatever their hosts and queries.
@@ -160,7 +168,7 @@ class Cache:
     ) -> Response | None:
         """Returns the stored response, if it may be sent as it is."""
         entry = found.entry
-        if entry is None or _refreshed.get() is self:
+        if entry is None or self._refreshing.is_under_way_here():
             return None
         now = self._options.clock()
         left = entry.lifetime - entry.age(now)
@@ -170,9 +178,7 @@ class Cache:
             self._options.client_directives and accepts_stale(entry, -left, directives)
         ):
             return send(c, entry, now, self._status(f"hit; ttl={int(left)}"))
-        if self._options.app is None or -left >= entry.stale_while_revalidate:
-            return None
-        if not self._refresh(c, found.variant):
+        if -left >= entry.stale_while_revalidate or not self._refreshing.begin(c, found.variant):
             return None
         return send(c, entry, now, self._status(f"hit; ttl={int(left)}"))
 
@@ -180,7 +186,7 @@ class Cache:
 
     async def _forward(self, c: Context[Any, Any], next: Next, found: _Found) -> Response | None:
         """Runs the handlers, unless another request for the same does so already."""
-        if c.req.header("authorization") is not None or _refreshed.get() is self:
+        if c.req.header("authorization") is not None or self._refreshing.is_under_way_here():
             await self._run(c, next, found, self._flights.begin(found.variant, alone=True))
             return None
         while (flight := self._flights.under_way(found.variant)) is not None:
@@ -218,7 +224,9 @@ class Cache:
                 c.res = send(c, entry, now, status)
                 return
         self._add_headers(c)
-        how = storing(c.req, c.res.status, c.res.headers, options.statuses, options.clock())
+        how = storing(
+            c.req, c.res.status, c.res.headers, dependence(c), options.statuses, options.clock()
+        )
         if how is None or flight.is_outdated:
             self._tell(c, _why(found))
             return
@@ -234,7 +242,7 @@ class Cache:
         options = self._options
         if c.res.status not in options.statuses:
             return
-        if options.cache_control:
+        if options.cache_control and not self._is_for_one(c):
             c.header(
                 "Cache-Control", merged(c.res.headers.get("cache-control"), options.cache_control)
             )
@@ -243,6 +251,13 @@ class Cache:
             if "*" not in list_members(names):
                 c.header("Vary", names)
                 add_vary(c.res.headers, *options.vary)
+
+    def _is_for_one(self, c: Context[Any, Any]) -> bool:
+        """Returns whether a response must not be declared fresh for all clients."""
+        body = c.res.body
+        if isinstance(body, bytes) and has_nonce(c.get(NONCE), (), body):
+            return True
+        return is_for_one(c.req, c.res.headers, dependence(c))
 
     async def _keep_whole(
         self,
@@ -253,7 +268,7 @@ class Cache:
         body: bytes,
         flight: Flight,
     ) -> None:
-        if len(body) > self._options.max_body_size:
+        if len(body) > self._options.max_body_size or has_nonce(c.get(NONCE), headers, body):
             self._tell(c, _why(found))
             return
         entry = self._entry(c, found, how, headers, body)
@@ -261,7 +276,7 @@ class Cache:
         flight.stored_under = _stored_under(c, found.key, entry)
         self._tell(c, f"{_why(found)}; stored")
         work = self._set(found.key, flight.stored_under, entry)
-        if self._options.wait or isinstance(self._store, MemoryStore) or not _later(c, work):
+        if self._options.wait or isinstance(self._store, MemoryStore) or not later(c, work):
             await work
 
     def _keep_stream(
@@ -276,11 +291,12 @@ class Cache:
         # What the headers are now, before outer middleware changes the response.
         entry = self._entry(c, found, how, headers, b"")
         variant = _stored_under(c, found.key, entry)
+        nonce = c.get(NONCE)
 
         async def done(whole: bytes) -> None:
             from msgspec.structs import replace
 
-            if flight.is_outdated:
+            if flight.is_outdated or has_nonce(nonce, headers, whole):
                 return
             await self._set(found.key, variant, replace(entry, body=whole))
 
@@ -339,32 +355,6 @@ class Cache:
             except Exception:
                 _logger.error("The store failed to remove %s: stale", group, exc_info=True)
 
-    def _refresh(self, c: Context[Any, Any], key: Key) -> bool:
-        """Fetches a response anew after this one was sent; returns whether it will be."""
-        if key in self._refreshing:
-            return True
-        self._refreshing.add(key)
-        raw = c.req.raw
-        work = self._fetch(raw, dict(c.env), key)
-        if _later(c, work):
-            return True
-        work.close()
-        self._refreshing.discard(key)
-        return False
-
-    async def _fetch(self, raw: Request, env: Mapping[str, Any], key: Key) -> None:
-        app: Any = self._options.app
-        headers = {name: value for name, value in raw.headers.items() if name not in _OF_THE_CLIENT}
-        token = _refreshed.set(self)
-        try:
-            response = await app.fetch(raw.replace(headers=headers), env)
-            await response.bytes()
-        except Exception:
-            _logger.warning("%s was not fetched anew", key.group, exc_info=True)
-        finally:
-            _refreshed.reset(token)
-            self._refreshing.discard(key)
-
     def _status(self, text: str) -> str | None:
         name = self._options.status_name
         return None if name is None else f"{name}; {text}"
@@ -386,12 +376,3 @@ def _why(found: _Found) -> str:
     if found.entry is not None:
         return "fwd=stale"
     return "fwd=vary-miss" if found.varies else "fwd=uri-miss"
-
-
-def _later(c: Context[Any, Any], work: Any) -> bool:
-    """Has something done after the response was sent; returns whether that is possible."""
-    try:
-        c.execution_ctx.wait_until(work)
-    except RuntimeError:  # the request was made in process, without an execution context
-        return False
-    return True

@@ -37,6 +37,8 @@ _UNDERSTOOD |= {428, 429, 431, *range(500, 506)}
 _MOST_VARYING = 20
 # SPEC: section 3.5.
 _FOR_AUTHORIZED = ("public", "s-maxage", "must-revalidate")
+# Those that forbid storing.
+_PERSONAL = frozenset(("no-cache", "no-store", "private"))
 # SPEC: sections 4.2.4, 5.2.2.2, 5.2.2.8 and 5.2.2.10.
 _MUST_REVALIDATE = ("must-revalidate", "proxy-revalidate", "s-maxage")
 
@@ -64,7 +66,12 @@ class Storing(NamedTuple):
 
 
 def storing(
-    req: KitRequest, status: int, headers: Headers, statuses: Collection[int], now: float
+    req: KitRequest,
+    status: int,
+    headers: Headers,
+    depends_on: str | None,
+    statuses: Collection[int],
+    now: float,
 ) -> Storing | None:
     """Decides whether a response may be stored (section 3).
 
@@ -72,6 +79,7 @@ def storing(
         req: The request.
         status: Status of the response.
         headers: Headers of the response.
+        depends_on: What else it depends on, as in Vary.
         statuses: The statuses that may be stored.
         now: Seconds since 1970-01-01 00:00:00 UTC.
 
@@ -83,7 +91,7 @@ def storing(
     control = parse_directives(headers.get("cache-control"))
     if not _is_allowed(req, status, control):
         return None
-    vary = vary_names(headers.get("vary"))
+    vary = vary_names(_joined(headers.get("vary"), depends_on))
     if vary is None:
         return None
     lifetime = _lifetime(headers, control, now)
@@ -102,6 +110,37 @@ def storing(
     )
     usable = lifetime - age + max(found.stale_while_revalidate, found.stale_if_error)
     return found if usable > 0 else None
+
+
+def is_for_one(req: KitRequest, headers: Headers, depends_on: str | None) -> bool:
+    """Returns whether something says that a response is for one client, or not to be stored.
+
+    Args:
+        req: The request.
+        headers: The headers of the response.
+        depends_on: What else it depends on, as in Vary.
+    """
+    if req.header("authorization") is not None or headers.has("set-cookie"):
+        return True
+    if not _PERSONAL.isdisjoint(parse_directives(headers.get("cache-control"))):
+        return True
+    return vary_names(_joined(headers.get("vary"), depends_on)) is None
+
+
+def has_nonce(nonce: str | None, headers: Iterable[tuple[str, str]], body: bytes) -> bool:
+    """Returns whether a response has a nonce (CSP Level 3, section 7.1), which is for one alone.
+
+    Args:
+        nonce: That of the request, if it has one.
+        headers: Those that would be stored.
+        body: The content.
+    """
+    for name, value in headers:
+        if name.startswith("content-security-policy") and "'nonce-" in value:
+            return True
+        if nonce and name == "content-encoding":  # the nonce may be in it
+            return True
+    return bool(nonce) and str(nonce).encode() in body
 
 
 def vary_names(value: str | None) -> tuple[str, ...] | None:
@@ -137,6 +176,10 @@ def stored_headers(headers: Headers, before: Mapping[str, str]) -> tuple[tuple[s
 def may_be_sent(headers: Mapping[str, str], entry: Entry) -> bool:
     """Returns whether a stored response may be sent to a request with these headers."""
     return entry.for_authorized or "authorization" not in headers
+
+
+def _joined(*values: str | None) -> str:
+    return ", ".join(value for value in values if value)
 
 
 def _is_allowed(req: KitRequest, status: int, control: Mapping[str, str | None]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 
 from kit.cookie import format_cookie, get_cookie, get_signed_cookie
 from kit.interface import Context, HTTPException
+from kit.interface.dependence import depend_on
 from kit.interface.fields import TOKEN, quoted_string
 from kit.interface.options import OptionChecks
 
@@ -48,6 +49,10 @@ class Credentials:
         self._scheme = check.text("scheme", scheme, TOKEN, "a scheme such as 'Bearer'")
         self._match = re.compile(rf"(?i:{re.escape(scheme)})[ \t]+([!-~]+)", re.ASCII).fullmatch
         self._cookie, self._cookie_name = _cookie_reader(check, cookie)
+        # Caches know what Authorization means (RFC 9111 section 3.5).
+        read = [] if self._header_name.lower() == "authorization" else [self._header_name]
+        read += [] if cookie is None else ["Cookie"]
+        self._read_headers = ", ".join(read) or None
         if realm is not None:
             try:
                 quoted_string(check.text("realm", realm))
@@ -63,6 +68,8 @@ class Credentials:
         """
         # A repeated header is joined by a comma (RFC 9110 section 5.3), which no token contains.
         header = c.req.header(self._header_name)
+        if self._read_headers is not None:
+            depend_on(c, self._read_headers)
         if header:
             match = self._match(header.strip(" \t"))
             if match is None:

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from kit.cookie import CookieOptions, set_cookie
 from kit.interface import AsyncMiddleware, Context, Next
 from kit.interface.calls import call
+from kit.interface.dependence import depend_on
 from kit.interface.fields import is_token
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
@@ -131,6 +132,8 @@ def language_detector(
         elif cookies:
             c.header("set-cookie", cookies[language], append=True)
         c.set("language", language)
+        if vary:
+            depend_on(c, vary)
         await next()
         _describe(c, vary, tags[language])
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from kit.interface import Context, HTTPException
+from kit.interface.dependence import depend_on
 
 from ._data import EMPTY
 from ._errors import SessionError, SessionStoreError
@@ -157,6 +158,8 @@ class SessionState:
             HTTPException: 503 if the store can't be reached.
         """
         self._check_readable()
+        # What a handler makes of a session is for its client alone.
+        depend_on(self.c, "*")
         try:
             self.is_loaded = self.backend.load_now(self)
         except SessionStoreError as error:

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Fetches stale responses anew, after they were sent (RFC 5861, section 3)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import Any
+
+from kit.interface import Context
+
+from ._entries import Key
+
+_logger = logging.getLogger("kit.cache")
+# The fields of a request that don't belong into one that the cache makes for itself.
+_OF_THE_CLIENT = ("cache-control", "if-modified-since", "if-none-match", "pragma")
+
+_refreshed: ContextVar[Any] = ContextVar("kit.cache.refreshed", default=None)
+
+
+class Refreshing:
+    """The responses that are being fetched anew.
+
+    Args:
+        app: The app; None if it isn't known.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self._keys: set[Key] = set()
+
+    def is_under_way_here(self) -> bool:
+        """Returns whether the running request is one that `begin` has made."""
+        return _refreshed.get() is self
+
+    def begin(self, c: Context[Any, Any], key: Key) -> bool:
+        """Has a response fetched after the running request; returns whether it will be."""
+        if self._app is None:
+            return False
+        if key in self._keys:
+            return True
+        self._keys.add(key)
+        work = self._fetch(c, dict(c.env), key)
+        if later(c, work):
+            return True
+        work.close()
+        self._keys.discard(key)
+        return False
+
+    async def _fetch(self, c: Context[Any, Any], env: Mapping[str, Any], key: Key) -> None:
+        raw = c.req.raw
+        headers = {name: value for name, value in raw.headers.items() if name not in _OF_THE_CLIENT}
+        token = _refreshed.set(self)
+        try:
+            if raw.method == "QUERY":  # its content was read for the key
+                request = raw.replace(headers=headers, body=await c.req.bytes())
+            else:  # the response to HEAD is not stored
+                request = raw.replace(headers=headers, method="GET")
+            response = await self._app.fetch(request, env)
+            await response.bytes()
+        except Exception:
+            _logger.warning("%s was not fetched anew", key.group, exc_info=True)
+        finally:
+            _refreshed.reset(token)
+            self._keys.discard(key)
+
+
+def later(c: Context[Any, Any], work: Any) -> bool:
+    """Has something done after the response was sent; returns whether that is possible."""
+    try:
+        c.execution_ctx.wait_until(work)
+    except RuntimeError:  # the request was made in process, without an execution context
+        return False
+    return True
