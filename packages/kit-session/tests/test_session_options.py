@@ -50,21 +50,6 @@ BY_ITSELF = "expected a name without prefix: it gets __Host- or __Secure- by its
             ValueError,
             f"session(secret=...) has 0 bytes, at least 32 are needed: {HINT}",
         ),
-        (
-            {"secret": "a" * 40},
-            ValueError,
-            f"session(secret=...) repeats itself, so that it can be guessed: {HINT}",
-        ),
-        (
-            {"secret": "0123456789abcdefg" * 3},
-            ValueError,
-            f"session(secret=...) repeats itself, so that it can be guessed: {HINT}",
-        ),
-        (
-            {"secret": "your-secret-key-which-you-should-change"},
-            ValueError,
-            f"session(secret=...) is a placeholder, so that it can be guessed: {HINT}",
-        ),
         ({"max_age": "1"}, TypeError, "session(max_age=...) takes a number, not '1'"),
         (
             {"max_age": 0},
@@ -172,15 +157,16 @@ def test_options_that_are_refused(options, error, text):
     assert str(raised.value) == text
 
 
-@pytest.mark.parametrize("secret", ["password" + GOOD, "x" * 31, "ab" * 20])
+@pytest.mark.parametrize("secret", ["password", "x" * 31, b"ab" * 15])
 def test_no_error_shows_a_secret(secret):
     with pytest.raises(ValueError, match="session") as raised:
         session(secret)
-    assert secret not in str(raised.value)
+    assert (secret if isinstance(secret, str) else secret.decode()) not in str(raised.value)
 
 
 @pytest.mark.parametrize(
-    "secret", [secrets.token_hex(16), secrets.token_urlsafe(24), secrets.token_bytes(32), [GOOD]]
+    "secret",
+    [secrets.token_hex(16), secrets.token_urlsafe(24), secrets.token_bytes(32), "test" * 8, [GOOD]],
 )
 def test_secrets_that_are_good(secret):
     assert callable(session(secret))

@@ -73,8 +73,8 @@ def session(
 
     Raises:
         TypeError: If an option has the wrong type.
-        ValueError: If an option can't be used, options contradict each other, or the secret could
-            be guessed.
+        ValueError: If an option can't be used, options contradict each other, or a secret is too
+            short.
         ImportError: If `encrypt` is True and cryptography isn't installed.
 
     SPEC: RFC 6265bis.
