@@ -136,6 +136,12 @@ def test_what_is_wrong_is_refused(
         ),
         (9, {"most": 8}, ValueError, "session(x=9) can't be used: expected at most 8"),
         (
+            10**15,
+            {"most": 10**15 - 1},
+            ValueError,
+            "session(x=1000000000000000) can't be used: expected at most 999999999999999",
+        ),
+        (
             float("nan"),
             {"whole": False},
             ValueError,

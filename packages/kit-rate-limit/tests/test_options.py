@@ -64,7 +64,14 @@ def test_limits_may_be_lists_and_objects() -> None:
     [
         *("", "100", "minute", "100/", "/minute", "100/fortnight", "100/month", "-1/minute"),
         *("1.5/minute", "0/minute", "1/0 minutes", "1000000000000000/second", "5per minute"),
-        *("5/1000000000000000 days", "1/minute/second", "one/minute", "5//minute", "٣/minute"),
+        *(
+            "5/1000000000000000 days",
+            "5/10000000001 seconds",
+            "1/minute/second",
+            "one/minute",
+            "5//minute",
+            "٣/minute",
+        ),
     ],
 )
 def test_a_text_that_is_no_limit_is_refused(text: str) -> None:
@@ -173,12 +180,19 @@ def test_a_text_that_is_no_limit_is_refused(text: str) -> None:
             ("1/day",),
             {"exempt": ["10.0.0.1/8"]},
             ValueError,
-            "rate_limit(exempt=...) has '10.0.0.1/8', which is no network: expected one such as "
+            "rate_limit(exempt=...) has '10.0.0.1/8', which is not a network: expected one such as "
             "'10.0.0.0/8' or '2001:db8::/32', without bits after the prefix, or an address",
         ),
         (
             ("1/day",),
             {"exempt": ["0.0.0.0/0"]},
+            ValueError,
+            "rate_limit(exempt=...) has '0.0.0.0/0', which exempts everybody: leave the "
+            "middleware out",
+        ),
+        (
+            ("1/day",),
+            {"exempt": ["::ffff:0:0/96"]},
             ValueError,
             "rate_limit(exempt=...) has '0.0.0.0/0', which exempts everybody: leave the "
             "middleware out",
@@ -196,6 +210,13 @@ def test_a_text_that_is_no_limit_is_refused(text: str) -> None:
             TypeError,
             "rate_limit(store=...) takes a MemoryStore, a RedisStore, StorageStore(...) for a "
             "storage of limits, or an object with a method counter, not 'redis://localhost'",
+        ),
+        (
+            ("1/day",),
+            {"store": MemoryStore},
+            TypeError,
+            "rate_limit(store=...) takes a MemoryStore, a RedisStore, StorageStore(...) for a "
+            f"storage of limits, or an object with a method counter, not {MemoryStore!r}",
         ),
         (
             ("1/day",),
@@ -232,6 +253,16 @@ def test_exempt_takes_objects_of_ipaddress() -> None:
             lambda: Limit(1, 0),
             ValueError,
             "Limit(seconds=0) can't be used: expected at least 1 seconds",
+        ),
+        (
+            lambda: Limit(10**15, 1),
+            ValueError,
+            "Limit(amount=1000000000000000) can't be used: expected at most 999999999999999",
+        ),
+        (
+            lambda: Limit(1, 10**10 + 1),
+            ValueError,
+            "Limit(seconds=10000000001) can't be used: expected at most 10000000000 seconds",
         ),
         (lambda: Limit(1, 0.5), TypeError, "Limit(seconds=...) takes an int, not 0.5"),  # type: ignore[arg-type]
         (

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 from kit import Context, HTTPException, Kit, Request, Response
 from kit.interface import plugins
 from kit.interface.metadata import facts_of
-from kit.rate_limit import MemoryStore, RateLimitState, rate_limit
+from kit.rate_limit import MemoryStore, RateLimitState, RateLimitStoreError, rate_limit
 
 
 def app_with(*limits: Any, **options: Any) -> Kit:
@@ -117,15 +119,15 @@ async def test_the_fields_are_structured_fields(clock: Any) -> None:
     response = await app.request("/")
     policies = http_sf.parse(response.headers.get("RateLimit-Policy").encode(), tltype="list")
     assert policies == [
-        ("outer:100/minute", {"q": 100, "w": 60}),
         ("in-ner_.1:1/second", {"q": 1, "w": 1}),
         ("in-ner_.1:5/2 weeks", {"q": 5, "w": 1209600}),
+        ("outer:100/minute", {"q": 100, "w": 60}),
     ]
     limits = http_sf.parse(response.headers.get("RateLimit").encode(), tltype="list")
     assert limits == [
-        ("outer:100/minute", {"r": 99, "t": 60}),
         ("in-ner_.1:1/second", {"r": 0, "t": 1}),
         ("in-ner_.1:5/2 weeks", {"r": 4, "t": 1209600}),
+        ("outer:100/minute", {"r": 99, "t": 60}),
     ]
 
 
@@ -137,7 +139,32 @@ async def test_a_refusal_inside_carries_the_fields_of_outer_limiters() -> None:
     response = await app.request("/")
     assert response.status == 429
     items = http_sf.parse(response.headers.get("RateLimit").encode(), tltype="list")
-    assert [name for name, _ in items] == ["outer:100/minute", "inner:1/minute"]
+    assert [name for name, _ in items] == ["inner:1/minute", "outer:100/minute"]
+
+
+@pytest.mark.parametrize("path", ["/response", "/redirect", "/mounted/x"])
+async def test_responses_that_handlers_make_themselves_carry_the_fields(path: str) -> None:
+    app = app_with("9/minute")
+    app.get("/response", lambda c: Response("Hello"))
+    app.get("/redirect", lambda c: Response.redirect("http://app.test/"))
+    app.mount("/mounted", lambda request, *_: Response("Hello"))
+    response = await app.request(path)
+    assert response.headers.get("RateLimit") == '"9/minute";r=8;t=60'
+    assert response.headers.get("RateLimit-Policy") == '"9/minute";q=9;w=60'
+
+
+@pytest.mark.parametrize(
+    "answer", [Response("Wait", status=429), Response.redirect("http://app.test/")]
+)
+async def test_an_answer_that_is_kept_is_not_changed(answer: Response) -> None:
+    app = app_with("1/minute", on_limit=lambda c, state: answer)
+    await app.request("/")
+    for _ in range(2):
+        response = await app.request("/")
+        assert response.status == answer.status
+        assert response.headers.get("RateLimit") == '"1/minute";r=0;t=60'
+        assert response.headers.get("Retry-After") == "60"
+    assert answer.headers.get("Retry-After") is None
 
 
 async def test_headers_can_be_turned_off() -> None:
@@ -148,6 +175,11 @@ async def test_headers_can_be_turned_off() -> None:
         assert response.headers.get("RateLimit-Policy") is None
     assert response.headers.get("Retry-After") == "60"
     assert "violated-policies" not in await response.json()
+    app = app_with("1/minute", headers=False, on_limit=lambda c, state: c.text("Wait", 429))
+    await app.request("/")
+    response = await app.request("/")
+    assert response.headers.get("RateLimit") is None
+    assert response.headers.get("Retry-After") == "60"
 
 
 async def test_what_one_limit_refuses_no_other_counts(clock: Any) -> None:
@@ -318,7 +350,24 @@ async def test_a_key_of_the_apps_own(is_async: bool) -> None:
     app = app_with("1/minute", key=later if is_async else plain)
     assert await statuses(app, 2, headers={"X-User": "ann"}) == [200, 429]
     assert await statuses(app, 2, headers={"X-User": "bob"}) == [200, 429]
-    assert await statuses(app, 2) == [200, 429]
+
+
+async def test_clients_without_a_key_are_counted_by_address() -> None:
+    app = app_with("1/minute", key=lambda c: c.req.header("X-User"), trusted_hops=1)
+
+    async def status(address: str, **headers: str) -> int:
+        return await from_address(app, "10.0.0.1", x_forwarded_for=address, **headers)
+
+    assert await status("2001:db8::1") == 200
+    assert await status("2001:db8::2") == 429
+    assert await status("192.0.2.1") == 200
+    assert await status("192.0.2.1", x_user="ann") == 200
+    assert await status("192.0.2.2", x_user="ann") == 429
+    # No key is taken for an address, or for a client without one.
+    assert await status("192.0.2.1", x_user="192.0.2.1") == 200
+    assert await status("192.0.2.1", x_user="@192.0.2.1") == 200
+    assert await status("192.0.2.1", x_user="@") == 200
+    assert await from_address(app, "10.0.0.1") == 200
 
 
 async def test_a_number_and_a_long_text_are_keys_too() -> None:
@@ -330,12 +379,26 @@ async def test_a_number_and_a_long_text_are_keys_too() -> None:
     assert await statuses(app, 2, "/?id=2") == [200, 429]
 
 
+@pytest.mark.parametrize("key", ["", "a b", "a\r\nset b", "ä", "\ud800", "@1", "x" * 65])
+async def test_a_store_gets_keys_that_any_storage_can_write(key: str) -> None:
+    found = []
+
+    class Store:
+        def counter(self, *arguments: Any) -> Any:
+            count = MemoryStore().counter(*arguments)
+            return lambda text, cost: (found.append(text), count(text, cost))[1]
+
+    app = app_with("1/minute", key=lambda c: key, store=Store(), name="a")
+    assert await statuses(app, 2) == [200, 429]
+    assert all(re.fullmatch("blake2b:[0-9a-f]{64}", text) for text in found)
+
+
 @pytest.mark.parametrize("key", [True, b"ann", 1.5, ["ann"]])
 async def test_another_key_is_a_fault(key: Any, caplog: pytest.LogCaptureFixture) -> None:
     assert await statuses(app_with("1/minute", key=lambda c: key), 1) == [500]
     assert (
-        f"rate_limit(key=...) returned {type(key).__name__}: expected a str, an int, or None for "
-        "the clients that are counted together"
+        f"rate_limit(key=...) returned {type(key).__name__}: expected a str, an int, or None for a "
+        "client that is counted by its address"
     ) in caplog.text
 
 
@@ -384,6 +447,21 @@ async def test_a_function_exempts_requests(is_async: bool) -> None:
     assert await statuses(app, 2) == [200, 429]
 
 
+@pytest.mark.parametrize("found", ["no", 1, {"exempt": False}, None])
+async def test_another_answer_of_exempt_is_a_fault(
+    found: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert await statuses(app_with("1/minute", exempt=lambda c: found), 1) == [500]
+    assert f"rate_limit(exempt=...) returned {found!r}: expected a bool" in caplog.text
+
+
+async def test_ipv4_mapped_networks_are_exempt() -> None:
+    app = app_with("1/minute", exempt=["::ffff:10.0.0.0/104", "::ffff:192.0.2.9"])
+    for address in ("10.1.2.3", "::ffff:10.1.2.3", "192.0.2.9"):
+        assert [await from_address(app, address) for _ in range(2)] == [200] * 2
+    assert [await from_address(app, "192.0.2.1") for _ in range(2)] == [200, 429]
+
+
 @pytest.mark.parametrize("options", [{}, {"key": lambda c: "all"}])
 async def test_networks_are_exempt(options: Any) -> None:
     app = app_with("1/minute", exempt=["10.0.0.0/8", "2001:db8::/32", "192.0.2.9"], **options)
@@ -392,6 +470,17 @@ async def test_networks_are_exempt(options: Any) -> None:
     assert [await from_address(app, "192.0.2.1") for _ in range(2)] == [200, 429]
     if options:
         assert await from_address(app, None) == 429
+
+
+async def test_a_store_derived_from_the_memory_store_may_be_async_and_fail() -> None:
+    class Remote(MemoryStore):
+        def counter(self, *arguments: Any) -> Any:
+            async def count(key: str, cost: int) -> RateLimitState:
+                raise RateLimitStoreError("gone")
+
+            return count
+
+    assert await statuses(app_with("1/minute", store=Remote()), 1) == [503]
 
 
 def test_it_carries_its_facts() -> None:
@@ -449,3 +538,28 @@ async def test_streams_stay_streams() -> None:
     response = await app.request("/stream")
     assert response.headers.get("RateLimit") == '"1/minute";r=0;t=60'
     assert await response.text() == "ab"
+
+
+async def test_a_store_that_fails_now_and_then_writes_few_lines(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    numbers = itertools.count()
+
+    class Overloaded:
+        def counter(self, *arguments: Any) -> Any:
+            inner = MemoryStore().counter(*arguments)
+
+            def count(key: str, cost: int) -> RateLimitState:
+                if next(numbers) % 2 == 0:
+                    raise RateLimitStoreError("too late")
+                return inner(key, cost)
+
+            return count
+
+    app = app_with("100/minute", store=Overloaded(), name="a")
+    with caplog.at_level("INFO", "kit"):
+        assert await statuses(app, 40) == [503, 200] * 20
+    assert [record.getMessage() for record in caplog.records if "limit" in record.message] == [
+        "Rate limit: too late; until the store recovers, requests are refused with 503",
+        "Rate limit: the store has recovered",
+    ]

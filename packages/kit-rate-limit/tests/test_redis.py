@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
+import weakref
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -166,6 +168,40 @@ def test_on_trio_it_says_what_to_use(caplog: pytest.LogCaptureFixture) -> None:
     ) in caplog.text
 
 
+def test_loops_that_run_in_turn_keep_their_connections(redis: RedisServer) -> None:
+    store = RedisStore(redis.url)
+    app = app_with("9/hour", store=store)
+
+    async def connections() -> int:
+        async with Redis.from_url(redis.url) as client:
+            return int((await client.info("stats"))["total_connections_received"])
+
+    before = asyncio.run(connections())
+    runners = [asyncio.Runner() for _ in range(2)]
+    found = [runner.run(statuses(app, 1)) for _ in range(5) for runner in runners]
+    assert found == [[200]] * 9 + [[429]]
+    for runner in runners:
+        runner.run(store.close())
+        runner.close()
+    # One for each loop, and the one that asks.
+    assert asyncio.run(connections()) - before == 3
+
+
+def test_a_store_keeps_no_loop_that_is_closed() -> None:
+    app = app_with("9/hour", store=RedisStore("redis://127.0.0.1:1"))
+    loops: list[weakref.ref[asyncio.AbstractEventLoop]] = []
+
+    async def once() -> None:
+        loops.append(weakref.ref(asyncio.get_running_loop()))
+        assert await statuses(app, 1) == [503]
+
+    for _ in range(3):
+        asyncio.run(once())
+    gc.collect()
+    # The first is kept by the exception in the log.
+    assert loops[1]() is None
+
+
 async def test_a_server_that_is_killed_and_started_again(
     redis: RedisServer, store: RedisStore, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -179,7 +215,7 @@ async def test_a_server_that_is_killed_and_started_again(
     assert await statuses(counting, 7) == [200] * 5 + [429] * 2
     # One line for each of them, and not one for each request.
     lines = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
-    assert [line.rpartition("Until it can: ")[2] for line in lines] == [
+    assert [line.rpartition("until the store recovers, ")[2] for line in lines] == [
         "requests are refused with 503",
         "requests are not limited",
         "each process counts on its own",

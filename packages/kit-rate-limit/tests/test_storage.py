@@ -90,5 +90,8 @@ async def test_a_storage_without_moving_windows_estimates(storage: MemoryStorage
 async def test_a_storage_that_fails(caplog: pytest.LogCaptureFixture) -> None:
     response = await app_with(Failing(), "3/hour").request("/")
     assert response.status == 503
-    assert "Rate limit: The storage can't count: gone. Until it can: requests" in caplog.text
+    assert (
+        "Rate limit: The storage can't count: gone; until the store recovers, requests"
+        in caplog.text
+    )
     assert (await app_with(Failing(), "3/hour", on_store_error="allow").request("/")).status == 200

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
+from threading import Barrier, Thread
+from time import sleep
 from typing import Any
 
 import pytest
@@ -159,7 +161,9 @@ def test_expired_counters_are_removed(strategy: Any) -> None:
     assert len(counting.store) <= 5
 
 
-def test_a_full_store_forgets_what_was_not_used_for_the_longest_time() -> None:
+def test_a_full_store_forgets_what_was_not_used_for_the_longest_time(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     counting = Counting([Limit(1, 60)], "fixed", max_keys=100)
     for number in range(1000):
         assert counting.count(f"{number}", 1).allowed
@@ -167,6 +171,19 @@ def test_a_full_store_forgets_what_was_not_used_for_the_longest_time() -> None:
         # One that is used is kept.
         assert counting.count("steady", 1).allowed == (number == 0)
     assert counting.count("0", 1).allowed
+    assert [record.getMessage() for record in caplog.records] == [
+        "Rate limit: MemoryStore(max_keys=100) has too little room: it may forget clients before "
+        "their windows end"
+    ]
+
+
+def test_a_store_that_is_large_enough_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    counting = Counting([Limit(1, 60)], "fixed", max_keys=100)
+    for minute in range(5):
+        for number in range(50):
+            assert counting.count(f"{minute} {number}", 1).allowed
+        counting.now_ms += 60_000
+    assert not caplog.records
 
 
 def test_a_counter_that_is_used_when_the_store_is_full_is_kept() -> None:
@@ -203,3 +220,30 @@ def test_a_million_keys_are_not_all_kept() -> None:
         counting.now_ms += 61_000
         counting.count(f"{number}", 1)
     assert len(counting.store) == 2
+
+
+class Yielding(str):
+    """A key that lets other threads run whenever a dict looks for it."""
+
+    def __hash__(self) -> int:
+        sleep(0)
+        return super().__hash__()
+
+
+@pytest.mark.parametrize("strategy", ["fixed", "sliding"])
+def test_threads_are_allowed_exactly_the_limit(strategy: Any) -> None:
+    count = MemoryStore().counter("", (Limit(1, 3600),), strategy)
+    keys = [Yielding(number) for number in range(200)]
+    begin = Barrier(4)
+    allowed: list[str] = []
+
+    def ask() -> None:
+        begin.wait()
+        allowed.extend(key for key in keys if count(key, 1).allowed)
+
+    threads = [Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(allowed, key=int) == keys

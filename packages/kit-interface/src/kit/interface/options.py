@@ -120,9 +120,9 @@ class OptionChecks:
         if not whole and not _is_finite(value):
             self.unusable(name, value, "a finite number")
         if least is not None and value < least:
-            self.unusable(name, value, f"at least {least:g}{unit}")
+            self.unusable(name, value, f"at least {least:.15g}{unit}")
         if most is not None and value > most:
-            self.unusable(name, value, f"at most {most:g}{unit}")
+            self.unusable(name, value, f"at most {most:.15g}{unit}")
         return value
 
     def choice(self, name: str, value: Any, choices: Collection[Any]) -> Any:

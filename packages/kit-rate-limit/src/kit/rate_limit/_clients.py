@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Which client a request is of, and which clients are exempt."""
+"""Finds out which client a request comes from, and which clients are exempt."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from hashlib import blake2b
-from ipaddress import IPv4Address, IPv6Network, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 from typing import Any
 
 from kit.conninfo import ConnInfo, forwarded_conn_info, get_conn_info, parse_address
@@ -15,12 +16,18 @@ from kit.interface.options import OptionChecks
 __all__ = ("Client", "client_finder", "key_text", "read_networks")
 
 Client = tuple[str, bool]
-"""The key of a client, and whether it is exempt by its address."""
+"""The key of a client, and whether its address is exempt."""
 
-# The longest IPv6 address has 45 characters, and the name of a network interface 15.
+# The longest IPv6 address has 45 characters, and the longest name of a network interface 15.
 _LONGEST = 64
 _CACHED = 4096
-_UNKNOWN: Client = ("", False)
+_MAPPED_BITS = 96
+# Keys of addresses begin with a character that keys of functions never begin with.
+_UNKNOWN: Client = ("@", False)
+# APPSEC: a client may choose the text. It must not choose how much memory its key takes, be taken
+# for an address, or choose a key that storages refuse: Memcached knows no blanks, Redis no lone
+# surrogates.
+_PLAIN = re.compile(r"[!-?A-~][!-~]{0,63}", re.ASCII)
 
 
 def client_finder(
@@ -31,7 +38,7 @@ def client_finder(
     Args:
         trusted_hops: How many proxies there are; 0 for the address that the server reports.
         networks: Networks whose clients are exempt.
-        ipv6_prefix: Of so many bits of IPv6 addresses a client has all.
+        ipv6_prefix: How many bits of an IPv6 address identify a client.
     """
 
     # PERF: most requests come from an address that has been seen before.
@@ -42,8 +49,8 @@ def client_finder(
             return _UNKNOWN
         is_exempt = any(address in network for network in networks)
         if isinstance(address, IPv4Address):
-            return str(address), is_exempt
-        return str(IPv6Network((address, ipv6_prefix), strict=False)), is_exempt
+            return f"@{address}", is_exempt
+        return f"@{IPv6Network((address, ipv6_prefix), strict=False)}", is_exempt
 
     get: Callable[[Any], ConnInfo] = (
         forwarded_conn_info(trusted_hops) if trusted_hops else get_conn_info
@@ -61,15 +68,15 @@ def read_networks(check: OptionChecks, given: Iterable[Any]) -> tuple[Any, ...]:
     """Reads the networks of the option `exempt`.
 
     Raises:
-        ValueError: If one of them is no network, or if they exempt everybody.
+        ValueError: If one of them is not a network, or exempts everybody.
     """
     networks = []
     for each in given:
         try:
-            network = ip_network(str(each))
+            network = _canonical(ip_network(str(each)))
         except ValueError:
             raise ValueError(
-                f"{check.factory}(exempt=...) has {each!r:.100}, which is no network: expected "
+                f"{check.factory}(exempt=...) has {each!r:.100}, which is not a network: expected "
                 "one such as '10.0.0.0/8' or '2001:db8::/32', without bits after the prefix, or "
                 "an address"
             ) from None
@@ -82,21 +89,27 @@ def read_networks(check: OptionChecks, given: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(networks)
 
 
+def _canonical(network: IPv4Network | IPv6Network) -> IPv4Network | IPv6Network:
+    """Returns the IPv4 network that an IPv4-mapped one stands for (RFC 4291, section 2.5.5.2)."""
+    mapped = network.network_address
+    if isinstance(mapped, IPv4Address) or network.prefixlen < _MAPPED_BITS:
+        return network
+    address = mapped.ipv4_mapped
+    return network if address is None else IPv4Network((address, network.prefixlen - _MAPPED_BITS))
+
+
 def key_text(check: OptionChecks, found: Any) -> str:
     """Returns what a function `key` returned as the text of a key.
 
     Raises:
-        TypeError: If it is neither a str, an int nor None.
+        TypeError: If it is neither a str nor an int.
     """
-    if found is None:
-        return ""
     if isinstance(found, bool) or not isinstance(found, (str, int)):
         raise TypeError(
             f"{check.factory}(key=...) returned {type(found).__name__}: expected a str, an int, or "
-            "None for the clients that are counted together"
+            "None for a client that is counted by its address"
         )
     text = str(found)
-    if len(text) <= _LONGEST:
+    if _PLAIN.fullmatch(text):
         return text
-    # APPSEC: a client that chooses its key must not choose how much memory it takes.
     return "blake2b:" + blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What is done while the store fails."""
+"""Decides about requests while the store fails."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from time import monotonic
 from typing import Literal, TypeAlias
 
 from kit.interface import HTTPException
@@ -18,6 +19,7 @@ __all__ = ("OnStoreError", "guarded")
 OnStoreError: TypeAlias = Literal["refuse", "allow", "memory"]
 
 _logger = logging.getLogger("kit")
+_QUIET_S = 60.0
 
 
 def guarded(
@@ -25,8 +27,8 @@ def guarded(
 ) -> Callable[[str, int], Awaitable[RateLimitState | None]]:
     """Returns a function that counts a request, and handles failures of the store.
 
-    Its result is None if the request is allowed without being counted. If the request is refused it
-    raises an HTTPException.
+    Its result is None if the request is allowed without being counted. If the request is refused,
+    it raises an HTTPException.
 
     Args:
         count: The function of the store.
@@ -36,26 +38,30 @@ def guarded(
     """
     fallback = MemoryStore().counter("", limits, strategy)
     is_failing = False
+    quiet_until = 0.0
 
     async def guarded(key: str, cost: int) -> RateLimitState | None:
-        nonlocal is_failing
+        nonlocal is_failing, quiet_until
         try:
             state = count(key, cost)
             if not isinstance(state, RateLimitState):
                 state = await state
         except RateLimitStoreError as error:
-            # Once, since every request of an outage would write a line.
-            if not is_failing:
+            # Once in an outage, and not for each failure of an overloaded store.
+            if not is_failing and monotonic() >= quiet_until:
                 is_failing = True
+                quiet_until = monotonic() + _QUIET_S
                 _logger.error(
-                    "Rate limit: %s. Until it can: %s", error, _CONSEQUENCES[on_store_error]
+                    "Rate limit: %s; until the store recovers, %s",
+                    error,
+                    _CONSEQUENCES[on_store_error],
                 )
             if on_store_error == "refuse":
                 raise HTTPException(503, "Service Unavailable") from error
             return fallback(key, cost) if on_store_error == "memory" else None
         if is_failing:
             is_failing = False
-            _logger.info("Rate limit: the store counts again")
+            _logger.info("Rate limit: the store has recovered")
         return state
 
     return guarded

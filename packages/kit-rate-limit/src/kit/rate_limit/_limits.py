@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Limits: how much in how long, and the texts that say so."""
+"""Limits, and the texts they are written as."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ __all__ = ("Limit", "read_limits")
 
 # SPEC: RFC 9651 section 3.3.1: the largest Integer of a structured field.
 _MOST = 10**15 - 1
+# More than 300 years; far longer windows are more than Redis can calculate with.
+_LONGEST_S = 10**10
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 _SYNTAX = re.compile(
     r"\s*([0-9]{1,16})\s*(?:/|\s+per\s+)\s*(?:([0-9]{1,16})\s*)?([a-z]+?)s?\s*",
@@ -24,11 +26,11 @@ _EXPECTED = "an amount and a time, such as '100/minute', '5 per 10 seconds' or '
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much a client may use in a window of time.
+    """How much a client may use in a window.
 
     Attributes:
         amount: How many requests, or how much of what they cost, from 1 to 999,999,999,999,999.
-        seconds: How long the window is, in seconds, at least 1.
+        seconds: How long the window is, in seconds, from 1 to 10,000,000,000.
     """
 
     amount: int
@@ -37,7 +39,7 @@ class Limit:
     def __post_init__(self) -> None:
         check = OptionChecks("Limit")
         check.number("amount", self.amount, least=1, most=_MOST)
-        check.number("seconds", self.seconds, least=1, most=_MOST, unit="seconds")
+        check.number("seconds", self.seconds, least=1, most=_LONGEST_S, unit="seconds")
 
     def __str__(self) -> str:
         """Returns the limit as text, e.g. `100/minute` or `5/10 seconds`."""
@@ -90,7 +92,7 @@ def _read(check: OptionChecks, given: Any) -> Limit:
         )
     found = _SYNTAX.fullmatch(given)
     seconds = 0 if found is None else _UNITS.get(found[3].lower(), 0) * int(found[2] or 1)
-    if found is None or not seconds or not 0 < int(found[1]) <= _MOST or seconds > _MOST:
+    if found is None or not seconds or not 0 < int(found[1]) <= _MOST or seconds > _LONGEST_S:
         raise ValueError(
             f"{check.factory}({given!r:.100}) can't be used: expected {_EXPECTED}; units are "
             "second, minute, hour, day and week"

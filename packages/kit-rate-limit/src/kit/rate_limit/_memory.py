@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -15,6 +17,8 @@ from ._windows import FixedWindow, SlidingWindow, Window
 
 __all__ = ("MemoryStore",)
 
+_logger = logging.getLogger("kit")
+
 
 class MemoryStore:
     """Keeps counters in memory: those of one process, gone when it ends.
@@ -22,14 +26,14 @@ class MemoryStore:
     A server with several workers, or several servers, count on their own, so that a client gets the
     limit from each of them. Use `RedisStore` there.
 
-    Expired counters are removed while others are used. Of each limit it keeps `max_keys` counters
-    at the most; after that it forgets those that were not used for the longest time.
+    Expired counters are removed while others are used. For each limit it keeps at most `max_keys`
+    counters. Beyond that, it forgets those that were not used for the longest time, and logs a
+    warning. Clients that choose their keys could clear a counter so: limit them by address as well.
 
     Args:
         max_keys: How many clients are counted at the same time, for each limit; at least 2. A
-            counter takes some 200 bytes, that of a sliding window up to 2 KB.
-        clock: Function that returns seconds which never go back, for tests. Default:
-            `time.monotonic`.
+            counter takes some 250 bytes, that of a sliding window up to 2 KB.
+        clock: Function that returns the time in seconds, which must never go back. For tests.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -41,6 +45,7 @@ class MemoryStore:
         self._half = check.number("max_keys", max_keys, least=2) // 2
         self._clock: Callable[[], float] = check.function("clock", clock, "()")
         self._tables: dict[tuple[str, Strategy, int], _Table] = {}
+        self._lock = Lock()
 
     def __len__(self) -> int:
         """Returns how many counters are kept, expired ones included."""
@@ -59,7 +64,14 @@ class MemoryStore:
             table = self._tables.setdefault(place, _Table(self._half, window))
             pairs.append((window, table))
 
+        lock = self._lock
+
         def count(key: str, cost: int) -> RateLimitState:
+            # Event loops in several threads may share the store.
+            with lock:
+                return count_alone(key, cost)
+
+        def count_alone(key: str, cost: int) -> RateLimitState:
             now = int(clock() * 1000)
             found = [(window, table.state(key, now)) for window, table in pairs]
             waits = [window.wait_ms(state, cost, now) for window, state in found]
@@ -85,12 +97,12 @@ class MemoryStore:
 class _Table:
     """The states of the keys of one window, in two generations.
 
-    A state that is used moves to the young generation. When the young one is full, or as old as a
-    state counts, it becomes the old one, and what was the old one is dropped: it was not used
-    meanwhile. So nothing ever has to look for what has expired.
+    A state that is used moves to the young generation. When that is full, or has lasted as long as
+    a state counts, it becomes the old one, and the former old one is dropped: nothing in it was
+    used since. So nothing ever has to search for expired states.
     """
 
-    __slots__ = ("_fresh", "_half", "_life_ms", "_old", "_rotates_at", "_young")
+    __slots__ = ("_fresh", "_half", "_is_short", "_life_ms", "_old", "_rotates_at", "_young")
 
     def __init__(self, half: int, window: Window) -> None:
         self._half = half
@@ -99,6 +111,7 @@ class _Table:
         self._young: dict[str, list[Any]] = {}
         self._old: dict[str, list[Any]] = {}
         self._rotates_at = 0
+        self._is_short = False
 
     def __len__(self) -> int:
         return len(self._young) + len(self._old)
@@ -110,6 +123,13 @@ class _Table:
             return state
         state = self._old.pop(key, None)
         if now >= self._rotates_at or len(self._young) >= self._half:
+            if now < self._rotates_at and self._old and not self._is_short:
+                self._is_short = True
+                _logger.warning(
+                    "Rate limit: MemoryStore(max_keys=%d) has too little room: it may forget "
+                    "clients before their windows end",
+                    self._half * 2,
+                )
             self._old, self._young = self._young, {}
             self._rotates_at = now + self._life_ms
         if state is None:

@@ -32,7 +32,7 @@ Exempt: TypeAlias = (
     Iterable[str | IPv4Address | IPv6Address | IPv4Network | IPv6Network]
     | Callable[[Any], bool | Awaitable[bool]]
 )
-"""Networks whose clients are not limited, or a function `(c)`, plain or async, that tells."""
+"""Networks whose clients aren't limited, or a function `(c)`, plain or async, returning a bool."""
 
 OnLimit: TypeAlias = Callable[[Any, RateLimitState], Response | Awaitable[Response]]
 """Answers a request over a limit: `def on_limit(c, state)`, plain or async."""
@@ -56,7 +56,7 @@ def rate_limit(
     on_limit: OnLimit | None = None,
     on_store_error: OnStoreError = "refuse",
 ) -> AsyncMiddleware:
-    """Returns middleware that limits how many requests a client may send in a time.
+    """Returns middleware that limits how many requests a client may send in a period of time.
 
     A request that is within all limits is counted by each of them; one that is over any limit is
     refused with 429 (RFC 6585, section 4), and counted by none. Responses, refusals included, carry
@@ -69,29 +69,30 @@ def rate_limit(
     - `sliding`: the window ends now. No span of its length has more requests than the limit. What
       was used comes back after the length of the window, or up to a tenth of it later.
 
-    Every request that comes here is counted, whatever its method. CORS preflights are not if
-    kit-cors is registered before, which answers them.
+    Every request that reaches the middleware is counted, whatever its method. To leave CORS
+    preflights out, register kit-cors first: it answers them.
 
-    The state is kept as `c.get("rate_limit")`, a `RateLimitState`; that of the innermost limiter if
-    there are several. The middleware carries its type and its statuses as facts, see
-    `kit.interface.metadata`.
+    Handlers find the state as `c.get("rate_limit")`, a `RateLimitState`: that of the innermost
+    limiter, or None for a request that isn't limited. The middleware carries the type of the state
+    and its statuses as facts, see `kit.interface.metadata`.
 
     Args:
         *limits: Texts such as `100/minute`, `5 per 10 seconds` or `1000/day`, `Limit` objects, or
             lists of them. Their windows must differ in length.
         key: Function `(c)`, plain or async, that returns what the request is counted by, a str or
-            an int, such as the id of a user. Clients for which it returns None are counted
-            together. Default: the client's address, where an IPv6 network (`ipv6_prefix`) is one
-            client; clients whose address is unknown are counted together.
+            an int, such as the id of a user. If it returns None, the request is counted by the
+            client's address, as without `key`. All addresses of an IPv6 network (`ipv6_prefix`) are
+            one client; clients whose address is unknown are counted together.
         strategy: How windows move: `fixed` or `sliding`.
         store: Keeps the counters. Default: a `MemoryStore` of this limiter's own, for one process.
         name: Name of the limiter, in the fields and in the store. Limiters of the same name and
             store share the counters of windows that are equally long. A store other than
             `MemoryStore` needs it.
         cost: How much of the limits a request uses, or a function `(c)`, plain or async, that
-            returns it. One that costs 0 is not counted.
+            returns it. A request that costs 0 is not counted; one that costs more than a limit
+            allows is always refused.
         exempt: Clients that are not limited: a list of addresses and networks, or a function `(c)`,
-            plain or async, that returns whether a request is exempt.
+            plain or async, that returns whether a request is exempt, a bool.
         trusted_hops: How many proxies are between the clients and the app; the client's address is
             then read from X-Forwarded-For, see `kit.conninfo.forwarded_conn_info`. With 0 it is the
             one that the server reports.
@@ -108,9 +109,10 @@ def rate_limit(
         The middleware, for `app.use(...)` or a route.
 
     Raises:
-        TypeError: If an option has the wrong type. At a request: if `key` or `cost` returns
-            something else than documented.
+        TypeError: If an option has the wrong type. At a request: if `key`, `cost` or `exempt`
+            returns something other than documented.
         ValueError: If there is no limit, or an option can't be used, by itself or with another one.
+            At a request: if `cost` returns a negative number.
 
     Example:
         app.use("/api/*", rate_limit("10/second", "1000/hour"))
@@ -129,17 +131,19 @@ def rate_limit(
     count: Any = kept.counter(name or f"limiter {next(_numbers)}", checked, strategy)
 
     names = policy_names(name, checked)
+    write = field_writer(names, checked) if headers else None
     parts = _Parts(
         client_finder(trusted_hops, networks, ipv6_prefix),
-        _noter(field_writer(names, checked) if headers else None),
-        _refuser(on_limit, names if headers else None),
+        write,
+        _refuser(on_limit, names if headers else None, write),
     )
     is_plain = key is None and is_exempt is None and not callable(cost)
-    if is_plain and isinstance(kept, MemoryStore):
+    # A subclass may be slow, or fail.
+    if is_plain and type(kept) is MemoryStore:
         limiter = _by_address(parts, count, cost)
     else:
         careful = guarded(count, on_store_error, checked, strategy)
-        by_key = key and _by_key(check, key, parts.client if networks else None)
+        by_key = key and _by_key(check, key, parts.client)
         limiter = _by_functions(parts, careful, by_key, is_exempt, cost)
     responses = {} if on_limit is not None else {429: "Too many requests"}
     if not isinstance(kept, MemoryStore) and on_store_error == "refuse":
@@ -152,26 +156,33 @@ class _Parts(NamedTuple):
 
     Attributes:
         client: Returns the key of the client by its address, and whether it is exempt.
-        note: Keeps the state for handlers, writes the fields, and returns whether to go on.
+        write: Adds the fields to the response; None if there are to be none.
         refuse: Answers a request over a limit.
     """
 
     client: Callable[[Any], Client]
-    note: Callable[[Any, RateLimitState], bool]
-    refuse: Callable[[Any, RateLimitState], Awaitable[Response]]
+    write: Callable[[Any, RateLimitState], None] | None
+    refuse: Callable[[Any, RateLimitState], Awaitable[Response | None]]
 
 
 def _by_address(parts: _Parts, count: Any, cost: Any) -> AsyncMiddleware:
     """Returns the middleware that only counts in memory, by addresses."""
-    client, note, refuse = parts
+    client, write, refuse = parts
 
-    # PERF: not async where nothing is done after next(): the request needs no coroutine for it.
-    def rate_limit(c: Context[Any, Any], next: Next) -> Awaitable[Response | None]:
+    # PERF: one coroutine, of plain calls.
+    async def rate_limit(c: Context[Any, Any], next: Next) -> Response | None:
         text, is_free = client(c)
         if is_free:
-            return next()
+            await next()
+            return None
         state = count(text, cost)
-        return next() if note(c, state) else refuse(c, state)
+        c.set(_VARIABLE, state)
+        if not state.allowed:
+            return await refuse(c, state)
+        await next()
+        if write is not None:
+            write(c, state)
+        return None
 
     return rate_limit
 
@@ -180,49 +191,53 @@ def _by_functions(
     parts: _Parts, count: Any, by_key: Any, is_exempt: Any, cost: Any
 ) -> AsyncMiddleware:
     """Returns the middleware that calls functions of the app, or a store that may be elsewhere."""
-    client, note, refuse = parts
+    client, write, refuse = parts
 
     async def rate_limit(c: Context[Any, Any], next: Next) -> Response | None:
         text, is_free = client(c) if by_key is None else await by_key(c)
         if not is_free and is_exempt is not None:
-            is_free = await call(is_exempt, c)
+            is_free = _checked_exempt(await call(is_exempt, c))
+        state = None
         if not is_free:
             used = _checked_cost(await call(cost, c)) if callable(cost) else cost
             state = await count(text, used)
-            if state is not None and not note(c, state):
+        if state is not None:
+            c.set(_VARIABLE, state)
+            if not state.allowed:
                 return await refuse(c, state)
         await next()
+        # A response that a handler has made by itself has no headers that were set before.
+        if state is not None and write is not None:
+            write(c, state)
         return None
 
     return rate_limit
 
 
-def _by_key(check: OptionChecks, key: Any, client: Any) -> Callable[[Any], Awaitable[Client]]:
+def _by_key(
+    check: OptionChecks, key: Any, client: Callable[[Any], Client]
+) -> Callable[[Any], Awaitable[Client]]:
     """Returns the function that finds a client by the option `key`."""
 
     async def by_key(c: Context[Any, Any]) -> Client:
-        if client is not None and client(c)[1]:
-            return "", True
-        return key_text(check, await call(key, c)), False
+        by_address = client(c)
+        if by_address[1]:
+            return by_address
+        found = await call(key, c)
+        return by_address if found is None else (key_text(check, found), False)
 
     return by_key
 
 
-def _noter(write: Any) -> Callable[[Any, RateLimitState], bool]:
-    def note(c: Context[Any, Any], state: RateLimitState) -> bool:
-        c.set(_VARIABLE, state)
-        if write is not None:
-            write(c, state)
-        return state.allowed
-
-    return note
-
-
 def _refuser(
-    on_limit: OnLimit | None, names: list[str] | None
-) -> Callable[[Any, RateLimitState], Awaitable[Response]]:
-    async def refuse(c: Context[Any, Any], state: RateLimitState) -> Response:
+    on_limit: OnLimit | None,
+    names: list[str] | None,
+    write: Callable[[Any, RateLimitState], None] | None,
+) -> Callable[[Any, RateLimitState], Awaitable[Response | None]]:
+    async def refuse(c: Context[Any, Any], state: RateLimitState) -> Response | None:
         if on_limit is None:
+            if write is not None:
+                write(c, state)
             raise quota_exceeded(state, names)
         response = await call(on_limit, c, state)
         if not hasattr(response, "headers"):
@@ -230,8 +245,12 @@ def _refuser(
                 describe(on_limit),
                 f"returned {response!r:.100} as the answer of rate_limit(): return a Response",
             )
-        response.headers.set("Retry-After", str(retry_after(state)))
-        return response
+        # By the context, which changes no response that the app keeps.
+        c.res = response
+        c.header("Retry-After", str(retry_after(state)))
+        if write is not None:
+            write(c, state)
+        return None
 
     return refuse
 
@@ -251,7 +270,7 @@ def _check_counting(
 
 
 def _exemptions(check: OptionChecks, exempt: Any) -> tuple[tuple[Any, ...], Any]:
-    """Returns the networks that are exempt, and the function that tells; None if there is none."""
+    """Returns the exempt networks, and the function that exempts requests, or None."""
     if exempt is None:
         return (), None
     if callable(exempt):
@@ -266,7 +285,7 @@ def _checked_store(check: OptionChecks, store: Any, name: Any) -> Store:
         check.text("name", name, r"[A-Za-z0-9_.-]{1,64}", "a name such as 'login'")
     if store is None:
         return MemoryStore()
-    if not callable(getattr(store, "counter", None)):
+    if isinstance(store, type) or not callable(getattr(store, "counter", None)):
         check.wrong_type(
             "store",
             store,
@@ -280,6 +299,13 @@ def _checked_store(check: OptionChecks, store: Any, name: Any) -> Store:
         )
     kept: Store = store
     return kept
+
+
+def _checked_exempt(is_free: Any) -> bool:
+    # APPSEC: of other values many are true that mean no, such as a dict with the answer.
+    if not isinstance(is_free, bool):
+        raise TypeError(f"rate_limit(exempt=...) returned {is_free!r:.100}: expected a bool")
+    return is_free
 
 
 def _checked_cost(cost: Any) -> int:

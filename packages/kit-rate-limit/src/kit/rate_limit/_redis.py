@@ -56,9 +56,8 @@ class RedisStore:
         self._timeout_s = check.number("timeout", timeout, least=0.001, unit="seconds", whole=False)
         check.number("max_connections", max_connections, least=1)
         self._connect = _connecting(redis, self._timeout_s, max_connections)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._script: Any = None
-        self._client: Any = None
+        # Client and script of each event loop.
+        self._made: dict[asyncio.AbstractEventLoop, tuple[Any, Any]] = {}
         self._is_owner = isinstance(redis, str)
 
     def counter(
@@ -84,8 +83,8 @@ class RedisStore:
         return count
 
     async def close(self) -> None:
-        """Closes the connections, unless they are of a client of your own."""
-        client, self._client, self._loop = self._client, None, None
+        """Closes the connections of the running event loop, unless the client is your own."""
+        client, _ = self._made.pop(asyncio.get_running_loop(), (None, None))
         if client is not None and self._is_owner:
             await client.aclose()
 
@@ -105,7 +104,7 @@ class RedisStore:
         return answer
 
     def _script_of_loop(self) -> Any:
-        """Returns the script, with connections of the event loop that runs."""
+        """Returns the script, with connections of the running event loop."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -113,14 +112,16 @@ class RedisStore:
                 "RedisStore runs on asyncio alone, as redis-py does; on trio there is "
                 "MemoryStore, for one process"
             ) from None
-        if loop is not self._loop:
+        made = self._made.get(loop)
+        if made is None:
             from ._script import SCRIPT
 
-            # Connections belong to the loop that made them; those of an earlier one are lost.
-            self._client = self._connect()
-            self._script = self._client.register_script(SCRIPT)
-            self._loop = loop
-        return self._script
+            # Connections belong to the loop that made them; those of a closed one are lost.
+            for each in [each for each in tuple(self._made) if each.is_closed()]:
+                self._made.pop(each, None)
+            client = self._connect()
+            made = self._made[loop] = client, client.register_script(SCRIPT)
+        return made[1]
 
 
 def _connecting(redis: Any, timeout_s: float, max_connections: int) -> Callable[[], Any]:

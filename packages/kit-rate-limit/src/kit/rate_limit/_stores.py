@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What middleware and stores agree upon."""
+"""The contract between the middleware and its stores."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class RateLimitState(NamedTuple):
     Attributes:
         allowed: Whether the request is within all limits, and so was counted.
         windows: One state for each limit, in the order of the limits.
-        retry_after: Seconds until a request that costs the same would be allowed if no other came;
-            0.0 if this one is.
+        retry_after: Seconds until a request of the same cost would be allowed, if no other came
+            before; 0.0 if this one is allowed.
     """
 
     allowed: bool
@@ -58,15 +58,18 @@ class RateLimitState(NamedTuple):
 
 
 class RateLimitStoreError(Exception):
-    """A store can't be reached, or failed: nobody knows how much a client has left."""
+    """A store failed or can't be reached, so that it is unknown how much a client has left."""
 
 
 Count: TypeAlias = Callable[[str, int], RateLimitState | Awaitable[RateLimitState]]
 """Counts a request: `def count(key, cost)`, plain or async.
 
-It adds the cost to all windows of the key, or to none if one of them has less left, in one step
-that no other request can come between. A cost of 0 asks for the state alone. It raises
-`RateLimitStoreError` if it can't tell.
+It adds the cost to all windows of the key, or to none if one of them has less left. This is atomic:
+no other request comes in between. A cost of 0 only asks for the state. If the store can't count,
+it raises `RateLimitStoreError`.
+
+Keys have 1 to 72 printable ASCII characters, without blanks. Those of addresses begin with `@`; a
+key that a function returned is replaced by a hash if it is longer, or has other characters.
 """
 
 
@@ -81,4 +84,7 @@ class Store(Protocol):
                 are equally long and move by the same strategy; other limiters share none.
             limits: Its limits.
             strategy: How their windows move.
+
+        Returns:
+            The function, which is called for each request.
         """
