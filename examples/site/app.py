@@ -23,7 +23,7 @@ from club.pages import pages
 from club.rendering import make_templates, render
 from club.store import Store, open_store
 
-from kit import Context, HTTPException, Kit, Response
+from kit import Context, Headers, HTTPException, Kit, Response
 from kit.body_limit import body_limit
 from kit.compress import compress
 from kit.csrf import csrf
@@ -135,9 +135,9 @@ async def invalid(error: RequestValidationError, c: Context) -> Response:
 
 @app.on_error(HTTPException)
 async def refused(error: HTTPException, c: Context) -> Response:
+    given = error.res.headers if error.res else Headers(error.headers)
     for name in ("Allow", "Retry-After"):
-        if error.headers and name in error.headers:
-            c.header(name, error.headers[name])
+        c.header(name, given.get(name))
     return await error_page(c, error.status)
 
 

@@ -58,7 +58,8 @@ async def by_name(c: Context) -> str:
 async def too_many(c: Context, state: RateLimitState) -> Response:
     form = await read_form(c)
     form.refuse("password", f"Too many attempts. Try again in {state.retry_after:.0f} seconds.")
-    return await render(c, "login.html", form=form, status=429)
+    page = "join.html" if c.req.path == "/join" else "login.html"
+    return await render(c, page, form=form, status=429)
 
 
 accounts = Kit()

@@ -43,9 +43,7 @@ def check_note(form: Form, pages: int) -> int | None:
     if not form["text"]:
         form.refuse("text", "Write something first.")
     elif len(form["text"]) > MAX_NOTE:
-        form.refuse(
-            "text", (f"At most {MAX_NOTE} characters, please: these are {len(form['text'])}.")
-        )
+        form.refuse("text", f"At most {MAX_NOTE} characters: these are {len(form['text'])}.")
     if not form["page"]:
         return None
     page = int(form["page"]) if re.fullmatch(r"[0-9]{1,6}", form["page"]) else 0

@@ -13,7 +13,7 @@ from kit import Context, HTTPException, Kit, Next, Response
 from kit.session import get_session
 from kit.typed import Env, Path, Query, typed
 
-PAGE_SIZE = 8
+PAGE_SIZE = 9
 NEWEST = 5
 
 Club = Annotated[Store, Env("store")]

@@ -124,7 +124,7 @@ class Store:
             values = [pattern, pattern]
         [[total]] = await self._read(f"SELECT count(*) FROM books {where}", *values)
         rows = await self._read(
-            f"{BOOKS} {where} ORDER BY author, year LIMIT ? OFFSET ?",
+            f"{BOOKS} {where} ORDER BY title LIMIT ? OFFSET ?",
             *values,
             size,
             (page - 1) * size,
