@@ -30,6 +30,7 @@ READMES = (
     "README.md",
     "examples/bookshelf/README.md",
     "examples/chat/README.md",
+    "examples/site/README.md",
     *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("packages/*/README.md")),
 )
 # Pages with code that other tests follow.
@@ -68,7 +69,7 @@ def test_page_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_readme_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     without = shutil.ignore_patterns("*.db*", "__pycache__")
-    for example in ("examples/bookshelf", "examples/chat"):
+    for example in ("examples/bookshelf", "examples/chat", "examples/site"):
         shutil.copytree(ROOT / example, tmp_path / example, ignore=without)
     Reader(documents.read(page), tmp_path).follow()
 
