@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -402,6 +403,58 @@ async def test_task_that_is_cancelled_leaves_the_question_to_others() -> None:
     source.gate.set()
     assert await second == 200
     assert len(source.calls) == 2
+
+
+async def test_tasks_that_are_cancelled_do_not_flood_the_source(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = Source("one")
+    app = app_with(fetch=source)
+    clock, later = time.monotonic, 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + later)
+    assert await status(app, "one") == 200
+    later += 60
+    source.gate = anyio.Event()
+    first = asyncio.create_task(status(app, "two"))
+    await called(source, 2)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    source.gate.set()
+    assert await status(app, "two") == 401
+    assert len(source.calls) == 2
+    # It is asked again soon, so that new keys are found all the same.
+    later += 6
+    source.result = keys("two")
+    assert await status(app, "two") == 200
+
+
+def test_event_loops_one_within_the_life_of_another() -> None:
+    calls: list[str] = []
+    gate = asyncio.Event()
+
+    async def fetch(uri: str) -> Any:
+        calls.append(uri)
+        if len(calls) == 1:
+            await gate.wait()
+        return keys("one")
+
+    async def begin() -> asyncio.Task[int]:
+        task = asyncio.create_task(status(app, "one"))
+        while not calls:
+            await asyncio.sleep(0)
+        return task
+
+    app = app_with(fetch=fetch)
+    first = asyncio.new_event_loop()
+    try:
+        task = first.run_until_complete(begin())
+        assert asyncio.run(status(app, "one")) == 200
+        gate.set()
+        assert first.run_until_complete(task) == 200
+    finally:
+        first.close()
+    assert len(calls) == 2
 
 
 def test_old_keys_do_for_others_while_the_source_is_asked(run: Run) -> None:

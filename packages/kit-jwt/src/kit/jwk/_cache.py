@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
-from threading import get_ident
-from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -17,6 +16,7 @@ from ._keys import KeySet, key_list
 
 if TYPE_CHECKING:
     from anyio import Event
+    from anyio.lowlevel import RunVar
 
 _log = logging.getLogger("kit.jwk")
 # The pause after a failure is shorter than that after an unknown key: all requests may be failing.
@@ -64,9 +64,9 @@ class JwksCache:
         self._keys: KeySet | None = None
         self._fetched_at = self._asked_at = -float("inf")
         self._pause_s = 0.0
+        self._retry_s = min(_RETRY_S, policy.cooldown_s)
         self._answers = 0
-        # By thread: each has its own event loop, and can't wait for an event of another loop.
-        self._under_way: dict[int, Event] = {}
+        self._variable: RunVar[Event | None] | None = None
 
     async def current(self) -> KeySet:
         """Returns the keys, and fetches them if their lifetime has ended.
@@ -80,7 +80,7 @@ class JwksCache:
             return keys
         # One request fetches; concurrent ones use the stale keys rather than wait.
         stale = self._keys_until(policy.lifetime_s + policy.max_stale_s)
-        if stale is None or get_ident() not in self._under_way:
+        if stale is None or self._under_way().get() is None:
             await self._refresh()
             stale = self._keys_until(policy.lifetime_s + policy.max_stale_s)
         if stale is None:
@@ -96,34 +96,52 @@ class JwksCache:
         await self._refresh()
         return None if self._keys is known else self._keys
 
+    def _under_way(self) -> RunVar[Event | None]:
+        """Returns the variable with the event that ends a request of this event loop.
+
+        Several loops may use the keys, in threads or one after the other, and none can wait for an
+        event of another.
+        """
+        if self._variable is None:
+            from anyio.lowlevel import RunVar
+
+            self._variable = RunVar("kit.jwk", None)
+        return self._variable
+
     def _keys_until(self, most_s: float) -> KeySet | None:
         """Returns the keys if they are younger than that."""
-        return self._keys if monotonic() - self._fetched_at < most_s else None
+        return self._keys if time.monotonic() - self._fetched_at < most_s else None
 
     async def _refresh(self) -> None:
         """Fetches the keys, or waits for the task that does, unless the cooldown forbids it."""
         answers = self._answers
-        thread = get_ident()
-        while (event := self._under_way.get(thread)) is not None:
+        under_way = self._under_way()
+        while (event := under_way.get()) is not None:
             await event.wait()
         # The other task got an answer, unless it was cancelled.
-        if self._answers != answers or monotonic() - self._asked_at < self._pause_s:
+        if self._answers != answers or time.monotonic() - self._asked_at < self._pause_s:
             return
         from anyio import CancelScope, Event
 
-        event = self._under_way[thread] = Event()
+        event = Event()
+        token = under_way.set(event)
         try:
             # A client that disconnects must not cancel the request that others wait for.
             with CancelScope(shield=True):
                 await self._ask()
         finally:
-            del self._under_way[thread]
+            under_way.reset(token)
             event.set()
 
     async def _ask(self) -> None:
         from anyio import fail_after
 
-        asked_at = monotonic()
+        asked_at = time.monotonic()
+        if self._keys_until(self._policy.lifetime_s + self._policy.max_stale_s) is not None:
+            # APPSEC: a request that is cancelled counts too, or clients that leave could flood the
+            # source. But without any keys, others have to ask again.
+            self._asked_at = asked_at
+            self._pause_s = self._retry_s
         try:
             with fail_after(self._policy.timeout_s):
                 found: Any = await call(self._policy.fetch, self._uri)
@@ -138,6 +156,6 @@ class JwksCache:
             _log.warning(
                 "The keys of %s can't be fetched: %.200s", self._shown_uri, reason.rstrip()
             )
-            self._pause_s = min(_RETRY_S, self._policy.cooldown_s)
+            self._pause_s = self._retry_s
         self._asked_at = asked_at
         self._answers += 1

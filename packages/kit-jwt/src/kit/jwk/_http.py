@@ -7,6 +7,7 @@ ssl.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
 from socket import SHUT_RDWR, socket
@@ -61,7 +62,7 @@ class _Deadline:
         self._timeout_s = timeout_s
         self._timer = Timer(timeout_s, self._end)
         self._timer.daemon = True
-        self._socket: socket | None = None
+        self._connections: list[socket] = []
         self._is_over = False
 
     def __enter__(self) -> None:
@@ -72,7 +73,7 @@ class _Deadline:
 
     def watch(self, connection: socket) -> None:
         """Closes this connection when the time has run out."""
-        self._socket = connection
+        self._connections.append(connection)
         self.check()  # the time may have run out before there was a socket
 
     def check(self) -> None:
@@ -82,12 +83,10 @@ class _Deadline:
 
     def _end(self) -> None:
         self._is_over = True
-        if self._socket is not None:
-            try:
+        for connection in self._connections:
+            with suppress(OSError):  # it may be closed already
                 # SSLSocket.shutdown would let the reading thread go on without decryption.
-                socket.shutdown(self._socket, SHUT_RDWR)
-            except OSError:  # already closed
-                return
+                socket.shutdown(connection, SHUT_RDWR)
 
 
 class _Connection(HTTPConnection):

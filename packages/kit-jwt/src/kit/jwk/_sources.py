@@ -115,9 +115,7 @@ class Sources:
             if len(self._caches) >= _MOST_URIS:
                 del self._caches[next(iter(self._caches))]
             cache = JwksCache(uri, self._policy)
-        self._caches[uri] = (
-            cache  # at the end: the one that hasn't been used for longest is dropped
-        )
+        self._caches[uri] = cache  # in the order of use: the first one is dropped
         return cache
 
 
