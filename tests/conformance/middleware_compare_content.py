@@ -11,8 +11,6 @@ etag_syntax            Hono takes `w/` for `W/`, and tags with only a blank betw
                        8.8.3 and 5.6.1) neither is one, so that nothing matches.
 etag_status            Hono gives an ETag to any successful response, e.g. a 206, for which it digests a part; Kit to a
                        200 alone.
-etag_handler_headers   Behind Hono's etag and compress, a header that middleware has set before the handler wins over
-                       that of the handler's response, as behind its cors (handler_headers).
 compress_threshold     Hono applies its threshold only to answers that declare a Content-Length; Kit to the size of the
                        body. So that everything else is compared, Kit is given no threshold, and the encodings that
                        Hono has. What is declared to be below Hono's threshold is compared without the encoding, and
@@ -39,7 +37,7 @@ import re
 from typing import Any, Iterator
 from urllib.parse import urlsplit
 
-from middleware_programs import calls_of, field, handler_won, members, options_of, with_headers
+from middleware_programs import calls_of, field, members, options_of, with_headers
 
 Json = dict[str, Any]
 RULES = (
@@ -48,7 +46,6 @@ RULES = (
     "etag_whole_body",
     "etag_syntax",
     "etag_status",
-    "etag_handler_headers",
     "compress_threshold",
     "compress_head",
     "compress_304",
@@ -78,8 +75,6 @@ def with_etag(request: Json, app: Json, want: Json, have: Json, rules: set[str])
         return want
     got, listed = have["headers"], field(request, "if-none-match")
     is_stream = any(name in request["url"] for name in STREAMED) and "etag" not in got
-    if "etag_handler_headers" in rules:
-        want = handler_won(app, request, want, have)
     if (want["status"], have["status"]) == (304, 200):
         if ("etag_streams" in rules and is_stream) or ("etag_syntax" in rules and ("w/" in listed or '" "' in listed)):
             return have

@@ -6,7 +6,7 @@ from typing import Any, Iterator
 from urllib.parse import urlsplit
 
 Json = dict[str, Any]
-ANSWERS = ("text_headers", "raw", "json", "sized", "stream")  # handlers that are given headers
+ANSWERS = ("text_headers", "response", "raw", "json", "sized", "stream")  # handlers that are given headers
 
 
 # ---- programs -----------------------------------------------------------------------------------
