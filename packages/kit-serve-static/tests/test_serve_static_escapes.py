@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import ntpath
 import os
 import random
@@ -296,6 +297,91 @@ def test_cve_2026_29045_an_encoded_slash_is_what_the_router_takes_it_for(
     app.use("*", serve_static(folder, allow_percent_in_path=True))
     assert ask(app, "/docs/index.html").status == 401
     assert ask(app, path).status == 404
+
+
+SPELLINGS = [
+    "".join(parts)
+    for parts in itertools.product(
+        ("/", "//", "/below/", "/./", "/below//", "/%62elow/"),
+        (
+            "private",
+            "%70rivate",
+            "PRIVATE",
+            "private.",
+            "private%20",
+            "private%00",
+            "private%3f",
+            "private%5c",
+            "private;a",
+            "%2e/private",
+            "%2570rivate",
+            "x/../private",
+        ),
+        ("/", "//", "%2f", "\\", "%5c", "/./", "/x/../", "%252f", "/%2e/"),
+        ("secret.txt", "", "%73ecret.txt", "secret.txt/", "secret%2etxt", "index.html"),
+    )
+]
+
+
+def guarded(root: Path, options: dict[str, Any], *guards: Any) -> Kit:
+    """An app that serves a folder, and again below a prefix, with guards of `/private/*`."""
+
+    def serve(app: Kit, prefix: str) -> Kit:
+        for guard in guards:
+            app.use("/private/*", guard)
+        return app.use(
+            "/*",
+            serve_static(
+                root, rewrite_request_path=lambda path: path.removeprefix(prefix), **options
+            ),
+        )
+
+    app = Kit().route("/below", serve(Kit(), "/below"))
+    return serve(app, "")
+
+
+def answers_of(app: Kit, paths: list[str]) -> list[tuple[str, int, bytes]]:
+    """The paths, each with the status and the body of the answer."""
+    answers: list[tuple[str, int, bytes]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request"}
+
+    async def ask_all() -> None:
+        for path in paths:
+            got: list[dict[str, Any]] = []
+
+            async def send(message: dict[str, Any], got: list[Any] = got) -> None:
+                got.append(message)
+
+            await app(scope_of(path), receive, send)
+            answers.append((path, got[0]["status"], got[-1].get("body", b"")))
+
+    asyncio.run(ask_all())
+    return answers
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"allow_percent_in_path": True, "dotfiles": True}, {"fallback": "public.txt"}],
+)
+def test_a_guard_before_the_folder_is_passed_by_no_spelling(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    async def refuse(c: Any, next: Any) -> Any:
+        return c.text("refused", 401)
+
+    root = tmp_path / "www"
+    (root / "private").mkdir(parents=True)
+    (root / "public.txt").write_text("public")
+    for name in ("index.html", "secret.txt"):
+        (root / "private" / name).write_bytes(SECRET)
+    answers = answers_of(guarded(root, options, refuse), SPELLINGS)
+    assert not [each for each in answers if each[1] >= 500 or each[2] == SECRET]
+    assert [each for each in answers if each[1] == 401]
+    # Without the guard, many of them lead there.
+    answers = answers_of(guarded(root, options), SPELLINGS)
+    assert len([each for each in answers if each[2] == SECRET]) >= 20
 
 
 @pytest.fixture(params=["beneath", "checked"])
