@@ -209,11 +209,8 @@ class Cache:
                 return send(c, entry, now, self._status(f"{_why(found)}; collapsed"))
             # It is for other values of headers, of which only now is known that they matter.
             found = found._replace(variant=variant, names=entry.vary, varies=True)
-        flight = self._flights.begin(found.variant)
-        try:
+        with self._flights.leading(found.variant) as flight:
             await self._run(c, next, found, flight)
-        finally:
-            self._flights.end(found.variant, flight)
         return None
 
     async def _run(self, c: Context[Any, Any], next: Next, found: _Found, flight: Flight) -> None:
