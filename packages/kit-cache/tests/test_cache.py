@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit import Context, Kit, Response
-from kit.cache import Cache, cache
+from kit.asgi import from_asgi
+from kit.cache import Cache, MemoryStore, cache
 from kit.interface import plugins
 from kit.interface.conditional import format_http_date
 from kit.interface.metadata import facts_of
@@ -131,6 +132,75 @@ def test_a_host_that_looks_like_another_with_a_query_is_another(run: Any, clock:
         assert len(origin.calls) == 4
         await served(b"A", b"b=1")
         assert len(origin.calls) == 4
+
+    run(ask)
+
+
+@pytest.mark.parametrize("is_asgi", [False, True])
+def test_mounted_apps_share_a_store_but_no_responses(run: Any, clock: Any, is_asgi: bool) -> None:
+    store = MemoryStore()
+
+    def mounted(name: str) -> Any:
+        app: Kit[Any, Any] = Kit()
+        app.use(cache(store=store, clock=clock, cache_control="max-age=60"))
+        app.get("/a", lambda c: c.text(name))
+        app.post("/b", lambda c: c.text("", headers={"Location": f"/{name}/a"}))
+        return from_asgi(app) if is_asgi else app.fetch
+
+    app: Kit[Any, Any] = Kit()
+    for name in ("x", "y", "x%2Fy"):
+        app.mount(f"/{name}", mounted(name))
+
+    async def ask() -> None:
+        for path in ("/x", "/y", "/x", "/x%2Fy"):
+            response = await app.request(f"{path}/a")
+            assert await response.text() == path[1:]
+        assert "hit" in ((await app.request("/x/a")).headers.get("cache-status") or "")
+        await app.request("/x/b", {"method": "POST"})
+        assert "miss" in ((await app.request("/x/a")).headers.get("cache-status") or "")
+
+    run(ask)
+
+
+def test_a_mounted_app_has_the_url_that_it_was_given(run: Any, clock: Any) -> None:
+    inner = Origin(clock)
+
+    async def answer(c: Context) -> Response:
+        return c.text(c.req.url, headers={"Cache-Control": "max-age=60"})
+
+    mounted: Kit[Any, Any] = Kit()
+    mounted.use(inner.cache)
+    mounted.get("/a", answer)
+    outer: Kit[Any, Any] = Kit()
+    outer.mount(
+        "/",
+        mounted.fetch,
+        replace_request=lambda request: request.replace(
+            url=f"http://localhost/a?tenant={request.headers.get('x-tenant')}"
+        ),
+    )
+    # Served: the requests have a scope, whose query is another than that of their URL.
+    app = from_asgi(outer)
+    served: Kit[Any, Any] = Kit()
+    served.mount("/", app)
+
+    async def ask() -> None:
+        for tenant in ("x", "y"):
+            response = await served.request("/a", {"headers": {"X-Tenant": tenant}})
+            assert await response.text() == f"http://localhost/a?tenant={tenant}"
+
+    run(ask)
+
+
+def test_a_response_of_the_future_is_not_sent(run: Any, clock: Any) -> None:
+    origin = Origin(clock)
+
+    async def ask() -> None:
+        assert await origin.text() == "GET 1"
+        clock.now -= 59  # another machine's clock
+        assert await origin.text() == "GET 1"
+        clock.now -= 2  # it was set back
+        assert await origin.text() == "GET 2"
 
     run(ask)
 
@@ -460,6 +530,8 @@ def test_headers_are_added_where_a_response_can_be_stored(run: Any, clock: Any) 
         assert response.headers.get("cache-control") == "max-age=30, public"
         assert response.headers.get("vary") == "Accept-Language, X-A, X-B"
         assert (await origin.ask("/b")).headers.get("vary") == "Accept-Language, X-A, X-B"
+        origin.headers = {"Expires": "0"}
+        assert (await origin.ask("/e")).headers.get("cache-control") == "public"
         origin.headers = {"Vary": "*"}
         assert (await origin.ask("/c")).headers.get("vary") == "*"
         origin.status = 500
@@ -685,6 +757,19 @@ def test_a_body_without_aclose_can_be_closed(run: Any, clock: Any) -> None:
     run(ask)
 
 
+def test_a_stream_that_is_shorter_than_it_says_is_not_stored(run: Any, clock: Any) -> None:
+    origin = Origin(clock)
+    origin.headers |= {"Content-Length": "5"}
+    origin.body = chunks(b"ab")
+
+    async def ask() -> None:
+        for _ in range(2):
+            await (await origin.ask()).bytes()
+        assert len(origin.calls) == 2
+
+    run(ask)
+
+
 def test_the_length_of_a_stream_is_kept(run: Any, clock: Any) -> None:
     origin = Origin(clock)
     origin.body = chunks(b"ab")
@@ -805,6 +890,77 @@ def test_a_response_that_was_purged_while_it_was_made_is_not_stored(run: Any, cl
         assert [await (await app.request("/")).text() for _ in range(3)] == ["1", "2", "2"]
 
     run(ask_twice)
+
+
+def test_a_path_is_purged_as_it_is_in_a_url(run: Any, clock: Any) -> None:
+    origin = Origin(clock)
+
+    async def ask() -> None:
+        for path in ("/caf%C3%A9", "/a%20b", "/a%2Fb", "/100%25"):
+            await origin.ask(path)
+            for each in (path, path.replace("%C3%A9", "\u00e9").replace("%20", " ")):
+                count = len(origin.calls)
+                await origin.ask(path)
+                assert len(origin.calls) == count
+                await origin.cache.purge(each)
+                await origin.ask(path)
+                assert len(origin.calls) == count + 1
+
+    run(ask)
+
+
+class Rushed(MemoryStore):
+    """A store that a purge overtakes: what it stores is there only after that."""
+
+    async def set(self, key: Any, stored: Any, ttl: float) -> None:
+        purge, self.purge = self.purge, None
+        if purge is not None:
+            await purge("/")
+        await super().set(key, stored, ttl)
+
+    purge: Any = None
+
+
+class Waiting:
+    """An execution context that begins with what it was given when a test says so."""
+
+    def __init__(self) -> None:
+        self.given: list[Any] = []
+
+    def wait_until(self, awaitable: Any) -> None:
+        self.given.append(awaitable)
+
+
+def test_a_purge_is_not_undone_by_what_is_stored_late(run: Any, clock: Any) -> None:
+    store = Rushed()
+    origin = Origin(clock, store=store, wait=True)
+
+    async def ask() -> None:
+        store.purge = origin.cache.purge
+        assert await origin.text() == "GET 1"
+        assert await origin.text() == "GET 2"
+
+    run(ask)
+
+
+def test_what_was_purged_before_it_was_stored_is_not_stored(run: Any, clock: Any) -> None:
+    kept = MemoryStore()
+
+    class Other:  # not a MemoryStore, which stores before the response is sent
+        get, set, delete, clear = kept.get, kept.set, kept.delete, kept.clear
+
+    origin = Origin(clock, store=Other())
+
+    async def ask() -> None:
+        waiting = Waiting()
+        await origin.app.request("/", execution_ctx=waiting)
+        await origin.cache.purge("/")
+        for each in waiting.given:
+            await each
+        assert kept.size == 0
+        assert await origin.text() == "GET 2"
+
+    run(ask)
 
 
 def test_names_and_keys_may_be_functions(run: Any, clock: Any) -> None:

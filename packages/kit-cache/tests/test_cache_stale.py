@@ -498,6 +498,39 @@ def test_a_purge_lets_nobody_have_what_was_made_before(run: Any, clock: Any) -> 
     run(ask)
 
 
+def test_a_request_does_not_wait_for_itself(run: Any, clock: Any) -> None:
+    origin = Origin(clock, "max-age=60")
+
+    async def ask_itself(c: Context) -> Response:
+        if c.req.header("x-inner"):
+            return await origin.answer(c)
+        other = "/b" if c.req.path == "/a" else "/a"
+        inner = await origin.app.request(other, {"headers": {"X-Inner": "1"}})
+        return c.text(await inner.text(), headers={"Cache-Control": "max-age=60"})
+
+    app: Kit[Any, Any] = Kit()
+    app.use(origin.cache)
+    app.use("/twice", origin.cache)
+    app.get("/twice", origin.answer)
+    app.get("/*", ask_itself)
+    origin.app = app
+
+    async def ask() -> None:
+        response = await app.request("/twice")
+        assert await response.text() == "1"
+        statuses = []
+
+        async def ask_for(path: str) -> None:
+            statuses.append((await app.request(path)).status)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask_for, "/a")
+            group.start_soon(ask_for, "/b")
+        assert statuses == [200, 200]
+
+    run(ask)
+
+
 def test_streams_are_not_waited_for(run: Any, clock: Any) -> None:
     """A slow client would hold up all others."""
 

@@ -310,7 +310,7 @@ def test_a_client_may_be_given(redis_url: str, tmp_path: Path) -> None:
         store = RedisStore(client, prefix=f"{tmp_path.name}:")
         await store.set(KEY, entry(), 10 * 86_400)
         assert await store.get(KEY) == entry()
-        [name] = [name async for name in client.scan_iter(f"{tmp_path.name}:*")]
+        [name] = [name async for name in client.scan_iter(f"{tmp_path.name}:response:*")]
         assert 0 < await client.ttl(name) <= 6 * 86_400
         await client.set(name, b"something else")
         assert await store.get(KEY) is None
@@ -341,6 +341,50 @@ def test_what_is_stored_while_it_is_purged_is_gone(redis_url: str, tmp_path: Pat
         assert await store.get(KEY) is None
         await store.close()
         await other.close()
+
+    anyio.run(test)
+
+
+@pytest.mark.parametrize("evicted", ["group", "all"])
+def test_eviction_brings_back_nothing_that_was_purged(
+    redis_url: str, tmp_path: Path, evicted: str
+) -> None:
+    from redis.asyncio import Redis
+
+    async def test() -> None:
+        client = Redis.from_url(redis_url)
+        store = RedisStore(client, prefix=f"{tmp_path.name}:")
+        await store.set(KEY, entry(), 60)
+        await (store.delete("c", "/a") if evicted == "group" else store.clear("c"))
+        async for name in client.scan_iter(f"{tmp_path.name}:{evicted}:*"):
+            await client.delete(name)
+        assert await store.get(KEY) is None
+        await store.set(KEY, entry(), 60)
+        assert await store.get(KEY) == entry()
+        await client.aclose()
+
+    anyio.run(test)
+
+
+def test_a_server_without_room_for_generations_keeps_nothing(
+    redis_url: str, tmp_path: Path
+) -> None:
+    from redis.asyncio import Redis
+
+    async def test() -> None:
+        client = Redis.from_url(redis_url)
+        store = RedisStore(client, prefix=f"{tmp_path.name}:")
+        mget = client.mget
+
+        async def evicting(*names: str) -> Any:
+            await client.delete(*names)
+            return await mget(*names)
+
+        client.mget = evicting  # type: ignore[method-assign]
+        await store.set(KEY, entry(), 60)
+        client.mget = mget  # type: ignore[method-assign]
+        assert await store.get(KEY) is None
+        await client.aclose()
 
     anyio.run(test)
 

@@ -110,6 +110,23 @@ async def test_mounted_request_keeps_its_root_path_when_it_is_cloned() -> None:
     assert seen == ["/legacy"] * 3
 
 
+async def test_a_request_knows_whether_its_url_was_set(client: Any) -> None:
+    seen: list[bool] = []
+    app = Kit()
+
+    @app.get("/")
+    async def show(c: Context) -> Response:
+        raw = c.req.raw
+        moved = raw.replace(url="http://x/b")
+        below = raw.replace(root_path="/a")
+        requests = [raw, raw.replace(method="PUT"), moved, moved.clone(), below]
+        seen.extend(each.is_moved for each in requests)
+        return c.text("")
+
+    await client().ask(app)
+    assert seen == [False, False, True, True, True]
+
+
 async def test_copy_keeps_the_status_text() -> None:
     response = Response("x", status_text="Fine")
     assert copy.copy(response).status_text == "Fine"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from kit.interface import Context, Next, Response
 from kit.interface.dependence import dependence
 from kit.interface.fields import add_vary, list_members
+from kit.interface.paths import decode_path
 
 from ._client import accepts_stale, satisfies
 from ._collecting import CollectingBody
@@ -42,6 +43,8 @@ _logger = logging.getLogger("kit.cache")
 _IGNORED = frozenset(("CONNECT", "OPTIONS", "TRACE"))
 # SPEC: section 4.3.2: a cache doesn't evaluate the first two. Range asks for a part of a response.
 _PASSED = frozenset(("if-match", "if-unmodified-since", "range"))
+# How far the clocks of machines that share a store may be apart.
+_LARGEST_SKEW_S = 60
 _ERRORS = frozenset((500, 502, 503, 504))
 
 
@@ -84,7 +87,9 @@ class Cache:
             Exception: That of the store.
         """
         name = self._name_for("purge", cache_name)
-        for group in groups:
+        if self._options.key_generator is None:
+            groups = (*groups, *map(decode_path, groups))
+        for group in dict.fromkeys(groups):
             self._flights.outdate(name, group)
             await self._store.delete(name, group)
 
@@ -157,6 +162,8 @@ class Cache:
             _logger.warning("The store failed to read %s: uncached", key.group, exc_info=True)
             stored = None
         entry = stored if isinstance(stored, Entry) and may_be_sent(headers, stored) else None
+        if entry is not None and entry.stored_at > self._options.clock() + _LARGEST_SKEW_S:
+            entry = None  # the clock was set back: how old it is can't be known
         return _Found(key, variant, names, entry, entry is None and variant is not key)
 
     def _answer(
@@ -202,11 +209,8 @@ class Cache:
                 return send(c, entry, now, self._status(f"{_why(found)}; collapsed"))
             # It is for other values of headers, of which only now is known that they matter.
             found = found._replace(variant=variant, names=entry.vary, varies=True)
-        flight = self._flights.begin(found.variant)
-        try:
+        with self._flights.leading(found.variant) as flight:
             await self._run(c, next, found, flight)
-        finally:
-            self._flights.end(found.variant, flight)
         return None
 
     async def _run(self, c: Context[Any, Any], next: Next, found: _Found, flight: Flight) -> None:
@@ -243,9 +247,7 @@ class Cache:
         if c.res.status not in options.statuses:
             return
         if options.cache_control and not self._is_for_one(c):
-            c.header(
-                "Cache-Control", merged(c.res.headers.get("cache-control"), options.cache_control)
-            )
+            c.header("Cache-Control", merged(c.res.headers, options.cache_control))
         if options.vary:
             names = c.res.headers.get("vary")
             if "*" not in list_members(names):
@@ -275,7 +277,7 @@ class Cache:
         flight.entry = entry
         flight.stored_under = _stored_under(c, found.key, entry)
         self._tell(c, f"{_why(found)}; stored")
-        work = self._set(found.key, flight.stored_under, entry)
+        work = self._set(found.key, flight.stored_under, entry, flight)
         if self._options.wait or isinstance(self._store, MemoryStore) or not later(c, work):
             await work
 
@@ -296,9 +298,11 @@ class Cache:
         async def done(whole: bytes) -> None:
             from msgspec.structs import replace
 
-            if flight.is_outdated or has_nonce(nonce, headers, whole):
+            if has_nonce(nonce, headers, whole):
                 return
-            await self._set(found.key, variant, replace(entry, body=whole))
+            if length is not None and length != str(len(whole)):
+                return  # SPEC: section 3.3: it is incomplete
+            await self._set(found.key, variant, replace(entry, body=whole), flight)
 
         length = c.res.headers.get("content-length")
         res = c.res.replace(body=CollectingBody(body, self._options.max_body_size, done))
@@ -332,12 +336,16 @@ class Cache:
             names,
         )
 
-    async def _set(self, key: Key, variant: Key, entry: Entry) -> None:
-        """Stores a response; a store that fails is logged."""
+    async def _set(self, key: Key, variant: Key, entry: Entry, flight: Flight) -> None:
+        """Stores a response unless it was purged meanwhile; a store that fails is logged."""
+        if flight.is_outdated:
+            return
         try:
             if entry.vary:
                 await self._store.set(key, Variants(entry.vary), entry.ttl)
             await self._store.set(variant, entry, entry.ttl)
+            if flight.is_outdated:  # the store may have removed it before it was there
+                await self._store.delete(key.cache, key.group)
         except Exception:
             _logger.warning("The store failed to write %s", key.group, exc_info=True)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from kit.interface import Headers
 from kit.interface.fields import list_members
 
 # SPEC: section 1.2.2: what is larger than this counts as this.
@@ -55,17 +56,23 @@ def seconds(directives: Mapping[str, str | None], name: str) -> int | None:
     return min(int(argument[:12]), _MOST_SECONDS) if len(argument) < 12 else _MOST_SECONDS
 
 
-def merged(value: str | None, added: Mapping[str, str | None]) -> str:
-    """Adds directives to a Cache-Control that lacks them.
+def merged(headers: Headers, added: Mapping[str, str | None]) -> str | None:
+    """Adds directives to the Cache-Control of a response.
 
     Args:
-        value: The value so far.
-        added: The directives to add.
+        headers: Those of the response.
+        added: The directives to add unless they are there; `max-age` also gives way to Expires.
+
+    Returns:
+        The value; None if there is nothing to say.
     """
+    value = headers.get("cache-control")
     present = parse_directives(value)
+    if headers.has("expires"):
+        present.setdefault("max-age", None)
     new = [
         name if argument is None else f"{name}={argument}"
         for name, argument in added.items()
         if name not in present
     ]
-    return ", ".join([*([value] if value else []), *new])
+    return ", ".join([*([value] if value else []), *new]) or None

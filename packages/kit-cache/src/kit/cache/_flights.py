@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 from weakref import WeakSet
 
@@ -11,6 +14,11 @@ from ._entries import Entry, Key
 
 # How many keys are remembered whose responses can't be stored.
 _MOST_UNSTORED = 1024
+
+
+# Whether others may be waiting for the running request. It doesn't wait then: they might wait for
+# each other, or it for itself, where a handler asks its own app, or a cache is used twice.
+_leads: ContextVar[bool] = ContextVar("kit.cache.leads", default=False)
 
 
 class Flight:
@@ -70,7 +78,18 @@ class Flights:
 
     def under_way(self, key: Key) -> Flight | None:
         """Returns the request to wait for, if there is one and it is worth it."""
-        return None if key in self._unstored else self._flights.get(key)
+        return None if key in self._unstored or _leads.get() else self._flights.get(key)
+
+    @contextmanager
+    def leading(self, key: Key) -> Iterator[Flight]:
+        """Begins a request that others can wait for, and ends it."""
+        flight = self.begin(key)
+        token = _leads.set(True)
+        try:
+            yield flight
+        finally:
+            _leads.reset(token)
+            self.end(key, flight)
 
     def begin(self, key: Key, *, alone: bool = False) -> Flight:
         """Begins a request; unless it is `alone`, others can wait for it."""

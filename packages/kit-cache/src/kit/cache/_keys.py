@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 from kit.interface import Context
 from kit.interface.calls import call
@@ -36,13 +36,17 @@ async def key_of(c: Context[Any, Any], options: Options, headers: Mapping[str, s
         name = await _text("cache_name", name, c)
     if options.key_generator is not None:
         return Key(name, await _text("key_generator", options.key_generator, c), content)
-    scope, host = req.raw.scope, headers.get("host")
-    if scope is None or host is None:
+    raw, host = req.raw, headers.get("host")
+    scope = raw.scope
+    if scope is None or raw.is_moved or host is None:
         scheme, host, query = _parts(req.url)
     else:  # PERF: the URL is not built
         scheme, query = scope["scheme"], scope["query_string"].decode("latin-1")
-    # Separated by what none of them can contain: a client decides what Host is.
-    return Key(name, req.path, f"{scheme}\n{host.lower()}\n{query}\n{content}")
+    # Separated by what none of them can contain: a client decides what Host is. In a mounted app,
+    # the path is what follows the root path, and other apps have the same.
+    return Key(
+        name, req.path, f"{scheme}\n{host.lower()}\n{query}\n{content}\n{quote(raw.root_path)}"
+    )
 
 
 def variant_of(key: Key, values: tuple[tuple[str, str | None], ...]) -> Key:
@@ -74,12 +78,14 @@ async def paths_to_invalidate(c: Context[Any, Any], options: Options) -> list[tu
         return [(name, await _text("key_generator", options.key_generator, c))]
     url = c.req.url
     groups = [c.req.path]
+    root = c.req.raw.root_path
     for header in ("location", "content-location"):
         value = c.res.headers.get(header)
         if value:
             other = _joined(url, value)
             if other is not None and _parts(other)[:2] == _parts(url)[:2]:
-                groups.append(path_of_url(other))
+                path = path_of_url(other)
+                groups += path, path.removeprefix(root)
     return [(name, group) for group in dict.fromkeys(groups)]
 
 

@@ -24,8 +24,7 @@ except ImportError as error:
 __all__ = ("RedisStore",)
 
 _GENERATION_BYTES = 8
-_NO_GENERATION = bytes(_GENERATION_BYTES)
-# A response is kept for less time than Redis remembers that it was purged.
+# A generation is kept for longer than the responses that carry it.
 _LONGEST_S = 6 * 86_400
 _REMEMBERED_S = 7 * 86_400
 
@@ -37,7 +36,8 @@ class RedisStore:
     `maxmemory`, and a `maxmemory-policy` such as `allkeys-lru`.
 
     A purge takes the same time however much it removes: it changes the generation of a group, which
-    every response of it carries. Redis Cluster is not supported.
+    every response of it carries. If Redis evicts a generation, its responses are gone with it.
+    Redis Cluster is not supported.
 
     Args:
         client: A URL, such as `redis://localhost:6379/0`, or a client of `redis.asyncio`.
@@ -70,23 +70,34 @@ class RedisStore:
 
     async def get(self, key: Key) -> Stored | None:
         """Returns what was stored under a key, unless it was purged since."""
-        data, *generations = await self._client.mget(
+        data, *found = await self._client.mget(
             self._name("response", *key), *self._generations(key.cache, key.group)
         )
-        present = _joined(generations)
-        if data is None or not data.startswith(present):
+        present = _joined(found)
+        if data is None or present is None or not data.startswith(present):
             return None
         return decode(data[len(present) :])
 
     async def set(self, key: Key, stored: Stored, ttl: float) -> None:
         """Stores something."""
         # If it is purged between the two calls, it belongs to the past already.
-        generations = await self._client.mget(*self._generations(key.cache, key.group))
-        await self._client.set(
+        names = self._generations(key.cache, key.group)
+        present = _joined(await self._client.mget(*names))
+        if present is None:
+            for name in names:
+                await self._begin(name, nx=True)
+            present = _joined(await self._client.mget(*names))
+            if present is None:  # there is no room for them
+                return
+        pipeline = self._client.pipeline(transaction=False)
+        pipeline.set(
             self._name("response", *key),
-            _joined(generations) + encode(stored),
+            present + encode(stored),
             px=max(1, int(min(ttl, _LONGEST_S) * 1000)),
         )
+        for name in names:
+            pipeline.expire(name, _REMEMBERED_S)
+        await pipeline.execute()
 
     async def delete(self, cache: str, group: str) -> None:
         """Removes a group."""
@@ -100,8 +111,8 @@ class RedisStore:
         """Closes the connections."""
         await self._client.aclose()
 
-    async def _begin(self, name: str) -> None:
-        await self._client.set(name, token_bytes(_GENERATION_BYTES), ex=_REMEMBERED_S)
+    async def _begin(self, name: str, *, nx: bool = False) -> None:
+        await self._client.set(name, token_bytes(_GENERATION_BYTES), ex=_REMEMBERED_S, nx=nx)
 
     def _generations(self, cache: str, group: str) -> tuple[str, str]:
         return self._name("all", cache), self._name("group", cache, group)
@@ -112,5 +123,6 @@ class RedisStore:
         return f"{self._prefix}{kind}:{digest}"
 
 
-def _joined(generations: list[bytes | None]) -> bytes:
-    return b"".join(each or _NO_GENERATION for each in generations)
+def _joined(generations: list[bytes | None]) -> bytes | None:
+    """Returns what a response of these generations begins with; None if one isn't known."""
+    return None if None in generations else b"".join(each or b"" for each in generations)

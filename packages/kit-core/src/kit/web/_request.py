@@ -50,7 +50,16 @@ class Request(Body):
         TypeError: If a GET or HEAD request is given a body, or the body can't be sent.
     """
 
-    __slots__ = ("_closer", "_headers", "_method", "_received", "_root_path", "_url", "scope")
+    __slots__ = (
+        "_closer",
+        "_headers",
+        "_is_moved",
+        "_method",
+        "_received",
+        "_root_path",
+        "_url",
+        "scope",
+    )
 
     _closer: Callable[[], None]
 
@@ -69,6 +78,7 @@ class Request(Body):
         self._received: ReceivedBody | None = None
         source = input if isinstance(input, Request) else None
         self._root_path: str | None = source.root_path if source else None
+        self._is_moved = False
         self._url: str | None = source.url if source else URL(str(input)).href
         self._method = _checked_method(method or (source.method if source else "GET"))
         self._headers: Headers | None = Headers(
@@ -123,6 +133,11 @@ class Request(Body):
             return self._root_path
         root: str = (self.scope or {}).get("root_path") or ""
         return root.rstrip("/")
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether the URL may be another than that of `scope`: a mount or `replace` has set it."""
+        return self._is_moved or self.scope is None or self._root_path is not None
 
     @property
     def headers(self) -> Headers:
@@ -196,6 +211,7 @@ class Request(Body):
             request._method = _checked_method(method)
         if url is not None:
             request._url = URL(str(url)).href
+            request._is_moved = True
         if headers is not None:
             request._headers = Headers(headers)
         if root_path is not None:
@@ -220,6 +236,7 @@ class Request(Body):
         copy._headers = None if self._headers is None else Headers(self._headers)
         copy._received = self._received
         copy._root_path = self._root_path
+        copy._is_moved = self._is_moved
         copy._body = body
         return copy
 
@@ -233,6 +250,7 @@ def request_of_scope(scope: dict[str, Any], receive: Any) -> Request:
     request.scope = scope
     request._method = scope["method"]
     request._url = request._headers = request._root_path = None
+    request._is_moved = False
     request._body = request._received = ReceivedBody(receive)
     return request
 

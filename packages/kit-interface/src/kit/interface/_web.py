@@ -169,6 +169,10 @@ class Request(Protocol):
         """The path, decoded, below which the app or mounted application is found; may be empty."""
 
     @property
+    def is_moved(self) -> bool:
+        """Whether the URL may be another than that of `scope`: a mount or `replace` has set it."""
+
+    @property
     def body(self) -> Bytes | AsyncIterable[Bytes] | None:
         """The body: bytes where it is in memory, else a stream; None if there is none.
 
