@@ -367,6 +367,13 @@ async def test_failing_is_revoked_lets_nobody_through() -> None:
     assert (await answer(app_with(is_revoked=is_revoked), bearer(TOKEN)))[0] == 500
 
 
+async def test_is_revoked_without_a_return_lets_nobody_through() -> None:
+    def is_revoked(payload: Any, c: Any) -> None:
+        payload.get("jti")
+
+    assert (await answer(app_with(is_revoked=is_revoked), bearer(TOKEN)))[0] == 500
+
+
 # --- mistakes ------------------------------------------------------------------------------------
 
 

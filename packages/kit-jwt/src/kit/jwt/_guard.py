@@ -225,8 +225,13 @@ def _middleware(
 
 async def _accept(token: VerifiedToken, c: Context[Any, Any], hooks: Hooks, state: State) -> None:
     payload = token.payload if hooks.decode is None else hooks.decode(token.data)
-    if hooks.is_revoked is not None and await call(hooks.is_revoked, payload, c):
-        raise JwtTokenRevokedError("The token is revoked")
+    if hooks.is_revoked is not None:
+        revoked = await call(hooks.is_revoked, payload, c)
+        # A function that lacks a return would let every token in.
+        if revoked is None:
+            raise TypeError("is_revoked returned None, expected True or False")
+        if revoked:
+            raise JwtTokenRevokedError("The token is revoked")
     if hooks.load is not None:
         user = await call(hooks.load, payload, c)
         # Other falsy values may be users, such as the id 0.
