@@ -101,10 +101,13 @@ def handler_won(app: Json, request: Json, want: Json, have: Json) -> Json:
     theirs, got = want["headers"], have["headers"]
     set_before = {a[1].lower() for a in calls_of("mw_before_header", app) if a[0].lower() == "vary"}
     names = []
+    # Middleware adds to Vary after the handler, so only what was there before it is lost.
+    lost = members(theirs, "vary") - members(got, "vary")
+    if lost <= set_before and any(any(calls_of("response", words)) for words in words_at(app, request)):
+        if members(theirs, "vary") - lost == members(got, "vary"):
+            names.append("vary")
     for own in fields_of_handlers(app, request):
         names += [k for k, v in own.items() if k in theirs and str(got.get(k)).lower() == v.lower()]
-        # Middleware adds to Vary after the handler, so only what was there before it is lost.
-        lost = members(theirs, "vary") - members(got, "vary")
         if "vary" in own and lost <= set_before:
             if members(theirs, "vary") - lost | members(own, "vary") == members(got, "vary"):
                 names.append("vary")
