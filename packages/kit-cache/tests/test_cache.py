@@ -644,6 +644,23 @@ def test_conditional_requests_are_answered_from_the_store(
     run(ask)
 
 
+@pytest.mark.parametrize(("listed", "status"), [("a", 200), ('"a"', 200), ("*", 304)])
+@pytest.mark.parametrize("etag", ["a", 'w/"a"', '"a b"', ""])
+def test_a_malformed_etag_of_a_handler_is_no_validator(
+    run: Any, clock: Any, etag: str, listed: str, status: int
+) -> None:
+    origin = Origin(clock)
+    origin.headers["ETag"] = etag
+
+    async def ask() -> None:
+        await origin.ask()
+        response = await origin.ask("/", {"If-None-Match": listed})
+        assert (response.status, response.headers.get("etag")) == (status, etag)
+        assert len(origin.calls) == 1
+
+    run(ask)
+
+
 def test_only_a_200_is_answered_with_304(run: Any, clock: Any) -> None:
     origin = Origin(clock, cacheable_status_codes=[404])
     origin.headers["ETag"] = '"a"'

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from kit.interface import Context, Response
-from kit.interface.conditional import evaluate, parse_http_date
+from kit.interface.conditional import evaluate, parse_entity_tag, parse_http_date
 
 from ._entries import Entry
 
@@ -31,9 +31,9 @@ def send(c: Context[Any, Any], entry: Entry, now: float, cache_status: str | Non
         headers["cache-status"] = cache_status if own is None else f"{own}, {cache_status}"
     if entry.status == 200 and _has_precondition(c):
         modified = parse_http_date(headers.get("last-modified"))
-        status = evaluate(
-            c.req.method, c.req.header, etag=headers.get("etag"), last_modified=modified
-        )
+        # What a handler has set may be malformed: it is then no validator.
+        tag = parse_entity_tag(headers.get("etag", ""))
+        status = evaluate(c.req.method, c.req.header, etag=tag, last_modified=modified)
         if status == 304:
             kept = {
                 name: value
