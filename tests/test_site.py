@@ -6,7 +6,10 @@ from __future__ import annotations
 import gzip
 import html
 import re
+import socket
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -414,6 +417,34 @@ def test_with_an_https_address(
     sitemap = visitor.get("/sitemap.xml")
     assert sitemap.headers["content-type"].startswith("application/xml")
     assert sitemap.text.count("<loc>https://club.example/") == 26
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("path", ["/", "/books?q=dick", "/login", "/sitemap.xml", "/nowhere"])
+def test_httplint_finds_no_fault(site: str, path: str) -> None:
+    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    received = b""
+    with socket.create_connection(("127.0.0.1", int(site.rpartition(":")[2])), 20) as connection:
+        connection.sendall(request.encode())
+        while data := connection.recv(65536):
+            received += data
+    ended = subprocess.run(
+        [Path(sys.executable).with_name("httplint"), "-n"],
+        input=received,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    notes = re.findall(r"^\* \[(\w+)\] (.+)$", ended.stdout.decode(), re.MULTILINE)
+    assert notes
+    expected = (
+        # By what htmx asks for, by encoding, and by who asks.
+        "This resource varies in",
+        # A 404 has no ETag.
+        "This response cannot be served from cache without validation, and doesn't have a",
+    )
+    faults = [note for level, note in notes if level in ("BAD", "WARN")]
+    assert [note for note in faults if not note.startswith(expected)] == []
 
 
 WAIT = """

@@ -92,6 +92,9 @@ app.use(
         referrer_policy="same-origin",
         strict_transport_security=IS_HTTPS,
         x_frame_options="DENY",
+        # For browsers that nobody uses any more.
+        x_download_options=False,
+        x_xss_protection=False,
     )
 )
 # Whatever is refused below is answered by a page of the site, which greets the member: so both

@@ -90,16 +90,13 @@ async def set_read(c: Context, club: Club, id: BookId) -> Response:
 
 @pages.get("/robots.txt")
 async def robots(c: Context) -> Response:
-    response: Response = await c.render("robots.txt", layout=None)
-    return response
+    return await render(c, "robots.txt", layout=None)
 
 
 @pages.get("/sitemap.xml")
 @typed
 async def sitemap(c: Context, club: Club) -> Response:
-    books = await club.book_ids()
-    response: Response = await c.render("sitemap.xml", layout=None, books=books)
-    return response
+    return await render(c, "sitemap.xml", layout=None, books=await club.book_ids())
 
 
 async def render_book(

@@ -173,8 +173,8 @@ def test_below_a_root(folder: Path, ask: Callable[..., Any]) -> None:
         ({"cache_control": 7}, "send_file(cache_control=...) takes a str, not 7"),
         (
             {"root": "/no/such/folder"},
-            "send_file(root='/no/such/folder') can't be used: '/no/such/folder' is no folder; a "
-            "relative path counts from the working directory",
+            "send_file(root='/no/such/folder') can't be used: '/no/such/folder' is not a "
+            "folder; relative paths are resolved against the working directory",
         ),
     ],
 )

@@ -176,12 +176,12 @@ def test_a_root_of_bytes_is_refused() -> None:
 
 def test_the_root_has_to_be_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    for root, what in (("gone", "is no folder"), ("a.txt", "is a file")):
+    for root, what in (("gone", "is not a folder"), ("a.txt", "is a file")):
         with pytest.raises(ValueError, match="can't be used") as raised:
             serve_static(root)
         assert str(raised.value) == (
-            f"serve_static(root={root!r}) can't be used: {str(folder / root)!r} {what}; a relative "
-            "path counts from the working directory"
+            f"serve_static(root={root!r}) can't be used: {str(folder / root)!r} {what}; relative "
+            "paths are resolved against the working directory"
         )
 
 

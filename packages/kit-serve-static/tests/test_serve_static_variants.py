@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kit import Kit, Response
+from kit import Context, Kit, Response
 from kit.serve_static import IMMUTABLE, hashed_names, serve_static
 
 PAGE = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -185,6 +185,25 @@ def test_other_routes_come_before_the_fallback(folder: Path, ask: Callable[..., 
     found = ask(app, "/api/books/9", **PAGE)
     assert (found.status, found.body) == (404, b'{"error":"no such book"}')
     assert ask(app, "/elsewhere", **PAGE).body == b"<h1>Home</h1>"
+
+
+def test_later_middleware_gets_the_request_instead_of_the_fallback(
+    folder: Path, ask: Callable[..., Any]
+) -> None:
+    """It may have an answer; as the docs say, all other middleware goes before the fallback."""
+
+    async def answer(c: Context, next: Any) -> Response | None:
+        if c.req.path == "/books":
+            return c.text("by middleware")
+        await next()
+        return None
+
+    app = Kit()
+    app.use("/*", serve_static(folder, fallback="index.html"))
+    app.use("/*", answer)
+    assert ask(app, "/books", **PAGE).body == b"by middleware"
+    assert ask(app, "/elsewhere", **PAGE).status == 404
+    assert ask(app, "/docs/", **PAGE).body == b"<h1>Docs</h1>"
 
 
 def test_a_response_that_a_handler_returns_again_is_not_changed(

@@ -167,6 +167,7 @@ def test_no_error_shows_a_secret(secret):
 @pytest.mark.parametrize(
     "secret",
     [secrets.token_hex(16), secrets.token_urlsafe(24), secrets.token_bytes(32), "test" * 8, [GOOD]],
+    ids=["hex", "base64url", "bytes", "repeated", "list"],  # what differs by worker has no name
 )
 def test_secrets_that_are_good(secret):
     assert callable(session(secret))

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -408,6 +410,24 @@ def test_a_missing_part_of_a_template_is_explained(run: Any, pages: Any) -> None
     with pytest.raises(TemplateNotFound) as raised:
         templates(folder).render("some.html")
     assert str(raised.value) == f"There are no templates 'a' and 'b' in {folder}"
+
+
+@pytest.mark.parametrize("block", [None, "a"])
+def test_not_every_spelling_of_a_name_is_kept(run: Any, pages: Any, block: str | None) -> None:
+    made = templates(pages(page="{% block a %}a{% endblock %}"))
+    app: Kit[Any, Any] = Kit()
+    app.use(made)
+    app.get("/", lambda c: c.render(f"page.html{c.req.query('slashes')}", block=block))
+
+    async def ask() -> None:
+        await app.request("/?slashes=/")
+        first = weakref.ref(made.environment.get_template("page.html/"))
+        for number in range(2, 1100):
+            assert (await app.request(f"/?slashes={'/' * number}")).status == 200
+        gc.collect()
+        assert first() is None
+
+    run(ask)
 
 
 def test_a_loader_that_lists_nothing_is_said_nothing_of() -> None:

@@ -466,9 +466,19 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
 
         Returns:
             The renderer's result: a response, or an awaitable of one. A handler may return either.
+
+        Raises:
+            TypeError: If no renderer was set, and the arguments are not those of `html`.
         """
-        render = self.html if self._renderer is None else self._renderer
-        return render(*args, **kwargs)
+        if self._renderer is not None:
+            return self._renderer(*args, **kwargs)
+        unknown = [name for name in kwargs if name not in ("data", "status", "headers")]
+        if unknown:
+            raise TypeError(
+                f"c.render({unknown[0]}=...) needs a renderer: register middleware that calls "
+                "c.set_renderer(), such as templates() of kit-templates, before the route"
+            )
+        return self.html(*args, **kwargs)
 
     def set_renderer(self, renderer: Callable[..., Any], /) -> None:
         """Sets the function that `render` calls for this request, e.g. to put pages in a layout.

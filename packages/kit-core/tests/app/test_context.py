@@ -534,6 +534,15 @@ async def test_renderer_has_to_be_a_function() -> None:
     assert await (await app.request("/")).text() == expected
 
 
+async def test_a_missing_renderer_is_explained() -> None:
+    app = Kit().get("/", lambda c: c.render("page.html", title="A"))
+    app.on_error(lambda e, c: c.text(f"{type(e).__name__}: {e}", 500))
+    assert await (await app.request("/")).text() == (
+        "TypeError: c.render(title=...) needs a renderer: register middleware that calls "
+        "c.set_renderer(), such as templates() of kit-templates, before the route"
+    )
+
+
 async def test_headers_of_several_lines_as_an_argument() -> None:
     headers = Headers([("set-cookie", "a=1"), ("set-cookie", "b=2"), ("x-n", "1"), ("x-n", "2")])
     response = await run(lambda c: c.text("x", 200, headers))  # type: ignore[arg-type]

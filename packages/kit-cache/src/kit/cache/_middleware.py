@@ -37,17 +37,19 @@ def cache(
     answered without running what comes after the middleware, guards included: put those that have
     to run each time before it.
 
-    Never stored are responses with `private`, `no-cache`, `no-store`, Set-Cookie or `Vary: *`, and
-    those to requests with Authorization, unless they are `public`, `must-revalidate` or have
-    `s-maxage`.
+    Responses with `private`, `no-cache`, `no-store`, Set-Cookie or `Vary: *` are never stored, nor
+    are those for which a handler used a session or a nonce. Those to requests with Authorization
+    are stored if the handler says `public`, `must-revalidate` or `s-maxage`. Other middleware
+    before the cache that has responses depend on a header calls `kit.interface.dependence`.
 
     Args:
         cache_name: Name of the cache, or a function `(c)`, plain or async, that returns it. Those
             of different names don't share anything in the store.
         store: Where responses are kept. Default: a `MemoryStore` of 64 MiB.
         wait: Wait until a response is stored before it is sent. Otherwise it is stored afterwards.
-        cache_control: Directives to add to the Cache-Control of each response whose status can be
-            stored, e.g. `max-age=60`. Those that it has itself are kept.
+        cache_control: Directives to add to the Cache-Control of each response that may be stored,
+            e.g. `max-age=60`. Those that it has itself are kept. Nothing is added if the request
+            has Authorization.
         vary: Names of request headers that the responses depend on, to be added to Vary.
         key_generator: Function `(c)`, plain or async, that returns the key of a request. Default:
             scheme, host, path and query.
@@ -59,8 +61,8 @@ def cache(
             and `max-stale`. Any client can then have the handlers run. `no-store` and
             `only-if-cached` are always obeyed.
         cache_status: Name of the cache in the header Cache-Status (RFC 9211); None for no header.
-        app: The app, with which a response that is stale but has `stale-while-revalidate` is
-            fetched anew in the background. Without it, the request waits for the new response.
+        app: The app that has the cache. A stale response with `stale-while-revalidate` is fetched
+            from it in the background. Without it, the request waits for the new response.
         clock: Returns the time, in seconds since 1970-01-01 00:00:00 UTC; for tests.
 
     Returns:

@@ -14,14 +14,14 @@ from ._files import OpenFile
 from ._ranges import content_range, multipart, parse_ranges, size_of
 
 SMALL_BYTES = 1024 * 1024
-"""What is not larger is read at once, in the thread that opened it.
+"""Files up to this size are read at once, in the thread that opened them.
 
-PERF: a file of this size takes less than half of the processor time that it takes in chunks. It is
-also the most memory that a response takes.
+PERF: this takes less than half the processor time of reading in chunks. It is also the most memory
+that one response takes.
 """
 
 IS_FOLDER: Literal["is folder"] = "is folder"
-"""In place of an answer: the path needs a slash at its end, for the sake of relative links."""
+"""In place of an answer: the path needs a trailing slash, for the sake of relative links."""
 
 _READ = frozenset(("GET", "HEAD", "QUERY"))
 _NANOSECONDS = 1_000_000_000
@@ -31,7 +31,7 @@ _FIRST_NS = 631_152_000 * _NANOSECONDS
 
 
 class Asked(NamedTuple):
-    """What a request wants to know of a file.
+    """What matters of a request for a file.
 
     Attributes:
         method: GET or HEAD.
@@ -61,12 +61,12 @@ class Answer(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """What a file is sent with that isn't known from the file itself.
+    """What a file is sent with that the open file doesn't tell.
 
     Attributes:
         content_type: Its content type.
-        encoding: Its content coding, if it is a precompressed one.
-        disposition: Content-Disposition, if it gets one.
+        encoding: Its content coding, if it is precompressed.
+        disposition: Content-Disposition, if any.
         hand_over: Whether the server may open the file by its path.
     """
 
@@ -80,11 +80,11 @@ Parts: TypeAlias = tuple[int, dict[str, str], bytes | FileBody | None]
 
 
 def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
-    """Answers a request with an open file; may block.
+    """Answers a request with an open file. May block.
 
     Args:
         asked: The request.
-        file: The file, which is closed, here or with the body.
+        file: The file. It is closed here, or with the body.
         labels: What it is sent with.
 
     Returns:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self, TypeAlias
 from ._files import OpenFile
 from ._threads import run_in_thread
 
-# PERF: of 64 KiB to 1 MiB, a file of 8 MiB took least processor time by this one.
+# PERF: of 64 KiB to 1 MiB, this size took the least processor time for a file of 8 MiB.
 CHUNK_BYTES = 256 * 1024
 
 
@@ -32,7 +32,7 @@ Piece: TypeAlias = Span | bytes
 class FileBody:
     """A body that is read from an open file while it is sent.
 
-    It is iterated once. The file is closed at the end, or by `aclose`.
+    It can be iterated once. The file is closed at the end, or by `aclose`.
 
     Args:
         file: The file.
@@ -64,7 +64,7 @@ class FileBody:
         start, left = piece
         wanted = min(left, CHUNK_BYTES)
         file = self._file
-        # PERF: what the system has in memory needs no thread, which would cost more than reading.
+        # PERF: for what the system has in memory, a thread would cost more than the read.
         data = file.read_now(start, wanted)
         if data is None:
             data = await run_in_thread(file.read, start, wanted)

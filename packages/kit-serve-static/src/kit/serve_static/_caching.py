@@ -31,19 +31,20 @@ _WORD = re.compile(r"[A-Z]?[a-z]+[0-9]+|[A-Z]+[0-9]+")
 def hashed_names(
     otherwise: str | None = "no-cache", *, pattern: str | re.Pattern[str] | None = None
 ) -> Callable[[str], str | None]:
-    """Lets caches keep files for ever whose names have a digest of their content.
+    """Lets caches keep files forever whose names contain a digest of their content.
 
-    Such a file never changes: with its content, the name becomes another. All others have to be
-    checked for changes each time, which an ETag makes cheap.
+    Such a file never changes, since new content gets a new name. All other files are revalidated
+    each time they are used, which an ETag makes cheap.
 
         app.use("/*", serve_static("dist", cache_control=hashed_names()))
 
     Args:
         otherwise: Cache-Control of all other files; None for none.
-        pattern: What to search for in the path of a file below the root, in place of the digests
-            that bundlers write, e.g. `^assets/`. The default takes a part of the name for a digest
-            that has at least 8 characters, digits and letters mixed, such as in `app.3f2a9c1b.js`
-            and `index-BzqK3d9f.css`. A date, a version or a word is none.
+        pattern: What to search for in the path of a file below the root, e.g. `^assets/`. The
+            default recognizes the digests that bundlers write, such as in `app.3f2a9c1b.js` and
+            `index-BzqK3d9f.css`: 8 or more characters, with letters and digits. It takes no date,
+            version or word for one, and so misses digests without a digit: about one in five of the
+            short ones of Vite, Rollup and esbuild.
 
     Returns:
         A function for the option `cache_control`.

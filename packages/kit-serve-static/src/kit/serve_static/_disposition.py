@@ -10,7 +10,7 @@ from urllib.parse import quote
 # SPEC: RFC 8187, section 3.2.1: attr-char, besides letters and digits.
 _ATTR_CHARS = "!#$&+-.^_`|~"
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\]")
-# SPEC: RFC 6266, appendix D: what some clients would decode or cut off.
+# SPEC: RFC 6266, appendix D: characters at which some clients decode or truncate.
 _AMBIGUOUS = re.compile(r'[^ -~]|["%]')
 
 
@@ -27,8 +27,8 @@ def content_disposition(kind: Literal["attachment", "inline"], filename: str) ->
     """Returns the value of Content-Disposition for a file.
 
     Args:
-        kind: `attachment` has browsers save the file, `inline` show it if they can.
-        filename: The name under which it is saved.
+        kind: With `attachment`, browsers save the file; with `inline`, they show it if they can.
+        filename: The name to save it under.
 
     Raises:
         TypeError: If the name is no str.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Opens files in a folder, and reads them. All of this may block: it runs in worker threads."""
+"""Opens and reads the files of a folder. All of this may block, so it runs in worker threads."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Literal
 
-# Errors that mean that there is no such file for this server. Others, such as too many open files
-# or a broken disk, are faults.
+# Errors that mean that there is no such file. Others, such as too many open files or a broken disk,
+# are faults.
 _ABSENT = frozenset(
     (
         errno.ENOENT,
@@ -27,28 +27,28 @@ _ABSENT = frozenset(
     )
 )
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-# A FIFO without a writer would block for ever.
+# Opening a FIFO without a writer would block forever.
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 # PERF: O_PATH needs no permission to read the folder, and no file of the kernel.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
 
 
 FOLDER: Literal["folder"] = "folder"
-"""In place of an open file: there is a folder."""
+"""In place of an open file: the path is a folder."""
 
 
 class OpenFile:
     """An open file.
 
     Args:
-        fd: Its file descriptor, which is closed with this object.
+        fd: Its file descriptor, which this object closes.
         path: Its path.
 
     Attributes:
         path: Its path.
         size_bytes: Its size when it was opened.
         modified_ns: When it was modified, in nanoseconds since the epoch.
-        changed_ns: When it, its name or its dates were last changed; on Windows, when it was made.
+        changed_ns: When its content, name or dates last changed; on Windows, when it was created.
         is_folder: Whether it is a folder.
         is_file: Whether it is a regular file.
     """
@@ -106,7 +106,7 @@ class OpenFile:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def read_now(self, start: int, size_bytes: int) -> bytes | None:
-        """Reads what the system has in memory; never blocks.
+        """Reads what the system has in memory. Never blocks.
 
         Args:
             start: Where the part begins.
@@ -118,20 +118,20 @@ class OpenFile:
         no_wait = getattr(os, "RWF_NOWAIT", None)
         if no_wait is None:  # not Linux
             return None
-        # PERF: one buffer for all chunks: to have the system map memory for each costs more.
+        # PERF: one buffer for all chunks; mapping memory for each of them would cost more.
         if self._buffer is None or len(self._buffer) < size_bytes:
             self._buffer = memoryview(bytearray(size_bytes))
         part = self._buffer[:size_bytes]
         try:
             count = os.preadv(self._fd, (part,), start, no_wait)
-        except OSError:  # the system would have to wait, or its file system can't tell
+        except OSError:  # the read would have to wait, or the file system doesn't support this
             return None
         return bytes(part[:count]) or None
 
     def close(self) -> None:
-        """Closes the file, or has a thread that reads it do so. Closing it twice does no harm."""
+        """Closes the file, or leaves that to the thread that reads it. May be called twice."""
         self._is_closing = True
-        # Another file could get the descriptor, from which the thread would then read.
+        # Otherwise the descriptor could be reused, and the thread would read from another file.
         if self._in_use.acquire(blocking=False):
             fd, self._fd = self._fd, -1
             if fd >= 0:
@@ -139,7 +139,7 @@ class OpenFile:
             self._in_use.release()
 
     def __del__(self) -> None:
-        # Where a request was cancelled while a thread opened the file, nobody else closes it.
+        # If a request is cancelled while a thread opens the file, nothing else closes it.
         self.close()
 
 
@@ -163,7 +163,7 @@ class Folder:
             self._open = _open_checked
 
     def open(self, segments: Sequence[str]) -> OpenFile | Literal["folder"] | None:
-        """Opens a regular file; blocks.
+        """Opens a regular file. Blocks.
 
         Args:
             segments: The names that lead to it, as `safe_segments` returns them.
@@ -173,13 +173,13 @@ class Folder:
             if the file may not be read or is a device or the like.
 
         Raises:
-            OSError: If the system fails, e.g. since too many files are open.
+            OSError: If the system fails, e.g. because too many files are open.
         """
         path = os.path.join(self.root, *segments)
         try:
             fd = self._open(self.root, path, segments)
         except PermissionError:
-            # Windows opens no folder; on other systems one may be entered, but not read.
+            # Windows can't open folders; elsewhere, one may be entered but not read.
             return FOLDER if os.path.isdir(path) else None
         except OSError as error:
             if error.errno in _ABSENT:
@@ -201,9 +201,9 @@ def _open_following(root: str, path: str, segments: Sequence[str]) -> int | None
 
 
 def _open_beneath(root: str, path: str, segments: Sequence[str]) -> int | None:
-    """Opens one name at a time, each from the folder before: no link can be put in between."""
+    """Opens name by name, each relative to the last folder, so that no link can slip in between."""
     if len(segments) < 2:
-        # PERF: the folder itself may be a link, and O_NOFOLLOW is about the last name alone.
+        # PERF: the root may be a link, and O_NOFOLLOW is about the last name only.
         return os.open(path, _READ | _NO_FOLLOW if segments else _READ)
     folder = os.open(f"{root}/{segments[0]}", _FOLDER | _NO_FOLLOW)
     try:
@@ -217,9 +217,9 @@ def _open_beneath(root: str, path: str, segments: Sequence[str]) -> int | None:
 
 
 def _open_checked(root: str, path: str, segments: Sequence[str]) -> int | None:
-    """Opens a file by its path, then checks that what was opened is what no link leads to.
+    """Opens a file by its path, then checks that it is the file that is reached without links.
 
-    For systems that can't open a file from a folder, such as Windows.
+    For systems without openat, such as Windows.
     """
     fd = os.open(path, _READ)
     try:

@@ -26,7 +26,7 @@ _NAVIGATION = ("Accept", "Sec-Fetch-Mode")
 
 
 class FolderOptions(NamedTuple):
-    """The options of `serve_static` that requests need, checked."""
+    """The checked options of `serve_static` that are needed to answer requests."""
 
     site: Site
     fixed: tuple[str, ...] | None
@@ -74,7 +74,7 @@ def from_folder(options: FolderOptions) -> AsyncMiddleware:
 async def _located(
     options: FolderOptions, routed: str
 ) -> tuple[tuple[str, ...] | None, bool, bool]:
-    """Returns the names that lead to a file; with the arguments of `Site.answer` behind them."""
+    """Returns the names that lead to a file, and the further arguments of `Site.answer`."""
     if options.fixed is not None:
         return options.fixed, False, False
     path = routed
@@ -83,7 +83,7 @@ async def _located(
         if decoded is None or ("%" in decoded and not options.allow_percent_in_path):
             return None, False, False
         path = decoded
-    # Before it is rewritten, too: what rewrites it may count on a path in one form.
+    # Also before it is rewritten: the function can rely on a path without dot segments.
     segments = safe_segments(path, dotfiles=options.dotfiles, windows=IS_WINDOWS)
     if segments is not None and options.rewrite_request_path is not None:
         path = await call(options.rewrite_request_path, path)
@@ -96,19 +96,19 @@ async def _located(
 
 
 def _decoded(routed: str) -> str | None:
-    """Decodes a routing path segment by segment; None if that would make further segments."""
+    """Decodes a routing path by segments. Returns None if that would yield further segments."""
     segments = [decode_component(each) for each in routed.split("/")]
-    # APPSEC: CVE-2026-29045: for the router, and so for guards, an encoded slash separates nothing.
+    # APPSEC: CVE-2026-29045: for the router, and so for guards, an encoded slash doesn't separate.
     if any("/" in each for each in segments):
         return None
     return "/".join(segments)
 
 
 def with_slash(url: str) -> str:
-    """Returns the relative URL of the same path with a slash at its end (RFC 9110, section 10.2.2).
+    """Returns a relative URL of the same path with a trailing slash (RFC 9110, section 10.2.2).
 
-    Relative, so that neither the Host of the request nor a path such as `//other.example` leads the
-    client away, and that a prefix which a proxy has removed isn't missing.
+    It is relative so that neither the Host header nor a path such as `//other.example` can lead the
+    client elsewhere, and so that it works behind a proxy that has removed a prefix.
 
     Args:
         url: The URL of the request.
@@ -140,7 +140,7 @@ async def _fall_back(
     fallback: tuple[str, ...],
     options: FolderOptions,
 ) -> Response | None:
-    """Answers navigations with the fallback, unless another route is there for them."""
+    """Answers navigations with the fallback, unless a later route or middleware matches."""
     req = c.req
     extension = extension_of(req.path)
     may_be_page = extension in _PAGES or not is_known(req.path)

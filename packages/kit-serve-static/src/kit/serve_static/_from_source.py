@@ -23,7 +23,7 @@ _DOT = re.compile(r"(?:^|/)\.(?=/|$)")
 
 
 class SourceOptions(NamedTuple):
-    """The options of `serve_static` that requests need, checked."""
+    """The checked options of `serve_static` that are needed to answer requests."""
 
     root: str
     path: str | None
@@ -74,12 +74,12 @@ def from_source(options: SourceOptions) -> AsyncMiddleware:
 
 
 async def _located(options: SourceOptions, routed: str) -> tuple[str, bool]:
-    """Returns the path to ask for, and whether it is refused."""
+    """Returns the path to ask the function for, and whether it is refused."""
     if options.path is not None:
         return _joined(options, options.root, options.path), False
     if _AMBIGUOUS.search(routed) or ("%" in routed and not options.allow_percent_in_path):
         return routed, True
-    # A routing path is decoded but for the delimiters and `%25`; nothing but that is decoded here.
+    # A routing path is decoded except for delimiters and `%25`; only the latter is decoded here.
     path = routed = routed.replace("%25", "%")
     if options.rewrite_request_path is not None:
         path = await call(options.rewrite_request_path, routed)
@@ -94,13 +94,13 @@ def _joined(options: SourceOptions, *parts: str) -> str:
 
 
 def join(*parts: str) -> str:
-    """Joins paths by slashes, and resolves `.` and `..` in them.
+    """Joins paths with slashes, and resolves `.` and `..` in them.
 
     Args:
         *parts: The paths; empty ones are left out.
 
     Returns:
-        The path, with the slash at its end that it had; `.` for nothing.
+        The path; a trailing slash is kept. `.` if nothing is left.
     """
     segments: list[str] = []
     joined = re.sub("/{2,}", "/", "/".join(filter(None, parts)))

@@ -10,8 +10,8 @@ __all__ = ("OCTET_STREAM", "content_type_of", "extension_of", "is_compressible",
 
 OCTET_STREAM = "application/octet-stream"
 
-# Those of the IANA registry and of MDN's list for the Web. Not the module mimetypes, which asks the
-# system: an entry in the registry of Windows can make scripts text/plain, which browsers refuse.
+# From the IANA registry and MDN's list for the Web. Not from the module mimetypes, which asks the
+# system: an entry in the Windows registry can turn scripts into text/plain, which browsers refuse.
 _TYPES = {
     "7z": "application/x-7z-compressed",
     "aac": "audio/aac",
@@ -133,7 +133,7 @@ def content_type_of(name: str, mimes: Mapping[str, str]) -> str | None:
 
     Args:
         name: The name of the file, or a path that ends with it.
-        mimes: Further types by extension, which come first.
+        mimes: Further types by extension, which take precedence.
 
     Returns:
         E.g. `text/css; charset=utf-8`; None if the extension isn't known.

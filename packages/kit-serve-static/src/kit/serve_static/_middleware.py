@@ -115,55 +115,57 @@ def serve_static(
 ) -> AsyncMiddleware:
     """Returns middleware that answers GET and HEAD with the files of a folder.
 
-    What it has no file for goes on to the routes behind it. The whole path of the request is looked
-    for below the root: behind `app.use("/static/*", serve_static("assets"))`, `/static/app.js` is
-    the file `assets/static/app.js`, unless `rewrite_request_path` removes the prefix.
+    A request that no file matches goes on to the routes after the middleware. The whole request
+    path is looked up below the root: with `app.use("/static/*", serve_static("assets"))`,
+    `/static/app.js` is the file `assets/static/app.js`, unless `rewrite_request_path` removes the
+    prefix.
 
-    Files have an ETag and a Last-Modified, and are sent whole or in ranges, in constant memory. A
-    path that could be read in two ways, or lead out of the folder, has no file.
+    Files are sent with ETag and Last-Modified, whole or in ranges, in constant memory. A path that
+    is ambiguous or would lead out of the folder matches no file.
 
     Args:
-        root: The folder. It has to exist; a relative path counts from the working directory at the
-            time of this call.
-        path: The path below the root of the file, or folder with an index, that answers every
+        root: The folder, which must exist. A relative path is resolved against the working
+            directory when this is called.
+        path: The path, below the root, of the one file, or folder with an index, that answers every
             request.
-        package: In place of `root`: the name of an importable package that has the folder.
+        package: The name of an importable package that contains the folder, in place of `root`.
         directory: The folder in the package; default `static`.
-        get_content: In place of files: a function `(path, c)`, plain or async, that returns what
-            `c.body` takes, a response, or None for nothing. `root` then is only a prefix of paths,
-            `./` by default.
-        is_dir: Says for `get_content` whether a path is that of a folder, whose index is then
-            asked for: a function `(path)`, plain or async.
-        join: Joins the parts of paths for `get_content`; by default with slashes.
-        path_resolve: Changes a joined path before it is given to `get_content`.
-        rewrite_request_path: Changes the path of the request, decoded, before it is looked for: a
+        get_content: A function `(path, c)`, plain or async, in place of files. It returns what
+            `c.body` takes, a response, or None if there is nothing. `root` is then only a prefix of
+            paths, `./` by default.
+        is_dir: For `get_content`: returns whether a path is a folder, whose index is then asked
+            for. A function `(path)`, plain or async.
+        join: For `get_content`: joins the parts of a path; by default with slashes.
+        path_resolve: For `get_content`: changes the joined path.
+        rewrite_request_path: Changes the decoded path of the request before it is looked up: a
             function `(path)`, plain or async.
         mimes: Content types by extension, in addition to those that are known, e.g. `{"foo":
             "text/x-foo"}`.
-        precompressed: Whether to look for precompressed files, with `.br`, `.zst` or `.gz` behind
-            the name; or the content codings to look for, the preferred one first.
-        on_found: Called with the path of the file and the context before it is sent: a function
-            `(path, c)`, plain or async.
-        on_not_found: The same for the path of a request that there is no file for.
+        precompressed: Whether to look for precompressed files, with `.br`, `.zst` or `.gz` appended
+            to the name; or the content codings to look for, the preferred one first.
+        on_found: Called with the path of the file and the context before the file is sent, e.g. to
+            set headers with `c.header`: a function `(path, c)`, plain or async.
+        on_not_found: Called likewise with the path of a request that no file matches.
         index: Name of the file that is sent for a folder; None for none.
-        fallback: The path below the root of the page that is sent where a browser wants to show a
-            page that neither a file nor another route is there for: the entry of a single-page app.
+        fallback: The path, below the root, of the page that is sent when a browser navigates to a
+            path that neither a file nor a later route or middleware matches: the entry of a
+            single-page app.
         cache_control: Cache-Control of the files; or a function `(path)`, plain or async, that
             returns it for a path below the root, such as `hashed_names()`.
-        follow_symlinks: Whether symbolic links in the folder are followed, wherever they lead.
-        dotfiles: Whether there are files for paths with names that begin with a dot.
-        allow_percent_in_path: Whether there are files for paths with a percent sign left when they
-            were decoded.
+        follow_symlinks: Whether to follow symbolic links in the folder, wherever they lead.
+        dotfiles: Whether to serve names that begin with a dot. `.well-known` is always served.
+        allow_percent_in_path: Whether to serve paths that still have a percent sign after they were
+            decoded.
         pathsend: Whether a server with the ASGI extension Path Send opens larger files itself, by
-            their paths. It opens them later than their size and date were read, and follows links:
-            only for folders whose files don't change while the app runs.
+            path. It does so after their size and date were read, and follows links: use it only for
+            folders whose files don't change while the app runs.
 
     Returns:
         The middleware, for `app.use(...)` or a route.
 
     Raises:
         TypeError: If an option has the wrong type, or can't be used with another one.
-        ValueError: If an option can't be used, e.g. since the folder doesn't exist.
+        ValueError: If an option can't be used, e.g. because the folder doesn't exist.
 
     SPEC: RFC 9110, sections 8.8, 13 and 14.
 

@@ -17,13 +17,13 @@ IS_WINDOWS = os.name == "nt"
 
 # Any lets a function annotate its context as the core's own class, or one with its types.
 Notify: TypeAlias = Callable[[str, Any], object]
-"""Is told of a path: `def on_found(path, c)`, plain or async."""
+"""Called with a path: `def on_found(path, c)`, plain or async."""
 
 GetContent: TypeAlias = Callable[[str, Any], Any]
 """Returns content, a response, or None: `def get_content(path, c)`, plain or async."""
 
 IsDir: TypeAlias = Callable[[str], Any]
-"""Returns whether a path is that of a folder, plain or async."""
+"""Returns whether a path is a folder: `def is_dir(path)`, plain or async."""
 
 
 def check_root(check: OptionChecks, root: Any) -> str:
@@ -35,10 +35,10 @@ def check_root(check: OptionChecks, root: Any) -> str:
         check.wrong_type("root", root, "the path of a folder as a str")
     absolute = os.path.abspath(path)
     if not os.path.isdir(absolute):
-        what = "is a file" if os.path.exists(absolute) else "is no folder"
+        what = "is a file" if os.path.exists(absolute) else "is not a folder"
         raise ValueError(
             f"{check.factory}(root={path!r:.200}) can't be used: {absolute!r:.300} {what}; "
-            "a relative path counts from the working directory"
+            "relative paths are resolved against the working directory"
         )
     return absolute
 
@@ -147,12 +147,12 @@ def check_functions(check: OptionChecks, **functions: tuple[Any, str]) -> None:
 
 
 def refuse_together(wanted: str, given: Mapping[str, Any], why: str) -> None:
-    """Refuses options that have no meaning beside another one.
+    """Refuses options that mean nothing beside another one.
 
     Args:
-        wanted: The other option, as it is written.
-        given: The options by name; those that are None or False weren't given.
-        why: What to do instead.
+        wanted: The other option, as errors name it.
+        given: The options by name; None and False mean that one wasn't given.
+        why: Why they don't go together.
 
     Raises:
         TypeError: If one of them was given.

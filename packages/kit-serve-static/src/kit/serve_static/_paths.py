@@ -7,20 +7,20 @@ import re
 
 __all__ = ("safe_segments",)
 
-# A backslash separates on Windows, and NUL ends a path in C. Other control characters are in no
-# name that is meant to be served, and would end up in logs.
+# A backslash separates on Windows, and NUL ends a path in C. Other control characters don't occur
+# in names that are meant to be served, and would end up in logs.
 _NEVER = re.compile(r"[\x00-\x1f\x7f\\]")
-# `:` is behind the letter of a drive, and before the name of an alternate data stream.
+# `:` follows the letter of a drive, and precedes the name of an alternate data stream.
 _NEVER_ON_WINDOWS = re.compile(r'[:<>"|?*]')
-# Devices are in every folder of Windows, whatever extension they are given: `NUL.txt`, `aux .js`.
+# On Windows, devices exist in every folder, with any extension: `NUL.txt`, `aux .js`.
 _DEVICE = re.compile(
     r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9\xb9\xb2\xb3]) *(?:\..*)?",
     re.IGNORECASE | re.DOTALL,
 )
-# The short name of a file with a longer one: `GIT~1` is `.git`, `PRIVAT~1` is `private`, which a
-# guard has not seen.
+# Windows gives files a second, short name: `GIT~1` for `.git`, or `PRIVAT~1` for a folder whose
+# guard knows its long name.
 _SHORT_NAME = re.compile(r"[^.]{1,6}~[0-9]{1,6}(?:\.[^.]{0,3})?")
-# SPEC: RFC 8615, section 3: what is below it is meant for everyone.
+# SPEC: RFC 8615, section 3: files below it are meant to be public.
 _WELL_KNOWN = ".well-known"
 
 
@@ -29,8 +29,8 @@ def safe_segments(
 ) -> tuple[str, ...] | None:
     """Splits a path into the names that lead from a folder to a file in it.
 
-    Nothing is normalized: a path that could be read in two ways is refused, so that a guard and the
-    file system never see different ones.
+    Nothing is normalized: an ambiguous path is refused, so that a guard and the file system never
+    disagree on what it means.
 
     Args:
         path: The path, decoded, e.g. `/css/site.css`. One slash at either end is ignored.
@@ -66,7 +66,7 @@ def safe_segments(
 
 
 def _is_changed_on_windows(segment: str) -> bool:
-    """Returns whether Windows opens something else by this name than what it says."""
+    """Returns whether Windows opens something else by this name."""
     return bool(segment[-1] in ". " or _DEVICE.fullmatch(segment) or _SHORT_NAME.fullmatch(segment))
 
 

@@ -10,13 +10,14 @@ from typing import Literal
 
 from ._bodies import Piece, Span
 
-# APPSEC: CVE-2025-62727, CVE-2011-3192: the work for a header must not grow faster than its length,
-# nor a response beyond the file. More ranges than this are ignored, which section 14.2 allows.
+# APPSEC: CVE-2025-62727, CVE-2011-3192: neither the work nor the response may grow faster than the
+# header, and no byte is sent twice. With more ranges than this, or a longer header, Range is
+# ignored, which section 14.2 allows.
 _MAX_RANGES = 16
 _LONGEST = 500
 # SPEC: section 14.1.1, int-range and suffix-range.
 _RANGE = re.compile(r"(?:([0-9]+)-([0-9]*)|-([0-9]+))")
-# SPEC: section 15.3.7.2: a gap smaller than what stands between two parts is sent with them.
+# SPEC: section 15.3.7.2: a gap that is smaller than the overhead of another part is sent as well.
 _GAP_BYTES = 80
 _CRLF = "\r\n"
 
@@ -26,18 +27,18 @@ Unsatisfiable = Literal["unsatisfiable"]
 def parse_ranges(value: str, size_bytes: int) -> list[Span] | Unsatisfiable | None:
     """Parses the value of Range for a representation of a known size (section 14.2).
 
-    Ranges that overlap, or nearly touch, are joined and then in ascending order; others stay in the
-    order in which they were asked for.
+    Ranges that overlap or nearly touch are joined. If any were, they are in ascending order,
+    otherwise in the order of the header.
 
     Args:
         value: The value of the header.
         size_bytes: The size of the representation.
 
     Returns:
-        The ranges to send; `unsatisfiable` if all of them begin behind the end, which is a 416;
-        None if the header is to be ignored: its unit isn't bytes, it is malformed or has too many
-        ranges, or the representation is empty, as clients that add a Range to all requests are
-        better served by a 200.
+        The ranges to send; `unsatisfiable` if all of them begin past the end, which is a 416; None
+        if the header is to be ignored: its unit isn't bytes, it is malformed, it has too many
+        ranges, or the representation is empty (clients that add Range to every request are better
+        served by a 200).
     """
     if not size_bytes:
         return None

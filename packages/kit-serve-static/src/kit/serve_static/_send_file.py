@@ -25,7 +25,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Responding(Protocol[R_co]):
-    """A context, whose responses are of the type R."""
+    """A context whose responses are of type R."""
 
     @property
     def req(self) -> KitRequest:
@@ -60,16 +60,18 @@ async def send_file(
             path = await invoice_path(c.req.param("id", int))
             return await send_file(c, path, filename="invoice.pdf", download=True)
 
-    Without `root`, `path` is opened as it is: it must not be made of what a client sent. With it,
+    Without `root`, `path` is opened as it is, so it must not come from a client. With `root`,
     nothing outside of that folder is opened, and symbolic links in it are not followed.
+
+    Preconditions are evaluated for GET, HEAD and QUERY, ranges for GET.
 
     Args:
         c: The context of the request.
         path: The path of the file; with `root`, relative to that, with slashes.
-        root: A folder that the file has to be in.
-        filename: The name under which browsers save the file; default that of the file.
-        download: Whether browsers are to save the file instead of showing it.
-        content_type: The content type; default that of the extension of the file's name.
+        root: A folder that the file must be in.
+        filename: The name under which browsers save the file; by default its own.
+        download: Whether browsers save the file instead of showing it.
+        content_type: The content type; by default that of the file's extension.
         cache_control: Cache-Control of the response.
 
     Returns:
@@ -79,14 +81,14 @@ async def send_file(
         HTTPException: 404, if there is no such file below `root`.
         FileNotFoundError: If there is no such file, without `root`.
         TypeError: If an argument has the wrong type.
-        ValueError: If a text can't be sent in a header, or `root` is no folder.
+        ValueError: If a text can't be sent in a header, or `root` is not a folder.
 
     SPEC: RFC 9110, sections 13 and 14; RFC 6266 for Content-Disposition.
     """
     name = os.fspath(path)
     segments = None
     if root is not None:
-        # Before all else, since the path may come from a client: what it can't be is no fault.
+        # Before all else: the path may come from a client, whose mistakes are no faults.
         segments = safe_segments(name, windows=IS_WINDOWS)
         if not segments:
             raise _not_found()

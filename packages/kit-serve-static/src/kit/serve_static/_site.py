@@ -36,12 +36,12 @@ class Site(NamedTuple):
     def answer(
         self, asked: Asked, segments: Sequence[str], has_slash: bool, redirects: bool
     ) -> Answer | Literal["is folder"] | None:
-        """Answers with a file, or with the index of a folder; blocks.
+        """Answers with a file, or with the index of a folder. Blocks.
 
         Args:
             asked: The request.
             segments: The names that lead to it.
-            has_slash: Whether a slash is behind the last name, so that it has to be a folder.
+            has_slash: Whether the path has a trailing slash, so that it must be a folder.
             redirects: Whether to return `IS_FOLDER` for a folder that has an index.
 
         Returns:
@@ -79,7 +79,7 @@ class Site(NamedTuple):
     def _encoded(
         self, asked: Asked, file: OpenFile, segments: Sequence[str]
     ) -> tuple[str | None, OpenFile]:
-        """Chooses among the file and what is beside it with the extensions of codings."""
+        """Chooses between the file and the precompressed files beside it."""
         available = self.encodings
         accepted = asked.get("Accept-Encoding")
         # SPEC: RFC 9110, section 12.5: where nothing is acceptable, the file is sent as it is.

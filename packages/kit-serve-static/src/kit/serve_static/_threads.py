@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs what blocks in worker threads, on asyncio and trio."""
+"""Runs blocking functions in worker threads, on asyncio and trio."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ts = TypeVarTuple("Ts")
 async def run_in_thread(function: Callable[[*Ts], T], /, *args: *Ts) -> T:
     """Calls a function in a worker thread.
 
-    If the caller is cancelled, the function goes on, and what it returns is dropped.
+    If the caller is cancelled, the function runs to its end, and its result is dropped.
 
     Args:
         function: A plain function, which may block.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from jinja2 import Environment, Template, nodes
 from jinja2.runtime import Context as Names
@@ -12,6 +12,21 @@ from ._loading import literal, parse
 
 # What stands outside of blocks and defines names that the block may use.
 _DEFINITIONS = (nodes.Import, nodes.FromImport, nodes.Macro, nodes.Assign, nodes.AssignBlock)
+
+
+# More than any app has. A name can be written in any number of ways, e.g. with slashes behind, so
+# that clients could fill the memory where names come from them.
+_MOST_REMEMBERED = 1000
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def remember(known: dict[K, V], key: K, value: V) -> None:
+    """Adds to what was made before, and forgets that if it is too much."""
+    if len(known) >= _MOST_REMEMBERED:
+        known.clear()
+    known[key] = value
 
 
 def names_of(template: Template, values: dict[str, Any]) -> Names:
@@ -75,7 +90,7 @@ class Fragments:
         get = self._environment.get_template
         if found is None or any(get(str(each.name)) is not each for each in found.chain):
             found = self._compile(name, block)
-            self._compiled[name, block] = found
+            remember(self._compiled, (name, block), found)
         return found
 
     def _compile(self, name: str, block: str) -> Fragment:

@@ -11,7 +11,7 @@ from jinja2 import Environment, Template, TemplateNotFound
 from jinja2.runtime import Context as Names
 from markupsafe import Markup
 
-from ._fragments import Fragments, names_of
+from ._fragments import Fragments, names_of, remember
 from ._layouts import Layouts
 from ._loading import explained
 
@@ -61,7 +61,7 @@ class Renderer:
             template = environment.get_template(name)
         except TemplateNotFound as error:
             raise explained(environment, error) from error
-        self._loaded[name] = template
+        remember(self._loaded, name, template)
         return template
 
     def text(self, page: Page, values: dict[str, Any]) -> str:
