@@ -9,7 +9,7 @@ import pytest
 import redis_server
 import soak_sessions
 
-REQUESTS = 16_000
+REQUESTS = 6_000
 
 
 @pytest.mark.slow
