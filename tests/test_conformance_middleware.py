@@ -18,6 +18,9 @@ from typing import Any
 import pytest
 import servers
 
+# The tests of the packages run on every interpreter.
+pytestmark = pytest.mark.once
+
 SUPPORT = Path(__file__).parent / "support"
 HERE = Path(__file__).parent / "conformance"
 # The modules of the programs.

@@ -388,6 +388,7 @@ def write_client(app: Path, folder: Path) -> ModuleType:
     return module
 
 
+@pytest.mark.once
 def test_client_of_every_feature(serve: Callable[..., Any], tmp_path: Path) -> None:
     module = write_client(SUPPORT / "openapi_app.py", tmp_path)
     served = serve(SUPPORT, "openapi_app:app")
@@ -405,6 +406,7 @@ def test_client_of_every_feature(serve: Callable[..., Any], tmp_path: Path) -> N
         )
 
 
+@pytest.mark.once
 def test_client_of_the_bookshelf(serve: Callable[..., Any], tmp_path: Path, database: Path) -> None:
     module = write_client(BOOKSHELF, tmp_path)
     served = serve(BOOKSHELF, "app:app", BOOKSHELF_DB=str(database), BOOKSHELF_TOKEN="s3cret")
