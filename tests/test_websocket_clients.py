@@ -276,7 +276,10 @@ def test_cookies_of_the_acceptance_reach_the_browser(browser: Browser, served: S
     if served.server == "granian":
         pytest.skip("granian sends no headers with the acceptance")
     converse = by_browser(browser, served, f"http://127.0.0.1:{served.port}")
-    browser.run("document.cookie = 'from=page; path=/';")
+    # Reading it waits until it is where handshakes find it.
+    assert "from=page" in browser.run(
+        "document.cookie = 'from=page; path=/'; return document.cookie;"
+    )
     seen = converse("/with/echo/den?name=Bob", [], ["hi"], 1000, "")
     assert seen["messages"] == ["ann den Bob page 'hi'"]
     assert "last=xyz" in browser.run("return document.cookie;")

@@ -9,7 +9,13 @@ from pathlib import Path
 from workspace import ROOT
 
 # Made by tools, and large; the lock file spares uv the search for versions.
-_LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "dist", "site", "*.db*")
+_LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "dist", "*.db*")
+_SITE = "site"  # of the docs; an example has the same name
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    found = _LEFT_OUT(folder, names)
+    return found | {_SITE} if Path(folder) == ROOT else found
 
 
 class Checkout:
@@ -20,7 +26,7 @@ class Checkout:
     """
 
     def __init__(self, root: Path) -> None:
-        shutil.copytree(ROOT, root, ignore=_LEFT_OUT)
+        shutil.copytree(ROOT, root, ignore=_left_out)
         self.root = root
 
     def read(self, name: str) -> str:
