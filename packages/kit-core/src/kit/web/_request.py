@@ -61,7 +61,9 @@ class Request(Body):
         "scope",
     )
 
+    # PERF: set on the few requests that need them; reading them allows for their absence.
     _closer: Callable[[], None]
+    _is_moved: bool
 
     scope: dict[str, Any] | None
     """The ASGI scope, or None for a request created in process."""
@@ -78,7 +80,6 @@ class Request(Body):
         self._received: ReceivedBody | None = None
         source = input if isinstance(input, Request) else None
         self._root_path: str | None = source.root_path if source else None
-        self._is_moved = False
         self._url: str | None = source.url if source else URL(str(input)).href
         self._method = _checked_method(method or (source.method if source else "GET"))
         self._headers: Headers | None = Headers(
@@ -137,7 +138,9 @@ class Request(Body):
     @property
     def is_moved(self) -> bool:
         """Whether the URL may be another than that of `scope`: a mount or `replace` has set it."""
-        return self._is_moved or self.scope is None or self._root_path is not None
+        if self.scope is None or self._root_path is not None:
+            return True
+        return getattr(self, "_is_moved", False)
 
     @property
     def headers(self) -> Headers:
@@ -236,7 +239,8 @@ class Request(Body):
         copy._headers = None if self._headers is None else Headers(self._headers)
         copy._received = self._received
         copy._root_path = self._root_path
-        copy._is_moved = self._is_moved
+        if self.is_moved:
+            copy._is_moved = True
         copy._body = body
         return copy
 
@@ -250,7 +254,6 @@ def request_of_scope(scope: dict[str, Any], receive: Any) -> Request:
     request.scope = scope
     request._method = scope["method"]
     request._url = request._headers = request._root_path = None
-    request._is_moved = False
     request._body = request._received = ReceivedBody(receive)
     return request
 
@@ -266,7 +269,7 @@ def with_body(request: Request, body: bytes | Stream | None) -> Request:
 
 
 def limit_body(request: Request, most: int, refuse: Refuse) -> None:
-    """Makes whatever reads the body of a request fail beyond a size.
+    """Limits the size of a request body: reading more than that fails.
 
     Args:
         request: The request.
