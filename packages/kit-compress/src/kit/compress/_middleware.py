@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from kit.interface import AsyncMiddleware, Context, Next, Response
+from kit.interface import AsyncMiddleware, Context, Next
 from kit.interface.calls import call
 from kit.interface.encodings import choose_encoding
 from kit.interface.options import OptionChecks
@@ -97,28 +97,29 @@ def compress(
         body = res.body
         if isinstance(body, bytes) and len(body) < least:
             return  # PERF: what is small costs no more than this
+        # PERF: read once, as most of them are asked for.
+        known = dict(res.headers.items())
         if res.status == 304:
-            describe_revalidated(c, res.headers)
+            describe_revalidated(c, known)
             return
-        if not _is_long(res, body, c.req.method, least):
+        if not _is_long(known, body, c.req.method, least):
             return
-        headers = res.headers
-        content_type = headers.get("Content-Type")
+        content_type = known.get("content-type")
         if content_type is None:
             return
         is_wanted = is_type(content_type)
         if not (await is_wanted if hasattr(is_wanted, "__await__") else is_wanted):
             return
-        if is_fixed(res.status, headers) or (skip is not None and await call(skip, c)):
+        if is_fixed(res.status, known) or (skip is not None and await call(skip, c)):
             return
         chosen = choose_encoding(c.req.header(ACCEPT_ENCODING), names)
         coding = None if chosen is None else codings.get(chosen)
         if chosen is None or coding is None:
-            vary(c, headers)
+            vary(c, known)
             return
         # A copy, since the handler may return the same response again.
         encoded = res.replace(body=await _encoded(coding, body))
-        describe_encoded(encoded.headers, chosen)
+        describe_encoded(encoded.headers, known, chosen)
         # PERF: the copy has all headers, so there are none to be handed on.
         c.res = None
         c.res = encoded
@@ -126,11 +127,11 @@ def compress(
     return compress
 
 
-def _is_long(res: Response, body: Any, method: str, threshold: int) -> bool:
+def _is_long(known: Mapping[str, str], body: Any, method: str, threshold: int) -> bool:
     """Returns whether a body is long enough to be compressed, or may be."""
     if isinstance(body, bytes):
         return True
-    is_short = is_shorter(res.headers, threshold)
+    is_short = is_shorter(known, threshold)
     if body is not None:
         return not is_short
     # A HEAD without a body is to have the headers of a GET, whose length is known from here only.
