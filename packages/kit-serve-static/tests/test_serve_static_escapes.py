@@ -154,8 +154,8 @@ def test_the_attempts_could_succeed(folder: Path) -> None:
 def test_segments_never_lead_out(path: str) -> None:
     segments = safe_segments(path, dotfiles=True)
     if segments is not None:
-        joined = os.path.normpath("/root/www/" + "/".join(segments))
-        assert joined == "/root/www" + "".join(f"/{each}" for each in segments)
+        joined = os.path.normpath("/srv/www/" + "/".join(segments))
+        assert joined == "/srv/www" + "".join(f"/{each}" for each in segments)
 
 
 @given(st.text(max_size=40))

@@ -13,7 +13,7 @@ from kit.interface import Context
 from ._entries import Key
 
 _logger = logging.getLogger("kit.cache")
-# The fields of a request that don't belong into one that the cache makes for itself.
+# Fields of the client's request that the cache leaves out of its own request.
 _OF_THE_CLIENT = ("cache-control", "if-modified-since", "if-none-match", "pragma")
 
 _refreshed: ContextVar[Any] = ContextVar("kit.cache.refreshed", default=None)

@@ -71,11 +71,11 @@ class Worker:
         return told
 
     def ask_to_end(self) -> None:
-        """Tells it to shut down: to answer the requests in flight, and end."""
+        """Starts a graceful shutdown: the process finishes the requests in flight, then ends."""
         self._process.terminate()
 
     def end(self, limit_s: float) -> None:
-        """Tells it to shut down, and ends it by force if it takes too long."""
+        """Shuts the process down gracefully, and kills it if that takes too long."""
         self.ask_to_end()
         self._process.join(limit_s)
         self.kill()

@@ -113,7 +113,7 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
         self.rotate(user=value)
 
     def rotate(self, *, user: str | None = _KEEP) -> None:
-        """Gives the session a new id, and makes the old one invalid; the data stay.
+        """Replaces the id of the session, so that the old one is invalid; the data is kept.
 
         Call it at each login, with the user, so that an id from before the login is worth nothing
         (session fixation). A login also begins a new lifetime; any other rotation keeps it.
