@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sqlite3
 import sys
@@ -201,7 +200,7 @@ def test_memory_keeps_what_was_used_last() -> None:
         (
             lambda: RedisStore(7),
             TypeError,
-            "RedisStore(client=...) takes a URL or a client of redis.asyncio, not 7",
+            "RedisStore(redis=...) takes a URL or a redis.asyncio.Redis, not a builtins.int",
         ),
         (
             lambda: RedisStore("redis://localhost", timeout=0),
@@ -401,9 +400,15 @@ def test_a_server_that_is_gone_is_an_error() -> None:
 
 def test_without_redis_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "redis.asyncio", None)
-    monkeypatch.delitem(sys.modules, "kit.cache.redis")
     with pytest.raises(ImportError) as raised:
-        importlib.import_module("kit.cache.redis")
+        RedisStore("redis://127.0.0.1")
+    assert str(raised.value) == 'RedisStore needs redis-py: pip install "kit-cache[redis]"'
+
+
+def test_no_error_shows_the_password_of_a_url() -> None:
+    with pytest.raises(ValueError, match="URL") as raised:
+        RedisStore("http://:s3cret@127.0.0.1")
     assert str(raised.value) == (
-        'kit.cache.redis needs the package redis: pip install "kit-cache[redis]"'
+        "RedisStore(redis=...) has a URL that can't be used: expected one such as "
+        "'redis://127.0.0.1:6379', 'rediss://...' or 'unix:///run/redis.sock'"
     )

@@ -314,7 +314,7 @@ def test_wrong_calls(run: Callable[..., Any]) -> None:
             with pytest.raises(TypeError) as caught:
                 await channels.publish("a", {"x": 1})  # type: ignore[arg-type]
             assert str(caught.value) == "publish() takes str or bytes, not dict: use publish_json()"
-            with pytest.raises(TypeError, match="object can't be published as JSON"):
+            with pytest.raises(TypeError, match="object can't be encoded as JSON"):
                 await channels.publish_json("a", object())
             await channels.publish("a", bytearray(b"x"))  # type: ignore[arg-type]
             assert await subscription.receive() == b"x"

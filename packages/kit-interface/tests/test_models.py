@@ -18,7 +18,7 @@ import pydantic.dataclasses
 import pytest
 
 import kit.interface.models
-from kit.interface.models import error_type, model_of, summary, validation_errors
+from kit.interface.models import encode_model, error_type, model_of, summary, validation_errors
 
 
 class Author(pydantic.BaseModel):
@@ -77,6 +77,7 @@ class Unknown(TypedDict):
 def test_public_names() -> None:
     assert kit.interface.models.__all__ == (
         "Model",
+        "encode_model",
         "error_type",
         "model_of",
         "summary",
@@ -289,3 +290,14 @@ def test_annotated_of_what_only_looks_like_a_model() -> None:
     model = model_of(Annotated[Like, "told"])
     assert model is not None
     assert model.validate({}) == {}
+
+
+def test_models_are_encoded_as_json() -> None:
+    class Dated(pydantic.BaseModel):
+        since: datetime.date
+
+    encode = msgspec.json.Encoder(enc_hook=encode_model).encode
+    assert encode([Dated(since=datetime.date(2026, 1, 2))]) == b'[{"since":"2026-01-02"}]'
+    for other in (object(), Dated):
+        with pytest.raises(TypeError, match=r"can't be encoded as JSON$"):
+            encode(other)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 
 from kit.interface.calls import call
 from kit.interface.options import OptionChecks
@@ -177,3 +179,48 @@ async def test_functions_are_plain_or_async() -> None:
 
     assert await call(later, 3, 1) == 4
     assert await call(now, 3, 1) == 2
+
+
+def of_redis(value: Any, package: str = "kit-x") -> Any:
+    def from_url(url: str) -> tuple[str, str]:
+        if not url.startswith("redis://"):
+            raise ValueError(url)
+        return "url", url
+
+    return OptionChecks("Store").redis(value, package, from_url, lambda client: ("client", client))
+
+
+async def test_redis_is_a_url_or_a_client() -> None:
+    assert of_redis("redis://127.0.0.1") == ("url", "redis://127.0.0.1")
+    client = Redis()
+    assert of_redis(client) == ("client", client)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (
+            7,
+            TypeError,
+            "Store(redis=...) takes a URL or a redis.asyncio.Redis, not a builtins.int",
+        ),
+        (
+            "http://:s3cret@127.0.0.1",
+            ValueError,
+            "Store(redis=...) has a URL that can't be used: expected one such as "
+            "'redis://127.0.0.1:6379', 'rediss://...' or 'unix:///run/redis.sock'",
+        ),
+    ],
+)
+def test_what_is_no_redis(value: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error) as raised:
+        of_redis(value)
+    assert str(raised.value) == text
+    assert raised.value.__cause__ is None
+
+
+def test_redis_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "redis.asyncio", None)
+    with pytest.raises(ImportError) as raised:
+        of_redis("redis://127.0.0.1")
+    assert str(raised.value) == 'Store needs redis-py: pip install "kit-x[redis]"'

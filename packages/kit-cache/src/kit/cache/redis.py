@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from hashlib import sha256
 from secrets import token_bytes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kit.interface.options import OptionChecks
 
 from ._entries import Key, Stored, decode, encode
 
-try:
+if TYPE_CHECKING:
     from redis.asyncio import Redis
-except ImportError as error:
-    raise ImportError(
-        'kit.cache.redis needs the package redis: pip install "kit-cache[redis]"'
-    ) from error
 
 __all__ = ("RedisStore",)
 
@@ -40,33 +36,29 @@ class RedisStore:
     Redis Cluster is not supported.
 
     Args:
-        client: A URL, such as `redis://localhost:6379/0`, or a client of `redis.asyncio`.
+        redis: A URL, such as `redis://localhost:6379/0`, or a client of `redis.asyncio`.
         prefix: What the keys begin with.
         timeout: After how many seconds a server that doesn't answer counts as failed; with a URL.
 
     Raises:
+        ImportError: If redis-py isn't installed: `pip install "kit-cache[redis]"`.
         TypeError: If an argument has the wrong type.
         ValueError: If one can't be used, or a client decodes what it reads.
     """
 
     def __init__(
-        self, client: str | Redis, *, prefix: str = "kit:cache:", timeout: float = 1.0
+        self, redis: str | Redis, *, prefix: str = "kit:cache:", timeout: float = 1.0
     ) -> None:
         check = OptionChecks("RedisStore")
         check.number("timeout", timeout, least=0.001, unit="seconds", whole=False)
         self._prefix = check.text("prefix", prefix)
-        if isinstance(client, str):
-            self._client: Any = Redis.from_url(
-                client, socket_timeout=timeout, socket_connect_timeout=timeout
+        self._client = check.redis(
+            redis, "kit-cache", lambda url: _client_of_url(url, timeout), lambda client: client
+        )
+        if self._client.connection_pool.connection_kwargs.get("decode_responses"):
+            raise ValueError(
+                "RedisStore() takes a client without decode_responses: responses are bytes"
             )
-        elif isinstance(client, Redis):
-            if client.connection_pool.connection_kwargs.get("decode_responses"):
-                raise ValueError(
-                    "RedisStore() takes a client without decode_responses: responses are bytes"
-                )
-            self._client = client
-        else:
-            check.wrong_type("client", client, "a URL or a client of redis.asyncio")
 
     async def get(self, key: Key) -> Stored | None:
         """Returns what was stored under a key, unless it was purged since."""
@@ -121,6 +113,12 @@ class RedisStore:
         # Hashed, as paths and queries may be long, and may contain what is secret.
         digest = sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
         return f"{self._prefix}{kind}:{digest}"
+
+
+def _client_of_url(url: str, timeout_s: float) -> Any:
+    from redis.asyncio import Redis
+
+    return Redis.from_url(url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s)
 
 
 def _joined(generations: list[bytes | None]) -> bytes | None:

@@ -7,20 +7,11 @@ from typing import Any
 
 import msgspec
 
-from kit.interface.models import model_of, summary
+from kit.interface.models import encode_model, model_of, summary
 
 from ._errors import InvalidMessageError
 
-
-def _encode_other(value: Any) -> Any:
-    """Encodes pydantic models, which describe themselves."""
-    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
-    if dump is None:
-        raise TypeError(f"{type(value).__name__} can't be published as JSON")
-    return dump(mode="json")
-
-
-_encode = msgspec.json.Encoder(enc_hook=_encode_other).encode
+_encode = msgspec.json.Encoder(enc_hook=encode_model).encode
 
 
 def encode(value: Any) -> str:

@@ -56,7 +56,7 @@ class RedisBackend:
     ) -> None:
         check = OptionChecks("RedisBackend")
         self._connector = Connector(
-            _pool_of(check, redis),
+            check.redis(redis, "kit-channels", _pool_of_url, _pool_of_client),
             check.number("timeout", timeout, least=0.001, unit="seconds", whole=False),
         )
         self._prefix = check.text("prefix", prefix).encode()
@@ -142,28 +142,12 @@ class RedisBackend:
             self._subscriber.unsubscribe(channel)
 
 
-def _pool_of(check: OptionChecks, redis: Any) -> Any:
-    """Returns the pool that makes connections."""
-    try:
-        from redis.asyncio import ConnectionPool, Redis
-    except ImportError as error:
-        raise ImportError(
-            'RedisBackend needs redis-py: pip install "kit-channels[redis]"'
-        ) from error
-    if isinstance(redis, str):
-        try:
-            # A message is received as it is in the second version of the protocol as well.
-            return ConnectionPool.from_url(redis, protocol=2)
-        except (ValueError, TypeError):
-            # The URL may hold a password.
-            raise ValueError(
-                "RedisBackend(redis=...) has a URL that can't be used: expected one such as "
-                "'redis://127.0.0.1:6379', 'rediss://...' or 'unix:///run/redis.sock'"
-            ) from None
-    if not isinstance(redis, Redis):
-        kind = type(redis)
-        raise TypeError(
-            "RedisBackend(redis=...) takes a URL or a redis.asyncio.Redis, not a "
-            f"{kind.__module__}.{kind.__qualname__}"
-        )
-    return redis.connection_pool
+def _pool_of_url(url: str) -> Any:
+    from redis.asyncio import ConnectionPool
+
+    # A message is received as it is in the second version of the protocol as well.
+    return ConnectionPool.from_url(url, protocol=2)
+
+
+def _pool_of_client(client: Redis) -> Any:
+    return client.connection_pool

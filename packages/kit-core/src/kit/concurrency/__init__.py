@@ -6,9 +6,11 @@ another, as for a mounted application or a body with several readers, a `Detache
 `Signal` wakes the tasks that wait for a change.
 """
 
+from kit.interface.event_loops import running_trio
+
 from ._detached_task import DetachedTask
 from ._signal import Signal
-from ._tasks import running_trio, threadsafe_call
+from ._tasks import threadsafe_call
 
 __all__ = ("DetachedTask", "Signal", "running_trio", "threadsafe_call")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import copy_context
-from sys import modules
 from typing import Any
+
+from kit.interface.event_loops import running_trio
 
 
 def start_task(work: Callable[[], Any]) -> object:
@@ -40,15 +41,3 @@ def threadsafe_call() -> Callable[[Callable[[], object]], object]:
     import asyncio
 
     return asyncio.get_running_loop().call_soon_threadsafe
-
-
-def running_trio() -> Any:
-    """Returns the module trio if the running event loop is trio's, else None."""
-    if "trio" not in modules:
-        return None
-    trio: Any = modules["trio"]
-    try:
-        trio.lowlevel.current_task()
-    except RuntimeError:  # imported, but not running here
-        return None
-    return trio

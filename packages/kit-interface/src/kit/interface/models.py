@@ -21,6 +21,7 @@ from ._problems import FieldError
 
 __all__ = (
     "Model",
+    "encode_model",
     "error_type",
     "model_of",
     "summary",
@@ -132,6 +133,18 @@ def model_of(type: Any) -> Model | None:
         return _adapted(type) or own
     except TypeError:  # what stands in Annotated need not be hashable
         return _adapted.__wrapped__(type) or own
+
+
+def encode_model(value: Any) -> Any:
+    """Returns the data of a pydantic model for JSON: an `enc_hook` for the encoders of msgspec.
+
+    Raises:
+        TypeError: If the value is no such model, nor anything else with its `model_dump`.
+    """
+    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
+    if dump is None:
+        raise TypeError(f"{type(value).__name__} can't be encoded as JSON")
+    return dump(mode="json")
 
 
 def validation_errors(error: Exception) -> Iterator[FieldError]:

@@ -12,14 +12,17 @@ raises `TypeError: session(encrypted=...) takes a bool, not 'yes'` and
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from importlib import import_module
 from math import isfinite
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from .fields import is_field_value, is_token
 from .signatures import accepts, describe_signature
 
 __all__ = ("OptionChecks",)
+
+T = TypeVar("T")
 
 
 class OptionChecks:
@@ -158,6 +161,52 @@ class OptionChecks:
                     f"expected {_listed(known)}"
                 )
         return value
+
+    def redis(
+        self,
+        value: Any,
+        package: str,
+        from_url: Callable[[str], T],
+        of_client: Callable[[Any], T],
+    ) -> T:
+        """Checks the option `redis`: the URL of a server, or a client of redis-py.
+
+        No error shows the value, as a URL may hold a password.
+
+        Args:
+            value: The value.
+            package: The distribution that has redis-py as its extra `redis`.
+            from_url: Returns what the option stands for, given a URL; raises ValueError or
+                TypeError for one that can't be used.
+            of_client: The same for a `redis.asyncio.Redis`.
+
+        Returns:
+            What either function returned.
+
+        Raises:
+            ImportError: If redis-py isn't installed.
+        """
+        try:
+            client: Any = import_module("redis.asyncio").Redis
+        except ImportError as error:
+            raise ImportError(
+                f'{self.factory} needs redis-py: pip install "{package}[redis]"'
+            ) from error
+        if isinstance(value, client):
+            return of_client(value)
+        if not isinstance(value, str):
+            kind = type(value)
+            raise TypeError(
+                f"{self.factory}(redis=...) takes a URL or a redis.asyncio.Redis, not a "
+                f"{kind.__module__}.{kind.__qualname__}"
+            )
+        try:
+            return from_url(value)
+        except (ValueError, TypeError):
+            raise ValueError(
+                f"{self.factory}(redis=...) has a URL that can't be used: expected one such as "
+                "'redis://127.0.0.1:6379', 'rediss://...' or 'unix:///run/redis.sock'"
+            ) from None
 
     def wrong_type(self, name: str, value: Any, expected: str) -> NoReturn:
         """Raises the TypeError of an option.

@@ -55,7 +55,12 @@ class RedisStore:
         self._prefix = check.text("prefix", prefix)
         self._timeout_s = check.number("timeout", timeout, least=0.001, unit="seconds", whole=False)
         check.number("max_connections", max_connections, least=1)
-        self._connect = _connecting(redis, self._timeout_s, max_connections)
+        self._connect: Callable[[], Any] = check.redis(
+            redis,
+            "kit-rate-limit",
+            lambda url: _connecting(url, self._timeout_s, max_connections),
+            lambda client: lambda: client,
+        )
         # Client and script of each event loop.
         self._made: dict[asyncio.AbstractEventLoop, tuple[Any, Any]] = {}
         self._is_owner = isinstance(redis, str)
@@ -124,28 +129,15 @@ class RedisStore:
         return made[1]
 
 
-def _connecting(redis: Any, timeout_s: float, max_connections: int) -> Callable[[], Any]:
-    """Returns the function that makes the client."""
-    try:
-        from redis.asyncio import BlockingConnectionPool, Redis
-        from redis.asyncio.retry import Retry
-        from redis.backoff import NoBackoff
-    except ImportError as error:
-        raise ImportError(
-            'RedisStore needs redis-py: pip install "kit-rate-limit[redis]"'
-        ) from error
-    if isinstance(redis, Redis):
-        return lambda: redis
-    if not isinstance(redis, str):
-        kind = type(redis)
-        raise TypeError(
-            "RedisStore(redis=...) takes a URL or a redis.asyncio.Redis, not a "
-            f"{kind.__module__}.{kind.__qualname__}"
-        )
+def _connecting(url: str, timeout_s: float, max_connections: int) -> Callable[[], Any]:
+    """Returns the function that makes the client; raises ValueError for a wrong URL."""
+    from redis.asyncio import BlockingConnectionPool, Redis
+    from redis.asyncio.retry import Retry
+    from redis.backoff import NoBackoff
 
     def connect() -> Any:
         pool = BlockingConnectionPool.from_url(
-            redis,
+            url,
             max_connections=max_connections,
             timeout=timeout_s,
             socket_timeout=timeout_s,
@@ -155,12 +147,5 @@ def _connecting(redis: Any, timeout_s: float, max_connections: int) -> Callable[
         )
         return Redis.from_pool(pool)
 
-    try:
-        connect()
-    except (ValueError, TypeError):
-        # The URL may hold a password.
-        raise ValueError(
-            "RedisStore(redis=...) has a URL that can't be used: expected one such as "
-            "'redis://127.0.0.1:6379', 'rediss://...' or 'unix:///run/redis.sock'"
-        ) from None
+    connect()
     return connect

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from sys import modules
-from typing import Any, TypeVar, TypeVarTuple
+from typing import TypeVar, TypeVarTuple
+
+from kit.interface.event_loops import running_trio
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -27,20 +28,10 @@ async def run_in_thread(function: Callable[[*Ts], T], /, *args: *Ts) -> T:
     Raises:
         BaseException: The exception that it raised.
     """
-    if "trio" in modules and _is_trio_running():
-        result: T = await modules["trio"].to_thread.run_sync(
-            lambda: function(*args), abandon_on_cancel=True
-        )
+    trio = running_trio()
+    if trio is not None:
+        result: T = await trio.to_thread.run_sync(lambda: function(*args), abandon_on_cancel=True)
         return result
     # PERF: to_thread of asyncio and anyio copy the context variables, which nothing here reads.
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(None, function, *args)
-
-
-def _is_trio_running() -> bool:
-    trio: Any = modules["trio"]
-    try:
-        trio.lowlevel.current_task()
-    except RuntimeError:  # imported, but not running here
-        return False
-    return True

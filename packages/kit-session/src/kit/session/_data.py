@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from kit.interface.models import encode_model
+
 from ._errors import SessionDataError
 
 __all__ = ("EMPTY", "Changes", "changes_between", "decode_object", "encode_data")
@@ -16,16 +18,7 @@ EMPTY = b"{}"
 
 _Parts: TypeAlias = dict[str, msgspec.Raw]
 
-
-def _encode_other(value: Any) -> Any:
-    """Encodes pydantic models, which describe themselves."""
-    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
-    if dump is None:
-        raise TypeError(f"{type(value).__name__} can't be encoded as JSON")
-    return dump(mode="json")
-
-
-_encode = msgspec.json.Encoder(enc_hook=_encode_other).encode
+_encode = msgspec.json.Encoder(enc_hook=encode_model).encode
 _decode_parts = msgspec.json.Decoder(_Parts).decode
 decode_object = msgspec.json.Decoder(dict[str, Any]).decode
 """Decodes a JSON object; raises `msgspec.DecodeError` for anything else."""

@@ -55,7 +55,7 @@ class RedisStore:
         timeout: float = 2.0,
     ) -> None:
         check = OptionChecks("RedisStore")
-        self._pool = _pool_of(redis)
+        self._pool = check.redis(redis, "kit-session", _pool_of_url, _pool_of_client)
         self._prefix = check.text("prefix", prefix).encode()
         self._timeout_s: float = check.number(
             "timeout", timeout, least=0.001, unit="seconds", whole=False
@@ -198,25 +198,11 @@ def _running_loop() -> asyncio.AbstractEventLoop:
         ) from None
 
 
-def _pool_of(redis: Any) -> Any:
-    """Returns the pool that makes connections."""
-    try:
-        from redis.asyncio import ConnectionPool, Redis
-    except ImportError as error:
-        raise ImportError('RedisStore needs redis-py: pip install "kit-session[redis]"') from error
-    if isinstance(redis, str):
-        try:
-            return ConnectionPool.from_url(redis)
-        except (ValueError, TypeError):
-            # The URL may hold a password.
-            raise ValueError(
-                "RedisStore(redis=...) has a URL that can't be used: expected one such as "
-                "'redis://127.0.0.1:6379', 'rediss://...' or 'unix:///run/redis.sock'"
-            ) from None
-    if not isinstance(redis, Redis):
-        kind = type(redis)
-        raise TypeError(
-            "RedisStore(redis=...) takes a URL or a redis.asyncio.Redis, not a "
-            f"{kind.__module__}.{kind.__qualname__}"
-        )
-    return redis.connection_pool
+def _pool_of_url(url: str) -> Any:
+    from redis.asyncio import ConnectionPool
+
+    return ConnectionPool.from_url(url)
+
+
+def _pool_of_client(client: Redis) -> Any:
+    return client.connection_pool
