@@ -15,6 +15,8 @@ import httpx
 import pytest
 import servers
 
+pytestmark = pytest.mark.once
+
 PATIENCE_S = 15  # how long anything may take before the test gives up
 MIB = 1024 * 1024
 

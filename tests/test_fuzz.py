@@ -37,7 +37,7 @@ from whole_requests import (
     whole_requests,
 )
 
-EXAMPLES = int(os.environ.get("KIT_FUZZ_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("KIT_FUZZ_EXAMPLES", settings.default.max_examples))
 LENGTH = b"content-length"
 FOLDER = tempfile.gettempdir() + "/#"  # how Linux shows a file there that never had a name
 # How long a request may take before it is taken for one that hangs.

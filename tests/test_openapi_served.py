@@ -22,6 +22,8 @@ from kit.openapi import build_document
 from kit.router import SmartRouter, TrieRouter
 
 SUPPORT = Path(__file__).parent / "support"
+pytestmark = pytest.mark.once
+
 BOOKSHELF = Path(__file__).parent.parent / "examples" / "bookshelf"
 # The most that schemathesis makes up for each operation in each of its phases.
 EXAMPLES = 25

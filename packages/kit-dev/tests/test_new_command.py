@@ -26,6 +26,7 @@ def new(name: str, *options: str) -> Any:
     return CliRunner().invoke(main, ["new", name, *options])
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("options", "hint", "passed", "imported"),
     [

@@ -36,6 +36,7 @@ def lines(*arguments: str, **environment: str) -> list[str]:
     return result.stdout.splitlines()
 
 
+@pytest.mark.once
 def test_all_that_kit_brings() -> None:
     said = lines()
     assert said[0].split() == ["KIND", "NAME", "DISTRIBUTION", "VERSION"]
@@ -52,6 +53,7 @@ def test_all_that_kit_brings() -> None:
     assert all(line[min(starts) - 1] == " " for line in said)  # the columns are aligned
 
 
+@pytest.mark.once
 def test_broken_ones_are_marked_with_the_reason(
     distribution: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +131,7 @@ def test_broken_ones_are_marked_with_the_reason(
     assert [line.startswith("command") for line in colored if " tidy " in line] == [True]
 
 
+@pytest.mark.once
 def test_server_that_lacks_something_tells_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.setitem(sys.modules, "granian", None)
@@ -141,6 +144,7 @@ def test_server_that_lacks_something_tells_how_to_get_it(monkeypatch: pytest.Mon
     )
 
 
+@pytest.mark.once
 def test_what_plugins_print_is_no_part_of_the_list(
     distribution: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

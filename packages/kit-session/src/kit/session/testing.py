@@ -250,6 +250,8 @@ class SessionStoreConformance:
                 assert record.expires_at <= end + self.time_step_s
                 await anyio.sleep(0.01)
             assert time.time() >= end - self.time_step_s
+            # A server may be a step behind in what it removes.
+            await anyio.sleep(2 * self.time_step_s)
             assert await one.delete_user("e") == 0
 
     def test_delete_user(self) -> None:
