@@ -184,9 +184,8 @@ class Soak:
             found.append(f"{len(self.unplanned)} lines in the log that were not planned")
         if self.growth_bytes > MOST_GROWTH_BYTES:
             found.append("memory grew")
-        for name in ("files", "tasks"):
-            if self.after[name] > self.before[name]:
-                found.append(f"{name} were left open")
+        grown = [name for name in ("files", "tasks") if self.after[name] > self.before[name]]
+        found += [f"{name} were left open" for name in grown]
         if self.after["open"]:
             found.append(f"left open: {self.after['open']}")
         return found
