@@ -132,7 +132,7 @@ class Trial:
             *((f"- {what}", f"{count:,}") for what, count in sorted(result.failed.items())),
             ("sent again by clients", f"{result.counts['sent again by the client']:,}"),
             ("wrong answers", f"{len(result.wrong):,}"),
-            ("workers that answered", f"{len(result.workers)}"),
+            ("answers by worker", " ".join(map(str, result.workers.values()))),
             ("restarts", ", ".join(f"{what}: {n}" for what, n in sorted(self.restarts.items()))),
             ("a restart takes", f"{min(self.restart_s):.1f} to {max(self.restart_s):.1f} s"),
             ("times", f"{result.percentile_ms(50):.1f} ms median, {self._p99_and_longest()}"),

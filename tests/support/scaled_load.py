@@ -30,7 +30,7 @@ class Result:
         failed: What failed, and how often.
         wrong: Answers of status 2xx that were not right.
         times_s: How long answers took.
-        workers: Process ids that answered.
+        workers: How many answers came from which process.
         remaining: The lowest number of requests that the rate limit had left.
         counted: Answers that the rate limit has counted.
         events: Events that arrived at the listener, and how often it had to connect again.
@@ -40,7 +40,7 @@ class Result:
     failed: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     times_s: list[float] = field(default_factory=list)
-    workers: set[int] = field(default_factory=set)
+    workers: Counter[int] = field(default_factory=Counter)
     remaining: int | None = None
     counted: int = 0
     events: Counter[str] = field(default_factory=Counter)
@@ -73,8 +73,8 @@ class Connection:
 
     @property
     def is_open(self) -> bool:
-        """Whether a request goes over a connection that has been used."""
-        return self._writer is not None
+        """Whether a request would go over a connection that has been used."""
+        return self._writer is not None and not self._reader.at_eof()
 
     async def ask(self, method: str, path: str, cookie: str) -> tuple[int, dict[str, str], bytes]:
         """Sends a request; returns status, headers and body of the answer.
@@ -82,8 +82,10 @@ class Connection:
         Raises:
             Lost: If the connection ends before.
         """
-        if self._writer is None:
+        if not self.is_open:
+            self.close()
             self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+        assert self._writer is not None
         line = f"cookie: {cookie}\r\n" if cookie else ""
         head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\n{line}content-length: 0\r\n\r\n"
         try:
@@ -178,7 +180,7 @@ class Visitor:
 
     def _check(self, method: str, headers: dict[str, str], found: dict[str, int]) -> None:
         result = self._load.result
-        result.workers.add(found["worker"])
+        result.workers[found["worker"]] += 1
         result.counted += 1
         remaining = int(headers["ratelimit"].partition(";r=")[2].partition(";")[0])
         result.remaining = min(result.remaining or remaining, remaining)
@@ -240,6 +242,6 @@ class Load:
         try:
             writer.write(b"GET /events HTTP/1.1\r\nhost: localhost\r\n\r\n")
             while line := await reader.readline():
-                self.result.events["received"] += line.startswith(b"data: ") and len(line) > 8
+                self.result.events["received"] += line.startswith(b"data: ") and len(line) > 7
         finally:
             writer.close()
