@@ -140,7 +140,9 @@ class Trial:
         if self.listens:
             events = result.events
             received = f"{events['received']:,} of about {result.counts['POST']:,}"
-            rows.append(("events", f"{received}, connected again {events['connected again']} times"))
+            rows.append(
+                ("events", f"{received}, connected again {events['connected again']} times")
+            )
         return "\n".join(f"{name:28}{value}" for name, value in rows)
 
     def _p99_and_longest(self) -> str:

@@ -151,7 +151,7 @@ def test_is_not_ready_without_redis(all_of_it: scaled.Scaled) -> None:
 @pytest.mark.skipif(shutil.which("caddy") is None, reason="there is no caddy")
 def test_caddy_asks_for_readiness(all_of_it: scaled.Scaled, tmp_path: Path) -> None:
     port = free_port()
-    config = (scaled.EXAMPLE / "Caddyfile").read_text()
+    config = (scaled.EXAMPLE / "proxy/Caddyfile").read_text()
     config = config.replace(":80 {", f"http://127.0.0.1:{port} {{", 1)
     for number, machine in enumerate(all_of_it.machines, 1):
         config = config.replace(f"app{number}:8000", f"127.0.0.1:{machine.port}")
@@ -176,10 +176,11 @@ def test_files_agree() -> None:
     )
     assert services["app2"] == services["app1"]
     for name in ("upstream.conf", "Caddyfile"):
-        hosts = re.findall(r"\b(app\d):8000", (scaled.EXAMPLE / name).read_text())
+        hosts = re.findall(r"\b(app\d):8000", (scaled.EXAMPLE / "proxy" / name).read_text())
         assert sorted(hosts) == ["app1", "app2"]
     mounted = [volume.split(":")[0] for volume in services["proxy"]["volumes"]]
-    assert all((scaled.EXAMPLE / each).is_file() for each in mounted)
+    # The folder: a file that is replaced stays the old one for the container.
+    assert mounted == ["./proxy"]
     required = (scaled.EXAMPLE / "requirements.txt").read_text().split()
     known = packages()
     ours = [re.split(r"\[", each)[0] for each in required if each.startswith("kit-")]

@@ -9,9 +9,8 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 STARTUP_S = 30.0
 NOBODY = 65534

@@ -87,12 +87,12 @@ class Proxy(nginx.NginxProcess):
 
     def __init__(self, own: Path, machines: list[Machine]) -> None:
         port = free_port()
-        config = (EXAMPLE / "nginx.conf").read_text()
+        config = (EXAMPLE / "proxy/nginx.conf").read_text()
         config = config.replace("listen 80;", f"listen 127.0.0.1:{port};")
         config = config.replace("http {\n", "http {\n" + _TEMPORARY.format(own=own) + "\n", 1)
         head = f"daemon off;\npid {own}/pid;\nerror_log {own}/error.log warn;\n"
         self._servers = own / "upstream.conf"
-        servers = (EXAMPLE / "upstream.conf").read_text()
+        servers = (EXAMPLE / "proxy/upstream.conf").read_text()
         for number, machine in enumerate(machines, 1):
             servers = servers.replace(f"app{number}:8000", f"127.0.0.1:{machine.port}")
         self._servers.write_text(servers)

@@ -9,8 +9,8 @@ import signal
 import socket
 import subprocess
 import time
-from pathlib import Path
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
