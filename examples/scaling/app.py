@@ -99,15 +99,15 @@ async def events(c: Context[Any, Any]) -> Response:
 
 @app.post("/reports/:name")
 async def order(c: Context[Any, Any]) -> Response:
-    task = await make_report.kiq(c.req.param("name"))
+    task = await make_report.kiq(c.req.param("name", str))
     return c.json({"id": task.task_id}, 202)
 
 
 @app.get("/reports/:id")
 async def report(c: Context[Any, Any]) -> Response:
     backend = broker.result_backend
-    if not await backend.is_result_ready(c.req.param("id")):
+    if not await backend.is_result_ready(c.req.param("id", str)):
         raise HTTPException(404, "not done")
-    result = await backend.get_result(c.req.param("id"))
+    result = await backend.get_result(c.req.param("id", str))
     result.raise_for_error()
     return c.json(result.return_value)
