@@ -98,14 +98,15 @@ def test_session_and_limit_are_those_of_all_workers(all_of_it: scaled.Scaled) ->
     assert first.json["count"] == 1
     workers = {first.json["worker"]}
     left = [first]
-    for count in range(2, 60):
+    for count in range(2, 30):
         answer = ask(port, "POST", "/visits", cookie)
         assert answer.json["count"] == count
         workers.add(answer.json["worker"])
         left.append(answer)
-        if len(workers) > 2:
+        if len(workers) > 1:
             break
-    assert len(workers) > 2  # so on both machines
+    # A machine takes the connections that nginx keeps in one worker, so these are on both machines.
+    assert len(workers) > 1
     remaining = [int(re.findall(r";r=(\d+)", each.headers["ratelimit"])[0]) for each in left]
     assert remaining == [*range(remaining[0], remaining[0] - len(left), -1)]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from jobs import broker, make_report, redis_url
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from kit import Context, HTTPException, Kit, Response
 from kit.channels import Channels, ChannelsUnavailableError, RedisBackend
@@ -54,7 +55,7 @@ async def ready(c: Context[Any, Any]) -> Response:
     """Whether it can do its work now: one that can't gets no requests."""
     try:
         await redis.ping()
-    except OSError as error:
+    except RedisError as error:
         raise HTTPException(503, "Redis can't be reached") from error
     return c.text("ok")
 
