@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -161,10 +162,11 @@ class Scaled:
 
     def __enter__(self) -> Self:
         with self._stack:
+            # Whether it has started, or was started again meanwhile.
             for machine in self.machines:
-                # Also if it was started again meanwhile.
                 self._stack.callback(machine.kill)
-                machine.__enter__()
+            with ThreadPoolExecutor() as threads:
+                [*threads.map(Machine.__enter__, self.machines)]
             self._stack.enter_context(self.proxy)
             self._stack = self._stack.pop_all()
         return self

@@ -54,7 +54,8 @@ class Result:
         """Returns a percentile of the times, in ms."""
         return statistics.quantiles(self.times_s, n=100)[percent - 1] * 1000
 
-    def _note(self, method: str, status: int | str) -> None:
+    def note(self, method: str, status: int | str) -> None:
+        """Counts a request and its outcome."""
         self.counts[method] += 1
         if status not in (200, 201):
             self.failed[f"{method} {status}"] += 1
@@ -149,12 +150,12 @@ class Visitor:
             async with asyncio.timeout(ANSWER_S):
                 status, headers, body = await self._ask(method)
         except (Lost, TimeoutError, OSError) as error:
-            result._note(method, type(error).__name__)
+            result.note(method, type(error).__name__)
             if method == "POST":  # it may have been done
                 self._count = None
             return
         result.times_s.append(time.monotonic() - start)
-        result._note(method, status)
+        result.note(method, status)
         if status not in (200, 201):
             if method == "POST":
                 self._count = None

@@ -133,7 +133,9 @@ class ServerProcess:
         return self.process.wait(SHUTDOWN_S)
 
     def kill(self) -> None:
-        """Ends all processes."""
+        """Ends all processes, if there are any."""
+        if self._process is None:
+            return
         # The session holds what was started here, and its workers, alone.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
