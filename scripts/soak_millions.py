@@ -14,6 +14,7 @@ wrong, if the log has something unplanned, or if memory, tasks or file descripto
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import multiprocessing
 import os
@@ -70,10 +71,12 @@ class Soak:
 
     def run(self) -> None:
         """Runs the load and takes all measurements."""
-        warm_up = Clients(self.served.port, self.options, self.options.warm_up, seed=-1)
+        options = self.options
+        # With other ids than any load has.
+        warm_up = Clients(self.served.port, options, options.warm_up, seed=options.seed + MILLION)
         warm_up.run_to_end(STOP_S)
         self.before = self._settled(None)
-        clients = Clients(self.served.port, self.options, self.options.requests)
+        clients = Clients(self.served.port, options, options.requests, seed=options.seed)
         self._watch(clients)
         self.after = self._settled(self.before)
         self.wrong_count, self.wrong = clients.wrong_count, clients.wrong
@@ -98,6 +101,7 @@ class Soak:
                 print(self._progress(clients), flush=True)
             if self.seconds > self.options.seconds:
                 clients.stop()
+                break
         clients.run_to_end(STOP_S)
 
     def _progress(self, clients: Clients) -> str:
@@ -241,22 +245,18 @@ class Clients:
         port: The port of the server.
         options: The options of the command.
         requests: How many requests all of them send.
-        seed: The seed; None takes that of the options.
+        seed: The seed.
     """
 
-    def __init__(
-        self, port: int, options: argparse.Namespace, requests: int, *, seed: int | None = None
-    ) -> None:
+    def __init__(self, port: int, options: argparse.Namespace, requests: int, *, seed: int) -> None:
         spawn = multiprocessing.get_context("spawn")
         self._tallies: dict[int, millions_client.Tally] = {}
         self._channels = {}
         self._processes = []
         count = options.clients
-        seed = options.seed if seed is None else seed
         for number in range(count):
             share = requests // count + (number < requests % count)
             channel, other_end = spawn.Pipe()
-            # Each has a row of ids of its own, whatever the next seed is.
             arguments = (port, share, options.connections, options.depth, seed * 1000 + number)
             process = spawn.Process(
                 target=millions_client.main, args=(other_end, *arguments), daemon=True
@@ -305,7 +305,8 @@ class Clients:
     def stop(self) -> None:
         """Tells them to send no more."""
         for channel in self._channels.values():
-            channel.send("stop")
+            with contextlib.suppress(OSError):  # it has just ended
+                channel.send("stop")
 
     def run_to_end(self, limit_s: float) -> None:
         """Waits until all have ended, and kills those that haven't by then."""
