@@ -30,6 +30,7 @@ READMES = (
     "README.md",
     "examples/bookshelf/README.md",
     "examples/chat/README.md",
+    "examples/scaling/README.md",
     "examples/site/README.md",
     *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("packages/*/README.md")),
 )

@@ -34,8 +34,13 @@ IMPORTED = (
     "granian",
     "hypercorn",
     "mangum",
+    "procrastinate",
+    "psycopg[binary]",
     "pydantic",
+    "redis",
     "starlette",
+    "taskiq",
+    "taskiq-redis",
 )
 
 

@@ -56,24 +56,28 @@ def missing() -> str | None:
     return None
 
 
-class Nginx:
-    """Serves a folder while it is entered, without any rights.
+class NginxProcess:
+    """Runs nginx while it is entered, without any rights.
 
     Args:
-        folder: The folder to serve, which everyone can read.
-        own: An empty folder that everyone can enter.
-
-    Attributes:
+        config: The configuration, which listens on `port` of the loopback interface.
         port: The port.
+        own: A folder that everyone can enter, where it runs.
     """
 
-    def __init__(self, folder: Path, own: Path) -> None:
-        self.port = free_port()
+    def __init__(self, config: str, port: int, own: Path) -> None:
+        self.port = port
         self._own = own
-        config = own / "nginx.conf"
-        config.write_text(CONFIG.format(own=own, port=self.port, folder=folder))
-        self._command = ["nginx", "-p", str(own), "-c", str(config)]
+        file = own / "nginx.conf"
+        file.write_text(config)
+        self._command = ["nginx", "-p", str(own), "-c", str(file)]
         self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """The process."""
+        assert self._process is not None
+        return self._process
 
     def __enter__(self) -> Self:
         user: dict[str, Any] = {}
@@ -101,6 +105,21 @@ class Nginx:
         self._end()
 
     def _end(self) -> None:
-        assert self._process is not None
-        self._process.terminate()
-        self._process.wait(STARTUP_S)
+        self.process.terminate()
+        self.process.wait(STARTUP_S)
+
+
+class Nginx(NginxProcess):
+    """Serves a folder.
+
+    Args:
+        folder: The folder to serve, which everyone can read.
+        own: An empty folder that everyone can enter.
+
+    Attributes:
+        port: The port.
+    """
+
+    def __init__(self, folder: Path, own: Path) -> None:
+        port = free_port()
+        super().__init__(CONFIG.format(own=own, port=port, folder=folder), port, own)

@@ -32,11 +32,15 @@ class RedisServer:
     Args:
         folder: Where it runs.
         is_stand_in: Whether it is a program of this folder, which any machine can run.
+        is_durable: Whether it has its data again when it is started again.
     """
 
-    def __init__(self, folder: Path, *, is_stand_in: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, is_stand_in: bool = False, is_durable: bool = False
+    ) -> None:
         self._folder = folder
         self._is_stand_in = is_stand_in
+        self._is_durable = is_durable
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = int(free.getsockname()[1])
@@ -52,6 +56,7 @@ class RedisServer:
         else:
             command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1"]
             command += ["--save", "", "--dir", str(self._folder)]
+            command += ["--appendonly", "yes"] if self._is_durable else []
             # It needs no rights of anybody.
             if os.geteuid() == 0:
                 user = {"user": NOBODY, "group": NOBODY}

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,32 +22,41 @@ STARTUP_S = 30.0
 SHUTDOWN_S = 20.0
 
 
-class ServedApp:
-    """Serves an app of this folder while it is entered; the process and its workers end with it.
+class ServerProcess:
+    """Runs a server while it is entered; the process and its workers end with it.
 
     Args:
-        server: One of `servers.SERVERS`.
-        target: The app, as `module:name`.
+        command: The command, which listens on `port` of the loopback interface.
+        port: The port.
         log: Where the server's output goes.
-        options: Further options of the server.
-
-    Attributes:
-        port: The port on the loopback interface.
+        folder: Where it runs.
+        environment: Variables beside those of this process.
     """
 
-    def __init__(self, server: str, target: str, log: Path, *options: str) -> None:
-        self.server = server
+    def __init__(
+        self,
+        command: Sequence[str],
+        port: int,
+        log: Path,
+        *,
+        folder: Path = HERE,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.log = log
-        self.port = free_port()
-        self._command = [*servers.command(server, target, self.port), *options]
+        self.port = port
+        self._command = command
+        self._folder = folder
+        self._environment = environment or {}
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        with self.log.open("wb") as log:
+        defaults = {"PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        # Behind what it wrote before, if it is started again.
+        with self.log.open("wb" if self._process is None else "ab") as log:
             self._process = subprocess.Popen(
                 self._command,
-                cwd=HERE,
-                env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+                cwd=self._folder,
+                env={**os.environ, **defaults, **self._environment},
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -75,7 +85,7 @@ class ServedApp:
                 time.sleep(0.05)
             else:
                 return
-        raise RuntimeError(f"{self.server} did not start:\n{self.printed()}")
+        raise RuntimeError(f"{self._command} did not start:\n{self.printed()}")
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
@@ -117,14 +127,35 @@ class ServedApp:
         """How many file descriptors all processes have."""
         return sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in self.pids())
 
-    def stop(self) -> int:
-        """Asks the server to end; gives its exit code."""
-        self.process.send_signal(signal.SIGINT)
+    def stop(self, number: int = signal.SIGINT) -> int:
+        """Asks the server to end, by a signal; gives its exit code."""
+        self.process.send_signal(number)
         return self.process.wait(SHUTDOWN_S)
 
     def kill(self) -> None:
-        """Ends all processes."""
+        """Ends all processes, if there are any."""
+        if self._process is None:
+            return
         # The session holds what was started here, and its workers, alone.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(SHUTDOWN_S)
+
+
+class ServedApp(ServerProcess):
+    """Serves an app of this folder.
+
+    Args:
+        server: One of `servers.SERVERS`.
+        target: The app, as `module:name`.
+        log: Where the server's output goes.
+        options: Further options of the server.
+
+    Attributes:
+        port: The port on the loopback interface.
+    """
+
+    def __init__(self, server: str, target: str, log: Path, *options: str) -> None:
+        port = free_port()
+        super().__init__([*servers.command(server, target, port), *options], port, log)
+        self.server = server

@@ -126,6 +126,55 @@ def test_killed_process_is_replaced_and_no_request_lost(
     assert process.end() == 0
 
 
+def is_refused(port: int) -> bool:
+    """Whether nobody listens at a port."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_connections_are_refused_until_the_app_has_started(
+    workers: str, kit: Callable[..., Any], app_file: Path, tmp_path: Path
+) -> None:
+    """So that a proxy sends requests elsewhere, and none waits for the start."""
+    waiting = """    Path("starting").touch()
+    while not Path("go").exists(): await asyncio.sleep(0.01)
+    yield {"up\""""
+    app_file.write_text(APP.replace('    yield {"up"', waiting))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = kit("serve", "app.py", "--workers", workers, "--port", str(port))
+    process.wait_until((tmp_path / "starting").exists)
+    assert is_refused(port)
+    (tmp_path / "go").touch()
+    process.address()
+    assert process.get().isdigit()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_connections_are_refused_while_it_finishes_what_it_began(
+    workers: str, kit: Callable[..., Any], app_file: Path, tmp_path: Path
+) -> None:
+    """So that a proxy sends requests elsewhere, and none waits for what nobody accepts."""
+    waiting = 'while not Path("go").exists(): await asyncio.sleep(0.01)'
+    app_file.write_text(APP.replace("await asyncio.sleep(0.8)", waiting))
+    process = kit("serve", "app.py", "--workers", workers, "--port", "0")
+    port = int(process.address().rpartition(":")[2])
+    with ThreadPoolExecutor(1) as threads:
+        answer = threads.submit(process.get, "/slow/0")
+        process.wait_until((tmp_path / "begun-0").exists)
+        process.process.send_signal(signal.SIGTERM)
+        process.wait_until(lambda: is_refused(port))
+        assert not answer.done()
+        (tmp_path / "go").touch()
+        assert answer.result() == "done"
+    assert process.end() == 0
+
+
 @pytest.mark.parametrize(
     ("source", "code", "text"),
     [

@@ -21,15 +21,17 @@ _FOR_ALL = 0o666
 _PROBE_S = 1
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, *, accepts: bool = True) -> socket.socket:
     """Opens a listening socket.
 
     Args:
         host: Name or address.
         port: Port; 0 for any free one.
+        accepts: Whether it listens at once. If not, the address is taken, but connections are
+            refused until a server listens.
 
     Returns:
-        The socket, bound and listening.
+        The socket, bound.
 
     Raises:
         ClickException: If that fails; the text says why and what to do.
@@ -40,7 +42,8 @@ def listen(host: str, port: int) -> socket.socket:
         if sys.platform != "win32":  # there it would let two servers share the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-        listener.listen(_BACKLOG)
+        if accepts:
+            listener.listen(_BACKLOG)
     except (OSError, UnicodeError) as error:
         listener.close()
         raise click.ClickException(_why(error, host, port)) from error

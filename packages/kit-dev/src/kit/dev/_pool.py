@@ -38,7 +38,7 @@ class Pool:
         self._has_started = False
 
     def run(self, on_start: Callable[[], object]) -> int:
-        """Keeps the processes running until SIGINT or SIGTERM.
+        """Keeps the processes running until SIGINT or SIGTERM; closes the socket then.
 
         Args:
             on_start: Called once all of them answer requests.
@@ -60,6 +60,9 @@ class Pool:
                         self._has_started = True
                         on_start()
             finally:
+                # Or it would be open until the last worker has ended, and clients would connect to
+                # what nobody accepts any more; a proxy sends them elsewhere when they are refused.
+                self._listener.close()
                 end_all(self._workers, signals)
         return code or self._code_at_end(signals.received)
 

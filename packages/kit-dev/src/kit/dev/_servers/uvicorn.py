@@ -52,7 +52,8 @@ def _listening(host: str, port: int, uds: Path | None) -> Iterator[tuple[socket.
         with listen_at(uds) as listener:
             yield listener, f"unix:{uds}"
     else:
-        with listen(host, port) as listener:
+        # uvicorn listens when the app has started; until then a proxy asks another machine.
+        with listen(host, port, accepts=False) as listener:
             yield listener, shown_address(host, listener)
 
 
