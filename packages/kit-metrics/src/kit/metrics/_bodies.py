@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""The sizes of bodies."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable
+from typing import Any
+
+from kit.interface import Context, Response
+
+__all__ = ("CountedBody", "content_length", "count_stream", "whole_size")
+
+# SPEC: RFC 9110 sections 15.2, 15.3.5 and 15.4.5.
+_WITHOUT_BODY = frozenset((101, 204, 304))
+
+
+class CountedBody:
+    """A streamed body that counts its bytes as they are read.
+
+    Not an async generator: closing one that hasn't begun would not close the body.
+
+    Args:
+        body: The body.
+
+    Attributes:
+        size: Number of bytes so far.
+    """
+
+    __slots__ = ("_body", "_chunks", "size")
+
+    def __init__(self, body: AsyncIterable[bytes]) -> None:
+        self._body = body
+        self._chunks = body.__aiter__()
+        self.size = 0
+
+    def __aiter__(self) -> CountedBody:
+        return self
+
+    async def __anext__(self) -> bytes:
+        chunk = await self._chunks.__anext__()
+        self.size += len(chunk)
+        return chunk
+
+    async def aclose(self) -> None:
+        """Closes the body."""
+        close: Any = getattr(self._body, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def whole_size(body: bytes | None, response: Response, method: str) -> int:
+    """Returns how many bytes of a body in memory are sent.
+
+    Args:
+        body: The body.
+        response: The response.
+        method: The method of the request: the response to HEAD has no body.
+    """
+    if body is None or method == "HEAD" or response.status in _WITHOUT_BODY:
+        return 0
+    return len(body)
+
+
+def count_stream(c: Context[Any, Any], body: AsyncIterable[bytes]) -> CountedBody | None:
+    """Has the streamed body of the response counted.
+
+    Args:
+        c: The context.
+        body: The body of its response.
+
+    Returns:
+        What counts; None if the server is to send a file by its path: the file is not read here.
+    """
+    response = c.res
+    length = response.headers.get("content-length")
+    if length is not None:
+        extensions = (c.req.raw.scope or {}).get("extensions") or {}
+        if "http.response.pathsend" in extensions:
+            return None
+    counted = CountedBody(body)
+    c.res = response.replace(body=counted)
+    if length is not None:
+        c.header("content-length", length)
+    return counted
+
+
+def content_length(declared: str | None) -> int | None:
+    """Returns the number of a Content-Length header, or None if it isn't one."""
+    if declared is None or not (declared.isdigit() and declared.isascii()):
+        return None
+    return int(declared[:18])
