@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterable
 from typing import Any
 
-from kit.interface import Context, Response
+from kit.interface import Context
 
-__all__ = ("CountedBody", "content_length", "count_stream", "whole_size")
+__all__ = ("CountedBody", "content_length", "count_stream", "sent_size", "whole_size")
 
 # SPEC: RFC 9110 sections 15.2, 15.3.5 and 15.4.5.
 _WITHOUT_BODY = frozenset((101, 204, 304))
@@ -48,15 +48,15 @@ class CountedBody:
             await close()
 
 
-def whole_size(body: bytes | None, response: Response, method: str) -> int:
+def whole_size(body: bytes | None, status: int, method: str) -> int:
     """Returns how many bytes of a body in memory are sent.
 
     Args:
         body: The body.
-        response: The response.
+        status: The status of the response.
         method: The method of the request: the response to HEAD has no body.
     """
-    if body is None or method == "HEAD" or response.status in _WITHOUT_BODY:
+    if body is None or method == "HEAD" or status in _WITHOUT_BODY:
         return 0
     return len(body)
 
@@ -82,6 +82,20 @@ def count_stream(c: Context[Any, Any], body: AsyncIterable[bytes]) -> CountedBod
     if length is not None:
         c.header("content-length", length)
     return counted
+
+
+def sent_size(c: Context[Any, Any], counted: CountedBody | None) -> int:
+    """Returns how many bytes of a streamed body were sent.
+
+    Args:
+        c: The context.
+        counted: What `count_stream` returned.
+    """
+    if counted is not None:
+        return counted.size
+    if c.req.method == "HEAD":
+        return 0
+    return content_length(c.res.headers.get("content-length")) or 0
 
 
 def content_length(declared: str | None) -> int | None:

@@ -94,7 +94,7 @@ def _prefers_openmetrics(accept: str | None) -> bool:
             return False
         kind = each.type.lower()
         if kind == _OPENMETRICS:
-            # Prometheus asks for several versions. 0.0.1 differs from 1.0.0 in nothing that is here.
+            # Prometheus asks for several versions; 0.0.1 is read like 1.0.0.
             if each.params.get("version", "1.0.0") in ("1.0.0", "0.0.1"):
                 return True
         elif kind in ("text/plain", "text/*", "*/*"):
@@ -109,7 +109,9 @@ def _render(
     if folder is not None:
         registries = (_of_all_processes(folder),)
     chosen: Any = _Chosen(registries, names)
-    data: bytes = openmetrics.generate_latest(chosen) if wants_openmetrics else generate_latest(chosen)
+    data: bytes = (
+        openmetrics.generate_latest(chosen) if wants_openmetrics else generate_latest(chosen)
+    )
     return data
 
 
@@ -131,22 +133,24 @@ class _Chosen:
 
 
 def _of_all_processes(folder: str) -> CollectorRegistry:
-    from prometheus_client.multiprocess import MultiProcessCollector
+    from prometheus_client import multiprocess
 
     _forget_dead_processes(folder)
     registry = CollectorRegistry()
-    MultiProcessCollector(registry, folder)
+    collect: Any = multiprocess.MultiProcessCollector
+    collect(registry, folder)
     return registry
 
 
 def _forget_dead_processes(folder: str) -> None:
     """Removes the gauges of processes that have ended: few servers tell when a worker does."""
-    from prometheus_client.multiprocess import mark_process_dead
+    from prometheus_client import multiprocess
 
+    forget: Any = multiprocess.mark_process_dead
     found = (_LIVE_FILE.fullmatch(each.name) for each in Path(folder).glob("gauge_live*.db"))
     for pid in {int(match[1]) for match in found if match}:
         if not _is_alive(pid):
-            mark_process_dead(pid, folder)
+            forget(pid, folder)
 
 
 def _is_alive(pid: int) -> bool:

@@ -10,14 +10,37 @@ from weakref import WeakKeyDictionary
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary
 
-__all__ = ("LABELS", "Exemplar", "Instruments", "Series", "instruments_of", "multiprocess_folder")
+from kit.interface import Context
+
+from ._bodies import content_length
+
+__all__ = (
+    "LABELS",
+    "OTHER",
+    "UNMATCHED",
+    "Exemplar",
+    "Place",
+    "instruments_of",
+    "multiprocess_folder",
+)
 
 LABELS = ("method", "route", "status")
 """The labels that every metric of finished requests has."""
 
+OTHER = "_OTHER"
+"""The value of a label that stands for all values that aren't told apart."""
+
+UNMATCHED = "unmatched"
+"""The label of requests that no route is for."""
+
 Exemplar: TypeAlias = Mapping[str, str] | None
 """Labels of an exemplar, such as the id of a trace."""
 
+# SPEC: RFC 9110 section 9.3 and RFC 5789.
+_METHODS = frozenset(
+    ("CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE")
+)
+_EVERYWHERE = frozenset(("*", "/*"))
 _MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 
 
@@ -30,16 +53,81 @@ class Series(NamedTuple):
     """The time series of one combination of labels: the methods that count.
 
     Attributes:
-        count: Counts a request.
+        add: Counts a request.
         observe_duration: Takes the duration in seconds.
         observe_request: Takes the size of the request's body in bytes.
         observe_response: Takes the size of the response's body in bytes.
     """
 
-    count: Callable[..., None]
+    add: Callable[..., None]
     observe_duration: Callable[..., None]
     observe_request: Callable[[float], None]
     observe_response: Callable[[float], None]
+
+
+class Place:
+    """The requests of one method for one route.
+
+    Args:
+        instruments: The metrics.
+        method: The method, as a label.
+        route: The pattern of the route, or `UNMATCHED`.
+
+    Attributes:
+        begin: Counts a request as in progress.
+    """
+
+    __slots__ = ("_finish", "_instruments", "_method", "_route", "_series", "begin")
+
+    def __init__(self, instruments: Instruments, method: str, route: str) -> None:
+        self._instruments = instruments
+        self._method = method
+        self._route = route
+        # PERF: a lookup here takes a quarter of the time of `labels()`. There are as many entries
+        # as combinations of labels, which the metrics keep anyway.
+        self._series: dict[int | tuple[int, tuple[str, ...]], Series] = {}
+        gauge = instruments.in_progress.labels(method, route)
+        self.begin: Callable[[], None] = gauge.inc
+        self._finish: Callable[[], None] = gauge.dec
+
+    def end(
+        self,
+        c: Context[Any, Any],
+        status: int,
+        duration_s: float,
+        size: int,
+        extra: tuple[str, ...] = (),
+        exemplar: Exemplar = None,
+    ) -> None:
+        """Counts a request that is over.
+
+        Args:
+            c: Its context.
+            status: The status of the response.
+            duration_s: How long it took, in seconds.
+            size: Number of bytes of the body that were sent.
+            extra: The values of further labels.
+            exemplar: An exemplar for its counter and its duration.
+        """
+        self._finish()
+        place = self
+        if self._route is UNMATCHED and status != 404:
+            place = self._instruments.place(self._method, _answered_by(c))
+        series = place._series.get((status, extra) if extra else status)
+        if series is None:
+            series = place._new_series(status, extra)
+        series.add(1, exemplar)
+        series.observe_duration(duration_s, exemplar)
+        received = content_length(c.req.header("content-length"))
+        if received is not None:
+            series.observe_request(received)
+        series.observe_response(size)
+
+    def _new_series(self, status: int, extra: tuple[str, ...]) -> Series:
+        values = (self._method, self._route, str(status), *extra)
+        series = self._instruments.series(values)
+        self._series[(status, extra) if extra else status] = series
+        return series
 
 
 class Instruments:
@@ -57,6 +145,8 @@ class Instruments:
     Attributes:
         labels: The same.
         buckets: The same.
+        in_progress: The gauge of requests in progress, by method and route.
+        places: What `place` returned, by method and route.
     """
 
     def __init__(
@@ -91,7 +181,7 @@ class Instruments:
             self._response_sizes = make(
                 Summary, "response_size_bytes", "Sizes of response bodies, in bytes.", names
             )
-            self._in_progress = make(
+            self.in_progress = make(
                 Gauge,
                 "requests_in_progress",
                 "Requests that are being answered.",
@@ -106,30 +196,24 @@ class Instruments:
                 f"metrics(registry=..., prefix={prefix!r}) can't be used: the registry has "
                 "metrics of these names already, which something else registered"
             ) from error
-        # PERF: a lookup here takes a quarter of the time of `labels()`. Each has as many entries as
-        # there are combinations of labels, which the metrics keep anyway.
-        self._series: dict[tuple[str, ...], Series] = {}
-        self._gauges: dict[tuple[str, str], Gauge] = {}
+        self.places: dict[tuple[str, str], Place] = {}
 
     def series(self, values: tuple[str, ...]) -> Series:
         """Returns the time series of some values of the labels."""
-        series = self._series.get(values)
-        if series is None:
-            series = self._series[values] = Series(
-                self._requests.labels(*values).inc,
-                self._durations.labels(*values).observe,
-                self._request_sizes.labels(*values).observe,
-                self._response_sizes.labels(*values).observe,
-            )
-        return series
+        return Series(
+            self._requests.labels(*values).inc,
+            self._durations.labels(*values).observe,
+            self._request_sizes.labels(*values).observe,
+            self._response_sizes.labels(*values).observe,
+        )
 
-    def in_progress(self, method: str, route: str) -> Gauge:
-        """Returns the gauge of the requests in progress."""
-        gauge = self._gauges.get((method, route))
-        if gauge is None:
-            made: Gauge = self._in_progress.labels(method, route)
-            gauge = self._gauges[method, route] = made
-        return gauge
+    def place(self, method: str, route: str) -> Place:
+        """Returns the requests of a method for a route; `places` has those of standard methods."""
+        label = method if method in _METHODS else OTHER
+        place = self.places.get((label, route))
+        if place is None:
+            place = self.places[label, route] = Place(self, label, route)
+        return place
 
 
 _known: WeakKeyDictionary[CollectorRegistry, dict[str, Instruments]] = WeakKeyDictionary()
@@ -167,3 +251,9 @@ def instruments_of(
             "labels or buckets: use the same ones, or give this one another prefix or registry"
         )
     return found
+
+
+def _answered_by(c: Context[Any, Any]) -> str:
+    """Returns the pattern of the middleware that answered, unless it is for all paths."""
+    pattern = c.matched_routes[c.req.route_index].path
+    return UNMATCHED if pattern in _EVERYWHERE else pattern

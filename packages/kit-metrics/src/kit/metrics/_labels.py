@@ -12,12 +12,9 @@ from kit.interface import Context
 from kit.interface.calls import call
 from kit.interface.options import OptionChecks
 
-from ._instruments import LABELS, Exemplar
+from ._instruments import LABELS, OTHER, Exemplar
 
-__all__ = ("OTHER", "ExtraLabels", "check_labels", "exemplar_of", "exemplar_source")
-
-OTHER = "_OTHER"
-"""The value of a label that stands for all values that aren't told apart."""
+__all__ = ("ExtraLabels", "check_labels", "exemplar_of", "exemplar_source")
 
 _NAME = r"(?!__)[A-Za-z_][A-Za-z0-9_]*"
 # The first two are labels of histograms and summaries.

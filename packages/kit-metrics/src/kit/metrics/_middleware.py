@@ -10,33 +10,27 @@ from typing import Any, TypeAlias
 
 from prometheus_client import REGISTRY, CollectorRegistry, Histogram
 
-from kit.interface import AsyncMiddleware, Context, Next, Response
+from kit.interface import AsyncMiddleware, Context, Exit, Next, Response
 from kit.interface.options import OptionChecks
 from kit.route import endpoint
 
-from ._bodies import CountedBody, content_length, count_stream, whole_size
+from ._bodies import count_stream, sent_size, whole_size
 from ._exposition import check_registry, handler_for
-from ._instruments import Exemplar, Instruments, instruments_of
-from ._labels import OTHER, ExtraLabels, check_labels, exemplar_of, exemplar_source
+from ._instruments import UNMATCHED, Place, instruments_of
+from ._labels import ExtraLabels, check_labels, exemplar_of, exemplar_source
 
 __all__ = ("metrics",)
 
 # Any lets a function annotate its context as the core's own class.
-Label: TypeAlias = Callable[[Any], str | None | Awaitable[str | None]]
+Label: TypeAlias = Callable[[Any], str | Awaitable[str | None] | None]
 """Returns the value of a label: `def label(c)`, plain or async."""
 ExemplarSource: TypeAlias = Callable[
-    [Any], Mapping[str, str] | None | Awaitable[Mapping[str, str] | None]
+    [Any], Mapping[str, str] | Awaitable[Mapping[str, str] | None] | None
 ]
 """Returns the labels of an exemplar: `def exemplar(c)`, plain or async."""
 
-# SPEC: RFC 9110 section 9.3 and RFC 5789.
-_METHODS = frozenset(
-    ("CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE")
-)
-_UNMATCHED = "unmatched"
-_EVERYWHERE = frozenset(("*", "/*"))
 # That of a request which was cancelled before there was a response, as nginx logs it.
-_CANCELLED = "499"
+_CANCELLED = 499
 _DEFAULT_BUCKETS = Histogram.DEFAULT_BUCKETS[:-1]
 
 
@@ -96,22 +90,44 @@ def metrics(
     check.number("max_label_values", max_label_values, least=1)
     own = CollectorRegistry() if registry is None else registry
     extra = ExtraLabels(check_labels(check, labels), max_label_values)
-    exemplar = exemplar_source(check, exemplars)
+    find_exemplar = exemplar_source(check, exemplars)
+    is_simple = not extra.names and find_exemplar is None
     excluded = frozenset(check.texts("exclude", exclude))
     bounds = _checked_buckets(check, buckets)
     instruments = instruments_of(own, prefix, extra.names, bounds)
     answer = handler_for(own, REGISTRY) if registry is None else handler_for(own)
 
+    places = instruments.places
+    measure = _Measure(extra, find_exemplar)
+
     async def metrics(c: Context[Any, Any], next: Next) -> Response | None:
         req = c.req
-        if req.path == path and req.method in ("GET", "HEAD"):
+        method = req.method
+        if req.path == path and method in ("GET", "HEAD"):
             return await answer(c)
         found = endpoint(c)
-        route = _UNMATCHED if found is None else found.path
+        route = UNMATCHED if found is None else found.path
         if excluded and (route in excluded or req.path in excluded):
             await next()
             return None
-        await _Measured(instruments, extra, exemplar, req.method, route).run(c, next)
+        place = places.get((method, route)) or instruments.place(method, route)
+        place.begin()
+        start = perf_counter()
+        try:
+            await next()
+        except BaseException:
+            # An exit runs to its end, even though the request is cancelled.
+            c.add_exit(measure.cancelled(c, place, start))
+            raise
+        if is_simple and c.finalized:
+            response = c.res
+            body = response.body
+            if isinstance(body, bytes):
+                # PERF: nearly every request.
+                size = whole_size(body, response.status, method)
+                place.end(c, response.status, perf_counter() - start, size)
+                return None
+        await measure.rest(c, place, start)
         return None
 
     return metrics
@@ -126,110 +142,46 @@ def _checked_buckets(check: OptionChecks, buckets: Any) -> tuple[float, ...]:
     return tuple(map(float, bounds))
 
 
-class _Measured:
-    """A request that is measured.
+class _Measure:
+    """Counts requests that take more than the shortest way.
 
     Args:
-        instruments: The metrics.
         extra: The labels of the app.
         find_exemplar: What returns the exemplar.
-        method: The method of the request.
-        route: The pattern of its route.
     """
 
-    __slots__ = (
-        "_exemplar",
-        "_extra",
-        "_find_exemplar",
-        "_gauge",
-        "_instruments",
-        "_method",
-        "_route",
-        "_start",
-    )
-
-    def __init__(
-        self,
-        instruments: Instruments,
-        extra: ExtraLabels,
-        find_exemplar: Callable[[Any], Any] | None,
-        method: str,
-        route: str,
-    ) -> None:
-        self._instruments = instruments
+    def __init__(self, extra: ExtraLabels, find_exemplar: Callable[[Any], Any] | None) -> None:
         self._extra = extra
         self._find_exemplar = find_exemplar
-        self._exemplar: Exemplar = None
-        self._method = method if method in _METHODS else OTHER
-        self._route = route
-        self._gauge = instruments.in_progress(self._method, route)
 
-    async def run(self, c: Context[Any, Any], next: Next) -> None:
-        """Runs what comes after the middleware, and measures it."""
-        self._gauge.inc()
-        self._start = perf_counter()
-        try:
-            await next()
-        except BaseException:
-            # An exit runs to its end, even though the request is cancelled.
-            c.add_exit(self._exit(c, _CANCELLED, None))
-            raise
+    def cancelled(self, c: Context[Any, Any], place: Place, start: float) -> Exit:
+        """Returns an exit that counts a request which was cancelled."""
+
+        async def cancelled(error: BaseException | None) -> None:
+            duration = perf_counter() - start
+            place.end(c, _CANCELLED, duration, 0, await self._extra.values(c))
+
+        return cancelled
+
+    async def rest(self, c: Context[Any, Any], place: Place, start: float) -> None:
+        """Counts a request that has a response, now or when its streamed body has been sent."""
+        exemplar = None
         if self._find_exemplar is not None:
             # Now, since a streamed body is sent outside of the span of the request.
-            self._exemplar = await exemplar_of(self._find_exemplar, c)
+            exemplar = await exemplar_of(self._find_exemplar, c)
         response = c.res
         body = response.body
         if body is None or isinstance(body, bytes):
-            status = str(response.status) if c.finalized else "500"  # no response is an error
-            await self._end(c, status, whole_size(body, response, self._method))
-        else:
-            c.add_exit(self._exit(c, None, count_stream(c, body)))
+            duration = perf_counter() - start
+            status = response.status if c.finalized else 500  # no response is an error
+            size = whole_size(body, status, c.req.method)
+            place.end(c, status, duration, size, await self._extra.values(c), exemplar)
+            return
+        counted = count_stream(c, body)
 
-    def _exit(
-        self, c: Context[Any, Any], status: str | None, counted: CountedBody | None
-    ) -> Callable[[BaseException | None], Awaitable[object]]:
-        async def end(error: BaseException | None) -> None:
-            response = c.res
-            if status is not None:
-                await self._end(c, status, 0)
-                return
-            size = 0
-            if counted is not None:
-                size = counted.size
-            elif self._method != "HEAD":
-                size = content_length(response.headers.get("content-length")) or 0
-            await self._end(c, str(response.status), size)
+        async def sent(error: BaseException | None) -> None:
+            duration = perf_counter() - start
+            size = sent_size(c, counted)
+            place.end(c, c.res.status, duration, size, await self._extra.values(c), exemplar)
 
-        return end
-
-    async def _end(self, c: Context[Any, Any], status: str, size: int) -> None:
-        duration = perf_counter() - self._start
-        self._gauge.dec()
-        route = self._route
-        if route is _UNMATCHED and status != "404":
-            route = _answered_by(c)
-        values = (self._method, route, status)
-        if self._extra.names:
-            values += await self._extra.values(c)
-        series = self._instruments.series(values)
-        if self._exemplar is None:
-            series.count()
-            series.observe_duration(duration)
-        else:
-            series.count(1, self._exemplar)
-            series.observe_duration(duration, self._exemplar)
-        received = c.req.header("content-length")
-        if received is not None:
-            length = content_length(received)
-            if length is not None:
-                series.observe_request(length)
-        elif c.req.header("transfer-encoding") is None:
-            series.observe_request(0)
-        series.observe_response(size)
-
-
-def _answered_by(c: Context[Any, Any]) -> str:
-    """Returns the pattern of the middleware that answered, unless it is for all paths."""
-    routes = c.matched_routes
-    pattern = routes[c.req.route_index].path
-    return _UNMATCHED if pattern in _EVERYWHERE else pattern
+        c.add_exit(sent)
