@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Liveness, readiness and startup probes for the Kit web framework."""
+"""Probes of an app's health: whether it lives, is ready, and has started."""
 
-from ._middleware import health
+from ._middleware import Health, health
 
-__all__ = ("health",)
+__all__ = ("Health", "health")
