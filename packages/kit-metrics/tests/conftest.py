@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs async tests on asyncio and on trio."""
+"""Runs async tests on asyncio and on trio, and reads values of a registry."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
+from prometheus_client import CollectorRegistry
 
 # Far more than any test takes: it only turns a hang into a failure.
 LIMIT_S = 30.0
@@ -25,3 +26,26 @@ def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
         return anyio.run(bounded, backend=request.param)
 
     return run
+
+
+@pytest.fixture
+def registry() -> CollectorRegistry:
+    """A registry of the test's own."""
+    return CollectorRegistry()
+
+
+@pytest.fixture
+def counted(registry: CollectorRegistry) -> Callable[..., dict[tuple[str, ...], float]]:
+    """Returns the samples of a name: values of labels to the value."""
+
+    def counted(
+        name: str = "http_requests_total", labels: tuple[str, ...] = ("method", "route", "status")
+    ) -> dict[tuple[str, ...], float]:
+        return {
+            tuple(sample.labels[label] for label in labels): sample.value
+            for metric in registry.collect()
+            for sample in metric.samples
+            if sample.name == name
+        }
+
+    return counted

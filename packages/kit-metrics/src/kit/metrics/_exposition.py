@@ -15,7 +15,7 @@ from prometheus_client import (
     REGISTRY,
     CollectorRegistry,
     Metric,
-    generate_latest,
+    exposition,
 )
 from prometheus_client.openmetrics import exposition as openmetrics
 
@@ -108,10 +108,9 @@ def _render(
     folder = multiprocess_folder()
     if folder is not None:
         registries = (_of_all_processes(folder),)
-    chosen: Any = _Chosen(registries, names)
-    data: bytes = (
-        openmetrics.generate_latest(chosen) if wants_openmetrics else generate_latest(chosen)
-    )
+    chosen = _Chosen(registries, names)
+    encode: Any = openmetrics if wants_openmetrics else exposition
+    data: bytes = encode.generate_latest(chosen)
     return data
 
 
