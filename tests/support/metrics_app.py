@@ -10,7 +10,7 @@ import anyio
 
 from kit import Context, Kit, Response
 from kit.metrics import metrics
-from kit.websocket import upgrade_websocket
+from kit.websocket import WebSocket, upgrade_websocket
 
 app = Kit()
 app.use(metrics())
@@ -34,10 +34,9 @@ async def wait(c: Context) -> Response:
     return c.body(pid_and_nothing_else())
 
 
+@app.get("/echo")
 @upgrade_websocket
-async def echo(ws) -> None:
+async def echo(c: Context, ws: WebSocket) -> None:
+    """Sends each message back."""
     async for message in ws:
         await ws.send(message)
-
-
-app.get("/echo", echo)
