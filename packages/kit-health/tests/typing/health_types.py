@@ -3,10 +3,28 @@
 
 from __future__ import annotations
 
-from typing import assert_type
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, assert_type
 
-from kit.health import health
-from kit.interface import AsyncMiddleware
+from kit import Kit
+from kit.health import Health, health
 
-assert_type(health(), AsyncMiddleware)
-assert_type(health(value="two words"), AsyncMiddleware)
+
+async def database(env: Mapping[str, Any]) -> bool:
+    return bool(env["db"])
+
+
+def disk(env: Mapping[str, Any]) -> None: ...
+
+
+probes = health({"database": database, "disk": disk, "cache": lambda env: env["cache"].ping()})
+assert_type(probes, Health)
+assert_type(probes.draining, bool)
+assert_type(health(live=None, startup="/startupz", timeout=1, cache=0.5), Health)
+assert_type(health(drain_file=Path("/tmp/draining"), show_errors=True), Health)
+probes.drain()
+
+app = Kit()
+app.use(probes)
+app.use("/internal/*", health())
