@@ -399,7 +399,7 @@ def starlette_metrics() -> Pair:
 
 
 def litestar_metrics() -> Any:
-    """Metrics of requests, labelled by the patterns of routes; in a registry that all apps share."""
+    """Metrics of requests, labelled by the patterns of routes."""
     from litestar.plugins.prometheus import PrometheusConfig
 
     return [PrometheusConfig(group_path=True).middleware]
