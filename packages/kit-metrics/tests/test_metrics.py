@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -13,6 +14,7 @@ from prometheus_client import CollectorRegistry
 from kit import Context, HTTPException, Kit, Response
 from kit.interface import Next, plugins
 from kit.metrics import metrics
+from kit.serve_static import serve_static
 from kit.streaming import stream
 
 DURATIONS = "http_request_duration_seconds_count"
@@ -275,6 +277,87 @@ def test_a_handler_without_a_response_is_an_error(
     app.get("/", lambda c: None)
     assert run(app.request, "/").status == 500
     assert counted() == {("GET", "/", "500"): 1}
+
+
+def test_a_request_that_is_cancelled_while_its_label_is_found_counts_once(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Counted
+) -> None:
+    calls = []
+
+    async def label(c: Context) -> str:
+        calls.append(1)
+        if len(calls) == 1:
+            scope.cancel()
+        await anyio.lowlevel.checkpoint()
+        return "found"
+
+    app = app_with(registry, labels={"kind": label})
+    scope: Any = None
+
+    async def ask() -> None:
+        nonlocal scope
+        with anyio.CancelScope() as scope:
+            await app.request("/")
+        assert scope.cancelled_caught
+
+    run(ask)
+    labels = ("method", "route", "status", "kind")
+    assert counted(labels=labels) == {("GET", "/", "499", "found"): 1}
+    assert counted(IN_PROGRESS, PLACE) == {("GET", "/"): 0}
+
+
+def test_a_response_whose_body_was_read_is_an_error(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Counted
+) -> None:
+    async def read(c: Context) -> Response:
+        response = c.body(chunks(b"abc"))
+        await response.bytes()
+        return response
+
+    app = Kit()
+    app.use(metrics(registry=registry))
+    app.get("/", read)
+    run(app.request, "/")
+    assert counted() == {("GET", "/", "500"): 1}
+    assert counted(IN_PROGRESS, PLACE) == {("GET", "/"): 0}
+
+
+def test_on_a_server_that_sends_files_by_their_paths(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Counted, tmp_path: Path
+) -> None:
+    (tmp_path / "large.bin").write_bytes(b"x" * 1_000_000)
+    app = Kit()
+    app.use(metrics(registry=registry))
+    app.get("/large.bin", serve_static(tmp_path, pathsend=True))
+    app.get("/stream", lambda c: c.body(chunks(b"hello"), 200, {"content-length": "5"}))
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    for method, path in (("GET", "/large.bin"), ("GET", "/stream"), ("HEAD", "/stream")):
+        scope = {
+            "type": "http",
+            "method": method,
+            "scheme": "http",
+            "path": path,
+            "raw_path": path.encode(),
+            "root_path": "",
+            "query_string": b"",
+            "headers": [(b"host", b"localhost")],
+            "extensions": {"http.response.pathsend": {}},
+        }
+        run(app, scope, receive, send)
+    by_path = [each["path"] for each in sent if each["type"] == "http.response.pathsend"]
+    assert by_path == [str(tmp_path / "large.bin")]
+    assert counted(SENT) == {
+        ("GET", "/large.bin", "200"): 1_000_000,
+        ("GET", "/stream", "200"): 5,
+        ("HEAD", "/stream", "200"): 0,
+    }
 
 
 def test_in_progress_while_a_handler_runs(

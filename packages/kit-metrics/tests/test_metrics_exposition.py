@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from shutil import which
 from typing import Any
 
+import anyio
 import pytest
 from prometheus_client import REGISTRY, CollectorRegistry, Counter
 from prometheus_client.openmetrics.parser import (
@@ -18,6 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from kit import Kit
 from kit.bearer_auth import bearer_auth
 from kit.compress import compress
+from kit.interface.metadata import facts_of
 from kit.metrics import expose, metrics
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -150,6 +155,53 @@ def test_expose_without_a_registry_shows_the_global_one(run: Callable[..., Any])
     app = Kit()
     app.get("/metrics", expose())
     assert b"python_info{" in get(run, app, "/metrics")[1]
+
+
+def test_the_documents_of_an_api_leave_it_out() -> None:
+    assert facts_of(expose()).describes == {"hidden": True}
+
+
+# Two apps in a process that ends while a streamed response is in progress.
+PROCESS = """
+import asyncio, os
+from kit import Kit
+from kit.metrics import metrics
+
+async def main():
+    for _ in range(2):
+        app = Kit()
+        app.use(metrics())
+        app.get("/", lambda c: c.text("Hello"))
+        app.get("/stream", lambda c: c.body(iter([b"a"])))
+        for _ in range(3):
+            await app.request("/")
+    return await app.request("/stream")
+
+response = asyncio.run(main())
+print(os.getpid())
+"""
+
+
+@pytest.mark.once
+def test_the_sums_of_processes_that_have_ended_without_what_was_in_progress(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    pids = [
+        subprocess.run(
+            [sys.executable, "-c", PROCESS], capture_output=True, check=True, text=True, timeout=60
+        ).stdout.strip()
+        for _ in range(2)
+    ]
+    # As if one of them, with the id of this one, still ran.
+    left = tmp_path / f"gauge_livesum_{pids[0]}.db"
+    left.rename(tmp_path / f"gauge_livesum_{os.getpid()}.db")
+    app = Kit()
+    app.get("/metrics", expose())
+    body = get(anyio.run, app, "/metrics")[1].decode()
+    assert 'http_requests_total{method="GET",route="/",status="200"} 12.0\n' in body
+    assert 'http_requests_in_progress{method="GET",route="/stream"} 1.0\n' in body
+    assert not (tmp_path / f"gauge_livesum_{pids[1]}.db").exists()
 
 
 @pytest.mark.parametrize("accept", ["text/plain", OF_PROMETHEUS])

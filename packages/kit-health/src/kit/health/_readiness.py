@@ -48,11 +48,11 @@ class Readiness:
         if known is not None and monotonic() - self._ended_at < self._lifetime_s:
             return known
         under_way = self._under_way.get()
-        if under_way is not None:
-            await under_way.wait()
-            if self._outcomes is not None:
-                return self._outcomes
-        return await self._run(env)
+        if under_way is None:
+            return await self._run(env)
+        await under_way.wait()
+        known = self._outcomes
+        return await self._run(env) if known is None else known
 
     async def _run(self, env: Mapping[str, Any]) -> Mapping[str, Outcome]:
         found: dict[str, Outcome] = {}

@@ -20,7 +20,7 @@ class CountedBody:
     Not an async generator: closing one that hasn't begun would not close the body.
 
     Args:
-        body: The body.
+        body: The streamed body of a response, which can be closed.
 
     Attributes:
         size: Number of bytes so far.
@@ -28,7 +28,7 @@ class CountedBody:
 
     __slots__ = ("_body", "_chunks", "size")
 
-    def __init__(self, body: AsyncIterable[bytes]) -> None:
+    def __init__(self, body: Any) -> None:
         self._body = body
         self._chunks = body.__aiter__()
         self.size = 0
@@ -37,18 +37,16 @@ class CountedBody:
         return self
 
     async def __anext__(self) -> bytes:
-        chunk = await self._chunks.__anext__()
+        chunk: bytes = await self._chunks.__anext__()
         self.size += len(chunk)
         return chunk
 
     async def aclose(self) -> None:
         """Closes the body."""
-        close: Any = getattr(self._body, "aclose", None)
-        if close is not None:
-            await close()
+        await self._body.aclose()
 
 
-def whole_size(body: bytes | None, status: int, method: str) -> int:
+def whole_size(body: bytes, status: int, method: str) -> int:
     """Returns how many bytes of a body in memory are sent.
 
     Args:
@@ -56,7 +54,7 @@ def whole_size(body: bytes | None, status: int, method: str) -> int:
         status: The status of the response.
         method: The method of the request: the response to HEAD has no body.
     """
-    if body is None or method == "HEAD" or status in _WITHOUT_BODY:
+    if method == "HEAD" or status in _WITHOUT_BODY:
         return 0
     return len(body)
 

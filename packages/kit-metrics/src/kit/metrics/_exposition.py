@@ -29,6 +29,8 @@ __all__ = ("check_registry", "expose", "handler_for")
 
 _OPENMETRICS = "application/openmetrics-text"
 _OPENMETRICS_TYPE = f"{_OPENMETRICS}; version=1.0.0; charset=utf-8"
+# On Windows the signal 0 is no question, but Ctrl-C.
+_CAN_ASK = os.name == "posix"
 _LIVE_FILE = re.compile(r"gauge_live[a-z]+_(\d+)\.db")
 
 Expose = Callable[[Context[Any, Any]], Awaitable[Response]]
@@ -148,17 +150,13 @@ def _forget_dead_processes(folder: str) -> None:
     forget: Any = multiprocess.mark_process_dead
     found = (_LIVE_FILE.fullmatch(each.name) for each in Path(folder).glob("gauge_live*.db"))
     for pid in {int(match[1]) for match in found if match}:
-        if not _is_alive(pid):
+        if _CAN_ASK and not _is_alive(pid):
             forget(pid, folder)
 
 
 def _is_alive(pid: int) -> bool:
-    if os.name != "posix":
-        return True
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # of another user
-        return True
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)  # it may be of another user
     return True

@@ -115,19 +115,19 @@ def metrics(
         start = perf_counter()
         try:
             await next()
+            if is_simple and c.finalized:
+                response = c.res
+                body = response.body
+                if isinstance(body, bytes):
+                    # PERF: nearly every request.
+                    size = whole_size(body, response.status, method)
+                    place.end(c, response.status, perf_counter() - start, size)
+                    return None
+            await measure.rest(c, place, start)
         except BaseException:
             # An exit runs to its end, even though the request is cancelled.
             c.add_exit(measure.cancelled(c, place, start))
             raise
-        if is_simple and c.finalized:
-            response = c.res
-            body = response.body
-            if isinstance(body, bytes):
-                # PERF: nearly every request.
-                size = whole_size(body, response.status, method)
-                place.end(c, response.status, perf_counter() - start, size)
-                return None
-        await measure.rest(c, place, start)
         return None
 
     return metrics
@@ -171,10 +171,11 @@ class _Measure:
             exemplar = await exemplar_of(self._find_exemplar, c)
         response = c.res
         body = response.body
-        if body is None or isinstance(body, bytes):
+        if body is None or isinstance(body, bytes) or response.body_used:
             duration = perf_counter() - start
-            status = response.status if c.finalized else 500  # no response is an error
-            size = whole_size(body, status, c.req.method)
+            # No response is an error, and so is one whose body was read already.
+            status = response.status if c.finalized and not response.body_used else 500
+            size = whole_size(body, status, c.req.method) if isinstance(body, bytes) else 0
             place.end(c, status, duration, size, await self._extra.values(c), exemplar)
             return
         counted = count_stream(c, body)
