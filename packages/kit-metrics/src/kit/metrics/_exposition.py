@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,8 @@ def _forget_dead_processes(folder: str) -> None:
     found = (_LIVE_FILE.fullmatch(each.name) for each in Path(folder).glob("gauge_live*.db"))
     for pid in {int(match[1]) for match in found if match}:
         if _CAN_ASK and not _is_alive(pid):
-            forget(pid, folder)
+            with suppress(FileNotFoundError):  # another process was faster
+                forget(pid, folder)
 
 
 def _is_alive(pid: int) -> bool:
