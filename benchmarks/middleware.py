@@ -373,6 +373,45 @@ def litestar_rate_limit() -> Any:
     return [RateLimitConfig(rate_limit=("minute", 1_000_000_000)).middleware]
 
 
+def starlette_metrics() -> Pair:
+    """Metrics of requests, labelled by the patterns of routes."""
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.responses import PlainTextResponse
+    from starlette.routing import Route
+    from starlette_exporter import PrometheusMiddleware
+
+    async def text(request: Any) -> Any:
+        return PlainTextResponse("Hello, World!")
+
+    class Nothing:
+        def __init__(self, app: Any) -> None:
+            self.app = app
+
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            await self.app(scope, receive, send)
+
+    routes = [Route("/", text)]
+    return (
+        Starlette(routes=routes, middleware=[Middleware(PrometheusMiddleware)]),
+        Starlette(routes=routes, middleware=[Middleware(Nothing)]),
+    )
+
+
+def litestar_metrics() -> Any:
+    """Metrics of requests, labelled by the patterns of routes."""
+    from litestar.plugins.prometheus import PrometheusConfig
+
+    return [PrometheusConfig(group_path=True).middleware]
+
+
+def kit_health(app: Any) -> Any:
+    """Probes that are asked for at other paths."""
+    from kit.health import health
+
+    return health({"database": lambda env: None})
+
+
 def csrf_token() -> str:
     """The token that Litestar wants, as cookie and header; Kit looks at neither."""
     try:
@@ -536,6 +575,16 @@ def rows() -> tuple[Row, ...]:
         ),
         Row("pretty-json", plain, {KIT: kit(made_by("pretty_json", "pretty_json"))}),
         Row("powered-by", plain, {KIT: kit(made_by("powered_by", "powered_by"))}),
+        Row(
+            "metrics",
+            plain,
+            {
+                KIT: kit(made_by("metrics", "metrics")),
+                STARLETTE: starlette_metrics,
+                LITESTAR: litestar(middleware=litestar_metrics),
+            },
+        ),
+        Row("health, another path", plain, {KIT: kit(kit_health)}),
         Row("timing", plain, {KIT: kit(made_by("timing", "timing"))}),
         Row(
             "serve-static, no such file",

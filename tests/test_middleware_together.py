@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from kit import Context, Kit, Response
 from kit.bearer_auth import bearer_auth
@@ -17,7 +18,9 @@ from kit.cache import cache
 from kit.compress import compress
 from kit.cors import cors
 from kit.etag import etag
+from kit.health import health
 from kit.jwt import jwt, sign
+from kit.metrics import metrics
 from kit.rate_limit import rate_limit
 from kit.request_id import request_id
 from kit.secure_headers import secure_headers
@@ -98,6 +101,8 @@ def site(tmp_path: Path) -> Kit:
     (assets / "plain.js").write_bytes(SCRIPT)
     (pages / "page.html").write_text("<p>{{ text }}</p>")
     app = Kit().use(
+        health(),
+        metrics(),
         request_id(),
         timing(),
         secure_headers(),
@@ -153,6 +158,32 @@ async def ask(app: Kit, path: str, method: str = "GET", **headers: str) -> tuple
     for name in ("x-request-id", "server-timing", "ratelimit", "vary"):
         assert response.headers.has(name), (path, response.status, name)
     return response, await response.bytes()
+
+
+async def test_metrics_count_what_is_sent_and_no_probes(site: Kit) -> None:
+    assert (await site.request("/livez")).status == 200
+    sizes: dict[tuple[str, str], int] = {}
+    for path, route in (
+        ("/page", "/page"),
+        ("/page", "/page"),
+        ("/assets/plain.js", "/assets/*"),
+        ("/assets/app.3f2a9c1b.js", "/assets/*"),
+        ("/api/me", "/api/me"),
+        ("/absent", "unmatched"),
+    ):
+        response, body = await ask(site, path)
+        key = (route, str(response.status))
+        sizes[key] = sizes.get(key, 0) + len(body)
+    text = await (await site.request("/metrics")).text()
+    samples = [
+        sample for family in text_string_to_metric_families(text) for sample in family.samples
+    ]
+    assert sizes == {
+        (sample.labels["route"], sample.labels["status"]): sample.value
+        for sample in samples
+        if sample.name == "http_response_size_bytes_sum"
+    }
+    assert sum(each.value for each in samples if each.name == "http_requests_total") == 6
 
 
 async def test_a_precompressed_file_goes_through_all_middleware_as_it_is(

@@ -30,6 +30,7 @@ _COMPRESSIBLE = frozenset(
         "application/n-quads",
         "application/n-triples",
         "application/ndjson",
+        "application/openmetrics-text",
         "application/postscript",
         "application/rtf",
         "application/sql",

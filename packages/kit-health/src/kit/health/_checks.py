@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Runs one check: plain ones in a thread, for a limited time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from contextvars import copy_context
+from inspect import iscoroutinefunction
+from threading import Thread
+from time import perf_counter
+from typing import Any, NamedTuple, TypeAlias
+
+from anyio import Event, move_on_after
+
+from kit.interface.event_loops import running_trio
+
+__all__ = ("Check", "Outcome", "Probe")
+
+Check: TypeAlias = Callable[[Any], Any]
+"""`def check(env)`, plain or async: raises an exception or returns False if something is wrong."""
+
+_logger = logging.getLogger("kit.health")
+
+
+class Outcome(NamedTuple):
+    """What a check found.
+
+    Attributes:
+        duration_s: How long it took, in seconds.
+        error: What is wrong; None if all is well.
+    """
+
+    duration_s: float
+    error: str | None
+
+
+class Probe:
+    """A check with a name.
+
+    Args:
+        name: The name.
+        check: The function.
+        timeout_s: How long it may take, in seconds.
+    """
+
+    def __init__(self, name: str, check: Check, timeout_s: float) -> None:
+        self.name = name
+        self._check = check
+        self._timeout_s = timeout_s
+        self._is_async = iscoroutinefunction(check) or iscoroutinefunction(
+            getattr(check, "__call__", None)  # noqa: B004 - an object with an async __call__
+        )
+        self._is_in_thread = False
+        self._logged: str | None = None
+
+    async def run(self, env: Mapping[str, Any]) -> Outcome:
+        """Runs the check; what it raises is logged, and part of the outcome."""
+        start = perf_counter()
+        error: str | None = None
+        failure: Exception | None = None
+        with move_on_after(self._timeout_s) as scope:
+            try:
+                if await self._result(env) is False:
+                    error = "returned False"
+            except Exception as raised:
+                error, failure = repr(raised), raised
+        if scope.cancelled_caught:
+            error = f"took longer than {self._timeout_s:g} s"
+        self._log(error, failure)
+        return Outcome(perf_counter() - start, error)
+
+    async def _result(self, env: Mapping[str, Any]) -> Any:
+        if self._is_async:
+            return await self._check(env)
+        result = await self._in_thread(env)
+        # What a lambda around an async function returns.
+        return await result if hasattr(result, "__await__") else result
+
+    async def _in_thread(self, env: Mapping[str, Any]) -> Any:
+        """Calls the check in a thread of its own, unless one of an earlier call still runs.
+
+        No thread of a pool, which it might keep for ever. And a daemon, so that the process ends.
+        """
+        if self._is_in_thread:
+            raise RuntimeError("the check still runs, from an earlier probe")
+        over = Event()
+        wake = _waker(over)
+        results: list[Any] = []
+        errors: list[BaseException] = []
+
+        def call() -> None:
+            try:
+                results.append(self._check(env))
+            except BaseException as error:
+                errors.append(error)
+            finally:
+                self._is_in_thread = False
+                with suppress(RuntimeError):  # the event loop has ended
+                    wake()
+
+        self._is_in_thread = True
+        Thread(
+            target=copy_context().run, args=(call,), name=f"kit.health {self.name}", daemon=True
+        ).start()
+        await over.wait()
+        for error in errors:
+            if isinstance(error, Exception):
+                raise error
+            raise RuntimeError(f"the check raised {error!r}")  # e.g. SystemExit
+        return results[0]
+
+    def _log(self, error: str | None, failure: Exception | None) -> None:
+        """Logs what has changed since the last time."""
+        if error == self._logged:
+            return
+        if error is None:
+            _logger.info("The health check %r passes again", self.name)
+        else:
+            _logger.warning("The health check %r fails: %s", self.name, error, exc_info=failure)
+        self._logged = error
+
+
+def _waker(event: Event) -> Callable[[], object]:
+    """Returns a function that sets an event of the running event loop, from any thread."""
+    trio = running_trio()
+    if trio is None:
+        loop = asyncio.get_running_loop()
+        return lambda: loop.call_soon_threadsafe(event.set)
+    token = trio.lowlevel.current_trio_token()
+    return lambda: token.run_sync_soon(event.set)

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""Answers with the metrics, in the text format of Prometheus or as OpenMetrics."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+from prometheus_client import (
+    CONTENT_TYPE_PLAIN_0_0_4,
+    REGISTRY,
+    CollectorRegistry,
+    Metric,
+    exposition,
+)
+from prometheus_client.openmetrics import exposition as openmetrics
+
+from kit.interface import Context, Response
+from kit.interface.fields import parse_accept
+from kit.interface.metadata import attach
+
+from ._instruments import multiprocess_folder
+
+__all__ = ("check_registry", "expose", "handler_for")
+
+_OPENMETRICS = "application/openmetrics-text"
+_OPENMETRICS_TYPE = f"{_OPENMETRICS}; version=1.0.0; charset=utf-8"
+# On Windows the signal 0 is no question, but Ctrl-C.
+_CAN_ASK = os.name == "posix"
+_LIVE_FILE = re.compile(r"gauge_live[a-z]+_(\d+)\.db")
+
+Expose = Callable[[Context[Any, Any]], Awaitable[Response]]
+
+
+def expose(registry: CollectorRegistry | None = None) -> Expose:
+    """Returns a handler that answers with the metrics of a registry.
+
+    Use it to put the metrics behind a guard, or into an app on another port.
+
+    The answer is OpenMetrics 1.0 if the client prefers that, else the text format 0.0.4. A query
+    `name[]=...` selects samples by their names. If `PROMETHEUS_MULTIPROC_DIR` is set, the answer
+    has the metrics of all processes that share that folder, whatever the registry.
+
+    Args:
+        registry: The registry. Default: `prometheus_client.REGISTRY`.
+
+    Returns:
+        The handler, for `app.get(path, ...)`; kit-openapi leaves it out of the documents.
+
+    Raises:
+        TypeError: If it is no registry.
+
+    Example:
+        app.get("/metrics", bearer_auth(token=token), expose(registry))
+    """
+    check_registry("expose", registry)
+    return handler_for(REGISTRY if registry is None else registry)
+
+
+def check_registry(factory: str, registry: Any) -> None:
+    """Raises a TypeError if a value is neither a registry nor None."""
+    if registry is not None and not isinstance(registry, CollectorRegistry):
+        raise TypeError(
+            f"{factory}(registry=...) takes a prometheus_client.CollectorRegistry, "
+            f"not {registry!r:.100}"
+        )
+
+
+def handler_for(*registries: CollectorRegistry) -> Expose:
+    """Returns a handler that answers with the metrics of some registries.
+
+    Args:
+        *registries: The registries. A metric is that of the first one that has its name.
+    """
+
+    async def expose(c: Context[Any, Any]) -> Response:
+        wants_openmetrics = _prefers_openmetrics(c.req.header("accept"))
+        names = c.req.queries("name[]")
+        # In a thread: to collect may take long, and reads files where there are several processes.
+        data = await to_thread.run_sync(_render, registries, wants_openmetrics, names)
+        kind = _OPENMETRICS_TYPE if wants_openmetrics else CONTENT_TYPE_PLAIN_0_0_4
+        return c.body(
+            data, 200, {"content-type": kind, "vary": "Accept", "cache-control": "no-store"}
+        )
+
+    return attach(expose, describes={"hidden": True})
+
+
+def _prefers_openmetrics(accept: str | None) -> bool:
+    for each in parse_accept(accept):
+        if each.q == 0:
+            return False
+        kind = each.type.lower()
+        if kind == _OPENMETRICS:
+            # Prometheus asks for several versions; 0.0.1 is read like 1.0.0.
+            if each.params.get("version", "1.0.0") in ("1.0.0", "0.0.1"):
+                return True
+        elif kind in ("text/plain", "text/*", "*/*"):
+            return False
+    return False
+
+
+def _render(
+    registries: Iterable[CollectorRegistry], wants_openmetrics: bool, names: list[str] | None
+) -> bytes:
+    folder = multiprocess_folder()
+    if folder is not None:
+        registries = (_of_all_processes(folder),)
+    chosen = _Chosen(registries, names)
+    encode: Any = openmetrics if wants_openmetrics else exposition
+    data: bytes = encode.generate_latest(chosen)
+    return data
+
+
+class _Chosen:
+    """Metrics of several registries: those whose samples have some names, each metric once."""
+
+    def __init__(self, registries: Iterable[CollectorRegistry], names: list[str] | None) -> None:
+        self._sources: list[Any] = [
+            each.restricted_registry(names) if names else each for each in registries
+        ]
+
+    def collect(self) -> Iterator[Metric]:
+        """Yields the metrics."""
+        seen: set[str] = set()
+        for source in self._sources:
+            found = {metric.name: metric for metric in source.collect()}
+            yield from (metric for name, metric in found.items() if name not in seen)
+            seen.update(found)
+
+
+def _of_all_processes(folder: str) -> CollectorRegistry:
+    from prometheus_client import multiprocess
+
+    _forget_dead_processes(folder)
+    registry = CollectorRegistry()
+    collect: Any = multiprocess.MultiProcessCollector
+    collect(registry, folder)
+    return registry
+
+
+def _forget_dead_processes(folder: str) -> None:
+    """Removes the gauges of processes that have ended: few servers tell when a worker does."""
+    from prometheus_client import multiprocess
+
+    forget: Any = multiprocess.mark_process_dead
+    found = (_LIVE_FILE.fullmatch(each.name) for each in Path(folder).glob("gauge_live*.db"))
+    for pid in {int(match[1]) for match in found if match}:
+        if _CAN_ASK and not _is_alive(pid):
+            with suppress(FileNotFoundError):  # another process was faster
+                forget(pid, folder)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)  # it may be of another user
+    return True

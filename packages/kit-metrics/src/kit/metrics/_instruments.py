@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""The metrics of a registry, and their time series."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary
+
+from kit.interface import Context
+
+from ._bodies import content_length
+
+__all__ = (
+    "LABELS",
+    "OTHER",
+    "UNMATCHED",
+    "Exemplar",
+    "Place",
+    "instruments_of",
+    "multiprocess_folder",
+)
+
+LABELS = ("method", "route", "status")
+"""The labels that every metric of finished requests has."""
+
+OTHER = "_OTHER"
+"""The value of a label that stands for all values that aren't told apart."""
+
+UNMATCHED = "unmatched"
+"""The label of requests that no route is for."""
+
+Exemplar: TypeAlias = Mapping[str, str] | None
+"""Labels of an exemplar, such as the id of a trace."""
+
+# SPEC: RFC 9110 section 9.3 and RFC 5789.
+_METHODS = frozenset(
+    ("CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE")
+)
+_EVERYWHERE = frozenset(("*", "/*"))
+_MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def multiprocess_folder() -> str | None:
+    """Returns the folder that the processes of an app share; None unless there are several."""
+    return os.environ.get(_MULTIPROCESS) or None
+
+
+class Series(NamedTuple):
+    """The time series of one combination of labels: the methods that count.
+
+    Attributes:
+        add: Counts a request.
+        observe_duration: Takes the duration in seconds.
+        observe_request: Takes the size of the request's body in bytes.
+        observe_response: Takes the size of the response's body in bytes.
+    """
+
+    add: Callable[..., None]
+    observe_duration: Callable[..., None]
+    observe_request: Callable[[float], None]
+    observe_response: Callable[[float], None]
+
+
+class Place:
+    """The requests of one method for one route.
+
+    Args:
+        instruments: The metrics.
+        method: The method, as a label.
+        route: The pattern of the route, or `UNMATCHED`.
+
+    Attributes:
+        begin: Counts a request as in progress.
+    """
+
+    __slots__ = ("_finish", "_instruments", "_method", "_route", "_series", "begin")
+
+    def __init__(self, instruments: Instruments, method: str, route: str) -> None:
+        self._instruments = instruments
+        self._method = method
+        self._route = route
+        # PERF: a lookup here takes a quarter of the time of `labels()`. There are as many entries
+        # as combinations of labels, which the metrics keep anyway.
+        self._series: dict[int | tuple[int, tuple[str, ...]], Series] = {}
+        gauge = instruments.in_progress.labels(method, route)
+        self.begin: Callable[[], None] = gauge.inc
+        self._finish: Callable[[], None] = gauge.dec
+
+    def end(
+        self,
+        c: Context[Any, Any],
+        status: int,
+        duration_s: float,
+        size: int,
+        extra: tuple[str, ...] = (),
+        exemplar: Exemplar = None,
+    ) -> None:
+        """Counts a request that is over.
+
+        Args:
+            c: Its context.
+            status: The status of the response.
+            duration_s: How long it took, in seconds.
+            size: Number of bytes of the body that were sent.
+            extra: The values of further labels.
+            exemplar: An exemplar for its counter and its duration.
+        """
+        self._finish()
+        place = self
+        if self._route is UNMATCHED and status != 404:
+            place = self._instruments.place(self._method, _answered_by(c))
+        series = place._series.get((status, extra) if extra else status)
+        if series is None:
+            series = place._new_series(status, extra)
+        series.add(1, exemplar)
+        series.observe_duration(duration_s, exemplar)
+        received = content_length(c.req.header("content-length"))
+        if received is not None:
+            series.observe_request(received)
+        series.observe_response(size)
+
+    def _new_series(self, status: int, extra: tuple[str, ...]) -> Series:
+        values = (self._method, self._route, str(status), *extra)
+        series = self._instruments.series(values)
+        self._series[(status, extra) if extra else status] = series
+        return series
+
+
+class Instruments:
+    """The metrics of requests in one registry.
+
+    Args:
+        registry: Where they are registered.
+        prefix: What their names begin with.
+        labels: Names of the labels besides `LABELS`.
+        buckets: Upper bounds of the durations in seconds.
+
+    Raises:
+        ValueError: If the registry has a metric of one of the names.
+
+    Attributes:
+        labels: The same.
+        buckets: The same.
+        in_progress: The gauge of requests in progress, by method and route.
+        places: What `place` returned, by method and route.
+    """
+
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        prefix: str,
+        labels: tuple[str, ...],
+        buckets: tuple[float, ...],
+    ) -> None:
+        self.labels = labels
+        self.buckets = buckets
+        names = (*LABELS, *labels)
+        made: list[Any] = []
+
+        def make(kind: Any, name: str, text: str, names: tuple[str, ...], **options: Any) -> Any:
+            metric = kind(f"{prefix}_{name}", text, names, registry=registry, **options)
+            made.append(metric)
+            return metric
+
+        try:
+            self._requests = make(Counter, "requests", "Requests that were answered.", names)
+            self._durations = make(
+                Histogram,
+                "request_duration_seconds",
+                "Time from a request to the end of its response, in seconds.",
+                names,
+                buckets=buckets,
+            )
+            self._request_sizes = make(
+                Summary, "request_size_bytes", "Sizes of request bodies, in bytes.", names
+            )
+            self._response_sizes = make(
+                Summary, "response_size_bytes", "Sizes of response bodies, in bytes.", names
+            )
+            self.in_progress = make(
+                Gauge,
+                "requests_in_progress",
+                "Requests that are being answered.",
+                LABELS[:2],
+                # Of processes that have ended nothing is in progress.
+                multiprocess_mode="livesum",
+            )
+        except ValueError as error:
+            for metric in made:
+                registry.unregister(metric)
+            raise ValueError(
+                f"metrics(registry=..., prefix={prefix!r}) can't be used: the registry has "
+                "metrics of these names already, which something else registered"
+            ) from error
+        self.places: dict[tuple[str, str], Place] = {}
+
+    def series(self, values: tuple[str, ...]) -> Series:
+        """Returns the time series of some values of the labels."""
+        return Series(
+            self._requests.labels(*values).inc,
+            self._durations.labels(*values).observe,
+            self._request_sizes.labels(*values).observe,
+            self._response_sizes.labels(*values).observe,
+        )
+
+    def place(self, method: str, route: str) -> Place:
+        """Returns the requests of a method for a route; `places` has those of standard methods."""
+        label = method if method in _METHODS else OTHER
+        place = self.places.get((label, route))
+        if place is None:
+            place = self.places[label, route] = Place(self, label, route)
+        return place
+
+
+_known: WeakKeyDictionary[CollectorRegistry, dict[str, Instruments]] = WeakKeyDictionary()
+# The values of several processes are in files, by the names of metrics. Two metrics of one name in
+# a process would overwrite each other's values there, so that all apps of a process share them.
+_of_process = CollectorRegistry()
+
+
+def instruments_of(
+    registry: CollectorRegistry,
+    prefix: str,
+    labels: tuple[str, ...],
+    buckets: tuple[float, ...],
+) -> Instruments:
+    """Returns the metrics of a registry; they are shared by all that ask for the same ones.
+
+    Args:
+        registry: The registry. Where there are several processes, one of our own is used.
+        prefix: What the names of the metrics begin with.
+        labels: Names of the labels besides `LABELS`.
+        buckets: Upper bounds of the durations in seconds.
+
+    Raises:
+        ValueError: If the registry has metrics of these names that are others.
+    """
+    if multiprocess_folder() is not None:
+        registry = _of_process
+    by_prefix = _known.setdefault(registry, {})
+    found = by_prefix.get(prefix)
+    if found is None:
+        found = by_prefix[prefix] = Instruments(registry, prefix, labels, buckets)
+    elif (found.labels, found.buckets) != (labels, buckets):
+        raise ValueError(
+            f"metrics(prefix={prefix!r}) was called before for the same registry, with other "
+            "labels or buckets: use the same ones, or give this one another prefix or registry"
+        )
+    return found
+
+
+def _answered_by(c: Context[Any, Any]) -> str:
+    """Returns the pattern of the middleware that answered, unless it is for all paths."""
+    pattern = c.matched_routes[c.req.route_index].path
+    return UNMATCHED if pattern in _EVERYWHERE else pattern

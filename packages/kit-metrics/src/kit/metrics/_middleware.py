@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""The middleware: measures requests, and answers with the metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from math import inf
+from time import perf_counter
+from typing import Any, TypeAlias
+
+from prometheus_client import REGISTRY, CollectorRegistry, Histogram
+
+from kit.interface import AsyncMiddleware, Context, Exit, Next, Response
+from kit.interface.options import OptionChecks
+from kit.route import endpoint
+
+from ._bodies import count_stream, sent_size, whole_size
+from ._exposition import check_registry, handler_for
+from ._instruments import UNMATCHED, Place, instruments_of
+from ._labels import ExtraLabels, check_labels, exemplar_of, exemplar_source
+
+__all__ = ("metrics",)
+
+# Any lets a function annotate its context as the core's own class.
+Label: TypeAlias = Callable[[Any], str | Awaitable[str | None] | None]
+"""Returns the value of a label: `def label(c)`, plain or async."""
+ExemplarSource: TypeAlias = Callable[
+    [Any], Mapping[str, str] | Awaitable[Mapping[str, str] | None] | None
+]
+"""Returns the labels of an exemplar: `def exemplar(c)`, plain or async."""
+
+# That of a request which was cancelled before there was a response, as nginx logs it.
+_CANCELLED = 499
+_DEFAULT_BUCKETS = Histogram.DEFAULT_BUCKETS[:-1]
+
+
+def metrics(
+    path: str | None = "/metrics",
+    *,
+    registry: CollectorRegistry | None = None,
+    prefix: str = "http",
+    buckets: Iterable[float] = _DEFAULT_BUCKETS,
+    labels: Mapping[str, Label] | None = None,
+    max_label_values: int = 100,
+    exclude: Iterable[str] | str = (),
+    exemplars: bool | ExemplarSource = False,
+) -> AsyncMiddleware:
+    """Returns middleware that measures each request, and answers `path` with the metrics.
+
+    The metrics are `http_requests_total`, `http_request_duration_seconds`,
+    `http_requests_in_progress`, `http_request_size_bytes` and `http_response_size_bytes`. Their
+    labels are `method`, `route`, the pattern of the route, and `status`.
+
+    Each request counts once, whatever becomes of it: a streamed one when its body has been sent or
+    the client has left, a cancelled one with the status 499, a WebSocket with its handshake.
+
+    Args:
+        path: The path of the metrics, for GET and HEAD, as it is matched by routes; requests for it
+            aren't measured. None only measures: see `expose`.
+        registry: Where the metrics are registered. Calls for the same registry share them. Default:
+            a registry of its own, and `path` shows `prometheus_client.REGISTRY` too. With
+            `PROMETHEUS_MULTIPROC_DIR` all apps of a process share them.
+        prefix: What the names of the metrics begin with.
+        buckets: Upper bounds of the durations in seconds, in ascending order.
+        labels: More labels: name to function `(c)`, plain or async, that returns a str or None,
+            called when the request is over. Their values have to be few: each combination of values
+            is kept until the process ends.
+        max_label_values: How many values each of these labels may have. All others are `_OTHER`.
+        exclude: Patterns of routes, or paths, that aren't measured.
+        exemplars: Adds exemplars, which only OpenMetrics has. True: the ids of the current sampled
+            trace and span of OpenTelemetry. Or a function `(c)`, plain or async, that returns a
+            mapping, up to 128 characters in all, or None.
+
+    Returns:
+        The middleware, for `app.use(...)`; register it before what it should measure.
+
+    Raises:
+        TypeError: If an option is of the wrong type.
+        ValueError: If it can't be used, or the registry has other metrics of these names.
+        ImportError: If `exemplars` is True, and opentelemetry-api isn't installed.
+
+    Example:
+        app.use(metrics())
+    """
+    check = OptionChecks("metrics")
+    if path is not None:
+        check.text("path", path, r"/.*", "a path such as '/metrics', or None")
+    check_registry("metrics", registry)
+    check.text("prefix", prefix, r"[A-Za-z_][A-Za-z0-9_]*", "a name such as 'http'")
+    check.number("max_label_values", max_label_values, least=1)
+    own = CollectorRegistry() if registry is None else registry
+    extra = ExtraLabels(check_labels(check, labels), max_label_values)
+    find_exemplar = exemplar_source(check, exemplars)
+    is_simple = not extra.names and find_exemplar is None
+    excluded = frozenset(check.texts("exclude", exclude))
+    bounds = _checked_buckets(check, buckets)
+    instruments = instruments_of(own, prefix, extra.names, bounds)
+    answer = handler_for(own, REGISTRY) if registry is None else handler_for(own)
+
+    places = instruments.places
+    measure = _Measure(extra, find_exemplar)
+
+    async def metrics(c: Context[Any, Any], next: Next) -> Response | None:
+        req = c.req
+        method = req.method
+        if req.path == path and method in ("GET", "HEAD"):
+            return await answer(c)
+        found = endpoint(c)
+        route = UNMATCHED if found is None else found.path
+        if excluded and (route in excluded or req.path in excluded):
+            await next()
+            return None
+        place = places.get((method, route)) or instruments.place(method, route)
+        place.begin()
+        start = perf_counter()
+        try:
+            await next()
+            if is_simple and c.finalized:
+                response = c.res
+                body = response.body
+                if isinstance(body, bytes):
+                    # PERF: nearly every request.
+                    size = whole_size(body, response.status, method)
+                    place.end(c, response.status, perf_counter() - start, size)
+                    return None
+            await measure.rest(c, place, start)
+        except BaseException:
+            # An exit runs to its end, even though the request is cancelled.
+            c.add_exit(measure.cancelled(c, place, start))
+            raise
+        return None
+
+    return metrics
+
+
+def _checked_buckets(check: OptionChecks, buckets: Any) -> tuple[float, ...]:
+    if isinstance(buckets, (str, bytes)) or not isinstance(buckets, Iterable):
+        check.wrong_type("buckets", buckets, "a list of numbers")
+    bounds = [check.number("buckets", each, whole=False) for each in buckets if each != inf]
+    if not bounds or bounds[0] <= 0 or bounds != sorted({*bounds}):
+        check.unusable("buckets", bounds, "seconds above 0, in ascending order")
+    return tuple(map(float, bounds))
+
+
+class _Measure:
+    """Counts requests that take more than the shortest way.
+
+    Args:
+        extra: The labels of the app.
+        find_exemplar: What returns the exemplar.
+    """
+
+    def __init__(self, extra: ExtraLabels, find_exemplar: Callable[[Any], Any] | None) -> None:
+        self._extra = extra
+        self._find_exemplar = find_exemplar
+
+    def cancelled(self, c: Context[Any, Any], place: Place, start: float) -> Exit:
+        """Returns an exit that counts a request which was cancelled."""
+
+        async def cancelled(error: BaseException | None) -> None:
+            duration = perf_counter() - start
+            place.end(c, _CANCELLED, duration, 0, await self._extra.values(c))
+
+        return cancelled
+
+    async def rest(self, c: Context[Any, Any], place: Place, start: float) -> None:
+        """Counts a request that has a response, now or when its streamed body has been sent."""
+        exemplar = None
+        if self._find_exemplar is not None:
+            # Now, since a streamed body is sent outside of the span of the request.
+            exemplar = await exemplar_of(self._find_exemplar, c)
+        response = c.res
+        body = response.body
+        if body is None or isinstance(body, bytes) or response.body_used:
+            duration = perf_counter() - start
+            # No response is an error, and so is one whose body was read already.
+            status = response.status if c.finalized and not response.body_used else 500
+            size = whole_size(body, status, c.req.method) if isinstance(body, bytes) else 0
+            place.end(c, status, duration, size, await self._extra.values(c), exemplar)
+            return
+        counted = count_stream(c, body)
+
+        async def sent(error: BaseException | None) -> None:
+            duration = perf_counter() - start
+            size = sent_size(c, counted)
+            place.end(c, c.res.status, duration, size, await self._extra.values(c), exemplar)
+
+        c.add_exit(sent)
