@@ -51,4 +51,4 @@ async def _shielded(work: Any) -> object:
     result: object = None
     with CancelScope(shield=True):
         result = await work
-    return result
+    return result  # noqa: RET504 - to mypy, a cancel scope may swallow what it cancelled

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""OpenTelemetry tracing and metrics middleware for the Kit web framework."""
+"""OpenTelemetry: a span and metrics for each request, and trace ids in log records."""
 
+from ._logging import TraceIdFilter
 from ._middleware import opentelemetry
 
-__all__ = ("opentelemetry",)
+__all__ = ("TraceIdFilter", "opentelemetry")
