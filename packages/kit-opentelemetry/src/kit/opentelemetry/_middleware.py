@@ -94,8 +94,7 @@ def opentelemetry(
 
     # PERF: not async, so that a request that isn't recorded needs no coroutine for it.
     def observed(c: Context[Any, Any], next: Next) -> Awaitable[None]:
-        tracer = providers.tracer()
-        instruments = providers.instruments()
+        tracer, instruments = providers.find()
         if tracer is not None or instruments is not None:
             return _record(tracer, instruments, settings, c, next)
         if is_propagated(c.req.raw):

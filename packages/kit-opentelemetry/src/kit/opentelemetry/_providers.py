@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any, NamedTuple
 
 from opentelemetry import metrics, trace
@@ -14,6 +15,7 @@ _NAME = "kit.opentelemetry"
 _SCHEMA_URL = "https://opentelemetry.io/schemas/1.40.0"
 # SPEC: semantic conventions, "Metric: http.server.request.duration".
 _DURATION_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
+_BETWEEN_QUESTIONS_S = 0.1
 # The providers of the API itself record nothing: they stand for an SDK that isn't set up.
 _OF_THE_API = ("opentelemetry.trace", "opentelemetry.metrics")
 
@@ -30,15 +32,15 @@ class Instruments(NamedTuple):
 class Providers:
     """Finds the tracer and the instruments of an app.
 
-    An SDK may be set up after the app was made, so the global providers are asked until they record
-    something.
+    An SDK may be set up after the app was made, so the global providers are asked, ten times a
+    second at most, until they record something.
 
     Args:
         tracer_provider: The provider of spans; None for the global one.
         meter_provider: The provider of metrics; None for the global one.
     """
 
-    __slots__ = ("_instruments", "_meter_provider", "_tracer", "_tracer_provider")
+    __slots__ = ("_asks_at_s", "_instruments", "_meter_provider", "_tracer", "_tracer_provider")
 
     def __init__(
         self,
@@ -47,24 +49,30 @@ class Providers:
     ) -> None:
         self._tracer_provider = tracer_provider
         self._meter_provider = meter_provider
+        self._asks_at_s = 0.0
         self._tracer: trace.Tracer | None = None
         self._instruments: Instruments | None = None
 
-    def tracer(self) -> trace.Tracer | None:
-        """Returns the tracer; None if nothing records spans."""
-        if self._tracer is None:
-            provider = self._tracer_provider or trace.get_tracer_provider()
-            if _records(provider):
-                self._tracer = provider.get_tracer(_NAME, _version(), _SCHEMA_URL)
-        return self._tracer
+    def find(self) -> tuple[trace.Tracer | None, Instruments | None]:
+        """Returns the tracer and the instruments; None for what nothing records."""
+        if self._tracer is None or self._instruments is None:
+            # PERF: asking a global provider that isn't set looks up the environment each time.
+            now = monotonic()
+            if now >= self._asks_at_s:
+                self._asks_at_s = now + _BETWEEN_QUESTIONS_S
+                self._ask()
+        return self._tracer, self._instruments
 
-    def instruments(self) -> Instruments | None:
-        """Returns the instruments; None if nothing records metrics."""
+    def _ask(self) -> None:
+        if self._tracer is None:
+            tracer_provider = self._tracer_provider or trace.get_tracer_provider()
+            if _records(tracer_provider):
+                self._tracer = tracer_provider.get_tracer(_NAME, _version(), _SCHEMA_URL)
         if self._instruments is None:
-            provider = self._meter_provider or metrics.get_meter_provider()
-            if _records(provider):
-                self._instruments = _instruments(provider.get_meter(_NAME, _version(), _SCHEMA_URL))
-        return self._instruments
+            meter_provider = self._meter_provider or metrics.get_meter_provider()
+            if _records(meter_provider):
+                meter = meter_provider.get_meter(_NAME, _version(), _SCHEMA_URL)
+                self._instruments = _instruments(meter)
 
 
 def _records(provider: Any) -> bool:
