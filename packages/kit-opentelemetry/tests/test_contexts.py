@@ -15,8 +15,7 @@ from opentelemetry.propagators.textmap import TextMapPropagator
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, ParentBased
 from opentelemetry.trace import format_span_id, format_trace_id, get_current_span
 
-from kit import Context, Kit, Response
-from kit.in_thread import in_thread
+from kit import Context, Kit, Response, in_thread
 from kit.opentelemetry import TraceIdFilter, opentelemetry
 from kit.streaming import stream
 from kit.websocket import upgrade_websocket
@@ -128,9 +127,7 @@ def test_without_an_sdk_the_trace_goes_on(run: Any, served: Any, has_parent: boo
     assert bodies == [(PARENT if has_parent else "0" * 16).encode()] * 2
 
 
-def test_other_propagators(
-    run: Any, served: Any, telemetry: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_propagators(run: Any, served: Any, telemetry: Any) -> None:
     class Ours(TextMapPropagator):
         fields = {"x-ours"}  # noqa: RUF012
 
@@ -143,10 +140,14 @@ def test_other_propagators(
         def inject(self, *args: Any, **kwargs: Any) -> None:
             raise AssertionError
 
-    monkeypatch.setattr(propagate, "propagator", Ours())
     app = Kit().use(telemetry.middleware())
     app.get("/", lambda c: c.text(str(baggage.get_baggage("a"))))
-    assert run(served(headers={"x-read": "c"}).by, app).body == b"c"
+    before = propagate.get_global_textmap()
+    propagate.set_global_textmap(Ours())
+    try:
+        assert run(served(headers={"x-read": "c"}).by, app).body == b"c"
+    finally:
+        propagate.set_global_textmap(before)
 
 
 def test_current_wherever_the_request_runs(run: Any, served: Any, telemetry: Any) -> None:
@@ -233,8 +234,10 @@ def test_streams_read_in_process(run: Any, telemetry: Any) -> None:
         assert telemetry.spans == ()
         assert await response.text() == id_of(telemetry.span) * 2
         telemetry.exporter.clear()
-        async for _ in (await app.request("/")).body:
-            break
+        read = (await app.request("/")).body.__aiter__()
+        await read.__anext__()
+        await read.aclose()
+        assert closed[-1] == id_of(telemetry.span)
 
     run(ask)
     assert len(closed) == 2
@@ -308,8 +311,9 @@ def test_websocket(run: Any, telemetry: Any) -> None:
     app = Kit().use(telemetry.middleware(meter_provider=telemetry.meters))
     seen = []
 
-    @app.get("/ws/:room", upgrade_websocket)
-    async def talk(ws: Any) -> None:
+    @app.get("/ws/:room")
+    @upgrade_websocket
+    async def talk(c: Context, ws: Any) -> None:
         seen.append((current(), len(telemetry.spans)))
 
     messages: list[Any] = []
