@@ -103,8 +103,8 @@ class _TrackedPush(TrackedStream):
         progress.is_begun = True
 
         async def counting(chunk: bytes) -> None:
+            progress.size_bytes += len(chunk)  # the send may be cancelled, but it was begun
             await sink(chunk)
-            progress.size_bytes += len(chunk)
 
         try:
             progress.is_complete = await self._stream.write_to(counting)
