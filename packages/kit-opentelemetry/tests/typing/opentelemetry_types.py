@@ -3,10 +3,23 @@
 
 from __future__ import annotations
 
-from typing import assert_type
+import logging
+from typing import Any, assert_type
 
-from kit.interface import AsyncMiddleware
-from kit.opentelemetry import opentelemetry
+from kit.interface import AsyncMiddleware, Context
+from kit.opentelemetry import TraceIdFilter, opentelemetry
+from opentelemetry.metrics import get_meter_provider
+from opentelemetry.trace import get_tracer_provider
+
+
+async def is_probe(c: Context[Any, Any]) -> bool:
+    return c.req.path == "/livez"
+
 
 assert_type(opentelemetry(), AsyncMiddleware)
-assert_type(opentelemetry(value="two words"), AsyncMiddleware)
+assert_type(opentelemetry(get_tracer_provider(), get_meter_provider()), AsyncMiddleware)
+assert_type(opentelemetry(exclude=["/livez", is_probe], trusted_hops=1), AsyncMiddleware)
+assert_type(opentelemetry(request_headers="x-tenant", redacted_query=()), AsyncMiddleware)
+opentelemetry(exclude=1)  # type: ignore
+opentelemetry("x")  # type: ignore
+logging.StreamHandler().addFilter(TraceIdFilter(default=""))
