@@ -6,10 +6,11 @@ from __future__ import annotations
 import logging
 from typing import Any, assert_type
 
-from kit.interface import AsyncMiddleware, Context
-from kit.opentelemetry import TraceIdFilter, opentelemetry
 from opentelemetry.metrics import get_meter_provider
 from opentelemetry.trace import get_tracer_provider
+
+from kit.interface import AsyncMiddleware, Context
+from kit.opentelemetry import TraceIdFilter, opentelemetry
 
 
 async def is_probe(c: Context[Any, Any]) -> bool:
