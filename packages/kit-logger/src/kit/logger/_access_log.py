@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
-from kit.conninfo import forwarded_conn_info, get_conn_info
+from kit.conninfo import forwarded_conn_info
 from kit.interface import AsyncMiddleware, Context, Next
 from kit.interface.calls import call
 from kit.interface.observing import Exclude, Observation, exclusion
@@ -78,7 +78,7 @@ def access_log(
         check.function("fields", fields, "(c)")
     target = target_of_option(check, to, format)
     excludes = exclusion(check, exclude)
-    reader = Reader(query, forwarded_conn_info(trusted_hops) if trusted_hops else get_conn_info)
+    reader = Reader(query, forwarded_conn_info(trusted_hops) if trusted_hops else None)
 
     async def logged(c: Context[Any, Any], next: Next) -> None:
         entry = Entry(c, reader, target)

@@ -37,12 +37,14 @@ class Reader:
 
     Args:
         query: Whether to log the query.
-        conn_info: Returns the address of the client.
+        conn_info: Returns the address of the client; None for what the server reports.
     """
 
     __slots__ = ("conn_info", "query")
 
-    def __init__(self, query: bool, conn_info: Callable[[Context[Any, Any]], ConnInfo]) -> None:
+    def __init__(
+        self, query: bool, conn_info: Callable[[Context[Any, Any]], ConnInfo] | None
+    ) -> None:
         self.query = query
         self.conn_info = conn_info
 
@@ -120,8 +122,14 @@ class Entry:
     def _add_origin(self, fields: dict[str, Any]) -> None:
         """Adds who sent the request, and what it belongs to."""
         c = self._c
-        client = self._reader.conn_info(c).remote.address
-        if client is not None:
+        conn_info = self._reader.conn_info
+        client: str | None
+        if conn_info is not None:
+            client = conn_info(c).remote.address
+        else:
+            # PERF: what get_conn_info would return.
+            client = ((c.req.raw.scope or {}).get("client") or ("",))[0]
+        if client:
             fields["client"] = client
         agent = c.req.header("user-agent")
         if agent is not None:

@@ -117,10 +117,27 @@ def json_line(level: str, time: str, fields: Mapping[str, Any]) -> str:
             text = str(value)
         else:
             text = _encode(_finite(value))
-        members.append(f"{quoted(name)}:{text}")
+        members.append(f"{_known_names.get(name) or quoted(name)}:{text}")
     return f"{{{','.join(members)}}}"
 
 
+_known_names = {
+    name: quoted(name)
+    for name in (
+        "client",
+        "duration_ms",
+        "method",
+        "path",
+        "request_bytes",
+        "request_id",
+        "response_bytes",
+        "route",
+        "span_id",
+        "status",
+        "trace_id",
+        "user_agent",
+    )
+}
 _encode = JSONEncoder(separators=(",", ":"), allow_nan=False, default=str).encode
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from opentelemetry.context import Context as TraceContext
 from opentelemetry.context import attach, get_current
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import SpanKind, Tracer, TracerProvider, set_span_in_context
@@ -138,18 +139,27 @@ def _header_names(check: OptionChecks, name: str, value: Any) -> list[str]:
 async def _propagate(c: Context[Any, Any], next: Next) -> None:
     """Makes current what the caller sent along, for calls to other services."""
     outer = get_current()
-    request = c.req.raw
-    context = extracted(request, outer, is_propagated=True)
+    context = extracted(c.req.raw, outer, is_propagated=True)
+    await _follow(c, next, context, outer)
+
+
+async def _follow(
+    c: Context[Any, Any], next: Next, context: TraceContext, outer: TraceContext
+) -> None:
+    """Runs the handlers in a context, and records nothing."""
     attach(context)
     try:
         await next()
-    finally:
-        if request.scope is None:
-            restore(context, outer)
-        else:
-            c.add_exit(lambda error: restore(context, outer))
-    if request.scope is None:
+    except BaseException:
+        restore(context, outer)
+        raise
+    if c.req.raw.scope is None:
+        restore(context, outer)
         keep_in_body(c, context)
+    elif c.res.status != _SWITCHING_PROTOCOLS and c.res.track_body().is_complete:
+        restore(context, outer)  # PERF: sending it runs nothing that could see the context
+    else:
+        c.add_exit(lambda error: restore(context, outer))
 
 
 async def _record(
@@ -171,6 +181,9 @@ async def _record(
     if tracer is not None:
         span = tracer.start_span(described.name, context, SpanKind.SERVER, described.attributes)
         context = set_span_in_context(span, context)
+        if instruments is None and not span.is_recording():
+            await _follow(c, next, context, outer)
+            return
     recording = Recording(c, described, span, instruments, context, outer, settings)
     observation = Observation(c, recording.end)
     attach(context)

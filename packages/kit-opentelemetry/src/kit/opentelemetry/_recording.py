@@ -70,8 +70,10 @@ class Recording:
 
     def end(self, outcome: Outcome) -> None:
         """Ends the span, and makes the outer context current again."""
-        self.record(outcome)
-        restore(self._context, self._outer)
+        try:
+            self.record(outcome)
+        finally:
+            restore(self._context, self._outer)
 
     def record(self, outcome: Outcome) -> None:
         """Ends the span, unless it has ended, with the attributes of the response."""
