@@ -151,6 +151,14 @@ def test_unix_socket(run: Any, served: Any, telemetry: Any) -> None:
     }
 
 
+def test_addresses_without_ports(run: Any, served: Any, telemetry: Any) -> None:
+    request = served(client=("192.0.2.7", 0), scheme="other", headers={"host": "a.example"})
+    run(request.by, app_of(telemetry.middleware()))
+    attributes = telemetry.span.attributes
+    assert attributes["client.address"] == "192.0.2.7"
+    assert not {"network.peer.port", "server.port"} & {*attributes}
+
+
 def test_client_behind_a_proxy(run: Any, served: Any, telemetry: Any) -> None:
     app = app_of(telemetry.middleware(trusted_hops=1))
     run(served(headers={"x-forwarded-for": "6.6.6.6, 198.51.100.9"}).by, app)

@@ -87,6 +87,47 @@ def test_unsampled_parent(run: Any, served: Any, telemetry_of: Any) -> None:
     assert request.body.decode() == seen["traceparent"].split("-")[2]
 
 
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_unsampled_in_process(run: Any, telemetry_of: Any, is_streamed: bool) -> None:
+    telemetry = telemetry_of(ParentBased(ALWAYS_ON))
+    app = Kit().use(telemetry.middleware())
+    seen = []
+
+    async def chunks() -> AsyncIterator[str]:
+        yield current()
+
+    @app.get("/")
+    def handler(c: Context) -> Response:
+        seen.append(current())
+        return c.body(chunks()) if is_streamed else c.text(current())
+
+    async def ask() -> str:
+        response = await app.request("/", {"headers": UNSAMPLED})
+        return await response.text()
+
+    assert [run(ask)] == seen
+    assert telemetry.spans == ()
+
+
+def test_cancelled_without_an_sdk(run: Any, served: Any) -> None:
+    app = Kit().use(opentelemetry())
+
+    @app.get("/")
+    async def handler(c: Context) -> Response:
+        scope.cancel()
+        await checkpoint()
+        raise AssertionError
+
+    async def ask() -> None:
+        nonlocal scope
+        with anyio.CancelScope() as scope:
+            await served(headers=SAMPLED).by(app)
+        assert current() == "0" * 16
+
+    scope: Any = None
+    run(ask)
+
+
 def test_sampler_sees_the_attributes(run: Any, served: Any, telemetry_of: Any) -> None:
     seen = []
 
@@ -305,6 +346,26 @@ def test_a_request_of_a_handler_is_a_child(run: Any, served: Any, telemetry: Any
     run(served(path="/outer").by, app)
     inner, outer_span = telemetry.spans
     assert inner.parent.span_id == outer_span.context.span_id
+
+
+def test_websocket_without_an_sdk(run: Any) -> None:
+    app = Kit().use(opentelemetry())
+    seen = []
+
+    @app.get("/ws")
+    @upgrade_websocket
+    async def talk(c: Context, ws: Any) -> None:
+        seen.append(current())
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        pass
+
+    headers = [(b"traceparent", SAMPLED["traceparent"].encode())]
+    run(app, {"type": "websocket", "path": "/ws", "headers": headers}, receive, send)
+    assert seen == [PARENT]
 
 
 def test_websocket(run: Any, telemetry: Any) -> None:

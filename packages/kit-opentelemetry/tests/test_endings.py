@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import StatusCode
 
 from kit import Context, HTTPException, Kit, Response
@@ -206,3 +207,23 @@ def test_active_while_it_runs(run: Any, served: Any, telemetry: Any) -> None:
 
     run(served().by, app_of(telemetry, handler))
     assert seen == [(1, {"http.request.method": "GET", "url.scheme": "http"})]
+
+
+def test_metrics_of_what_is_not_sampled(run: Any, served: Any, telemetry_of: Any) -> None:
+    telemetry = telemetry_of(ALWAYS_OFF)
+    request = run(served().by, app_of(telemetry, lambda c: c.text("x")))
+    assert request.status == 200
+    assert telemetry.spans == ()
+    [point] = telemetry.points("http.server.request.duration")
+    assert point.count == 1
+
+
+def test_callback_that_fails(run: Any, served: Any, telemetry: Any) -> None:
+    async def write(api: Any) -> None:
+        await api.write(b"abc")
+        raise BrokenError
+
+    with pytest.raises(BrokenError):
+        run(served().by, app_of(telemetry, lambda c: stream(c, write)))
+    name = f"{__name__}.BrokenError"
+    assert ended(telemetry) == (200, name, StatusCode.ERROR, [name])

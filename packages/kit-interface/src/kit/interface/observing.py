@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ._context import Context
-from ._errors import ClientDisconnectedError, HTTPException, UnsupportedPathError
+from ._errors import ClientDisconnectedError, UnsupportedPathError
 from ._web import BodyProgress, Request
 from .options import OptionChecks
 from .paths import decode_component
@@ -155,8 +155,7 @@ class Observation:
 
 def _status_without_response(error: BaseException | None) -> int | None:
     """Returns the status of what the app answers with, if the handlers left no response."""
-    if isinstance(error, HTTPException):
-        return error.status
+    # A handler that returns none is an error, which becomes a 500.
     return 500 if error is None or isinstance(error, Exception) else None
 
 

@@ -94,7 +94,7 @@ class _Body:
     __slots__ = ("_chunks", "_context")
 
     def __init__(self, body: AsyncIterable[bytes], context: Context) -> None:
-        self._chunks = body.__aiter__()
+        self._chunks: Any = body.__aiter__()
         self._context = context
 
     def __aiter__(self) -> _Body:
@@ -109,12 +109,9 @@ class _Body:
             attach(outer)
 
     async def aclose(self) -> None:
-        close = getattr(self._chunks, "aclose", None)
-        if close is None:
-            return
         outer = get_current()
         attach(self._context)
         try:
-            await close()
+            await self._chunks.aclose()
         finally:
             attach(outer)

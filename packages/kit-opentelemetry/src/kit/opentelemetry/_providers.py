@@ -64,15 +64,22 @@ class Providers:
         return self._tracer, self._instruments
 
     def _ask(self) -> None:
-        if self._tracer is None:
-            tracer_provider = self._tracer_provider or trace.get_tracer_provider()
-            if _records(tracer_provider):
-                self._tracer = tracer_provider.get_tracer(_NAME, _version(), _SCHEMA_URL)
-        if self._instruments is None:
-            meter_provider = self._meter_provider or metrics.get_meter_provider()
-            if _records(meter_provider):
-                meter = meter_provider.get_meter(_NAME, _version(), _SCHEMA_URL)
-                self._instruments = _instruments(meter)
+        self._tracer = self._tracer or _tracer_of(
+            self._tracer_provider or trace.get_tracer_provider()
+        )
+        self._instruments = self._instruments or _instruments_of(
+            self._meter_provider or metrics.get_meter_provider()
+        )
+
+
+def _tracer_of(provider: trace.TracerProvider) -> trace.Tracer | None:
+    return provider.get_tracer(_NAME, _version(), _SCHEMA_URL) if _records(provider) else None
+
+
+def _instruments_of(provider: metrics.MeterProvider) -> Instruments | None:
+    if not _records(provider):
+        return None
+    return _instruments(provider.get_meter(_NAME, _version(), _SCHEMA_URL))
 
 
 def _records(provider: Any) -> bool:
