@@ -104,9 +104,10 @@ class _Body:
         outer = get_current()
         attach(self._context)
         try:
-            return await self._chunks.__anext__()
+            chunk: bytes = await self._chunks.__anext__()
         finally:
             attach(outer)
+        return chunk
 
     async def aclose(self) -> None:
         outer = get_current()
