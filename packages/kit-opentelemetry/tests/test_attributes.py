@@ -193,7 +193,7 @@ def test_in_process(run: Any, telemetry: Any) -> None:
         ("q=sig&signal=1&sig&sig=", ["sig", "1", "", ""]),
     ],
 )
-def test_secrets_in_queries(
+def test_cve_2026_128080_secrets_in_queries(
     run: Any, served: Any, telemetry: Any, sent: str, recorded: list[str]
 ) -> None:
     run(served(path=f"/?{sent}").by, app_of(telemetry.middleware()))

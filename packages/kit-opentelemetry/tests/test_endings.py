@@ -132,6 +132,18 @@ def test_span_ends_with_the_last_chunk(run: Any, served: Any, telemetry: Any) ->
     assert point.sum == 7
 
 
+def test_issues_contrib_635_and_2343_no_spans_of_messages(
+    run: Any, served: Any, telemetry: Any
+) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        for _ in range(20):
+            yield b"abc"
+
+    request = run(served().by, app_of(telemetry, lambda c: c.body(chunks())))
+    assert len(request.messages) > 20
+    assert len(telemetry.spans) == 1
+
+
 def test_head_of_a_stream(run: Any, served: Any, telemetry: Any) -> None:
     async def chunks() -> AsyncIterator[bytes]:
         yield b"abc"
