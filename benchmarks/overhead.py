@@ -18,10 +18,11 @@ from typing import Any
 from .asking import ask, seconds_each
 from .middleware import Asked, rows
 from .middleware_content import rows as rows_of_content
+from .middleware_telemetry import rows as rows_of_telemetry
 from .tables import Table
 
 WARM_UP_REQUESTS = 50
-ROWS = (*rows(), *rows_of_content())
+ROWS = (*rows(), *rows_of_content(), *rows_of_telemetry())
 
 
 @dataclass

@@ -22,6 +22,8 @@ def test_names() -> None:
         "App",
         "AsyncMiddleware",
         "Blob",
+        "BodyProgress",
+        "ClientDisconnectedError",
         "Context",
         "ErrorHandler",
         "ExecutionContext",

@@ -498,7 +498,7 @@ def test_middleware_bears_the_name_of_its_factory() -> None:
 
 
 def test_public_names() -> None:
-    assert kit.logger.__all__ == ("logger",)
+    assert kit.logger.__all__ == ("access_log", "logger")
     assert callable(kit.logger.logger)
 
 

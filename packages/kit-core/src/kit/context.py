@@ -147,10 +147,11 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         streamed body has been read or closed.
 
         Args:
-            exit: Called with the exception that a handler, a middleware or the streamed body
-                raised, also if it was answered; or that cancelled the request; else with None. If
-                it returns True, the exception counts as dealt with for the functions after it. One
-                that it raises itself goes to these, and is logged: the response was sent before.
+            exit: Plain or async; called with the exception that a handler, a middleware or the
+                streamed body raised, also if it was answered; or that cancelled the request; else
+                with None. If it returns True, the exception counts as dealt with for the functions
+                after it. One that it raises itself goes to these, and is logged: the response was
+                sent before.
         """
         if self._exits is None:
             self._exits = []

@@ -81,6 +81,35 @@ def test_after_the_last_chunk(run: Any, serve: Any) -> None:
     assert trace == ["start", "body", "body", "closed", "body", *IN_ORDER]
 
 
+def test_plain_functions(run: Any, serve: Any) -> None:
+    trace = Trace()
+
+    def plain(name: str, answer: bool) -> Callable[[Any], bool]:
+        def run(error: BaseException | None) -> bool:
+            trace.append((name, type(error).__name__ if error else None))
+            return answer
+
+        return run
+
+    app = Kit()
+
+    @app.get("/")
+    def handler(c: Context) -> Response:
+        c.add_exit(trace.exit("outermost"))
+        c.add_exit(plain("deals with it", True))
+        c.add_exit(plain("first", False))
+        raise ValueError
+
+    run(serve, app, trace)
+    assert trace == [
+        "start",
+        "body",
+        ("first", "ValueError"),
+        ("deals with it", "ValueError"),
+        ("outermost", None),
+    ]
+
+
 def test_head_closes_the_stream_first(run: Any, serve: Any) -> None:
     trace = Trace()
     run(lambda: serve(app_of(trace, lambda c: c.body(chunks(trace))), trace, method="HEAD"))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Web-standard objects: Headers, Request, Response, FormData, File, Blob, URL, URLSearchParams."""
 
+from kit.interface import ClientDisconnectedError
+
 from ._blob import Blob
 from ._body import BodyBytes, BodyInit, BodyStream
 from ._forms.form_data import File, FormData
 from ._headers import Headers, HeadersInit
-from ._received import ClientDisconnectedError
 from ._request import Request, RequestInit
 from ._response import Response
 from ._url import URL

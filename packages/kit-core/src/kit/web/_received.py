@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from kit._support.limits import body_too_large
 from kit._support.struct import with_plain_stores
+from kit.interface import ClientDisconnectedError
 
 See: TypeAlias = Callable[[bytes], object]
 
@@ -18,10 +19,6 @@ _MOST_KEPT_BYTES = 64 * 1024
 _BYTES_PER_CHUNK = 64
 
 Refuse: TypeAlias = Callable[[], Exception]
-
-
-class ClientDisconnectedError(Exception):
-    """The client disconnected before its request was complete; it can't receive a response."""
 
 
 @with_plain_stores

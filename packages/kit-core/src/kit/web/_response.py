@@ -12,6 +12,7 @@ from kit._support.json import encode
 
 from ._body import Body, BodyInit, extract, take
 from ._headers import HeaderLine, Headers, HeadersInit, encode_value, headers_over
+from ._tracked import BodyProgress, track
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 # SPEC: RFC 9112 section 4, reason-phrase.
@@ -145,6 +146,15 @@ class Response(Body):
         clone = self.__copy__()
         clone._body = body
         return clone
+
+    def track_body(self) -> BodyProgress:
+        """Returns how much of the body is read, from now on, by what sends it or anything else.
+
+        Returns:
+            The progress. It is the same object for a streamed body that is tracked already.
+        """
+        self._body, progress = track(self._body)
+        return progress
 
     def replace(
         self,

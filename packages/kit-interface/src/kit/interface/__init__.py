@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ._app import App
 from ._context import Context, ExecutionContext, Exit, KitRequest
 from ._errors import (
+    ClientDisconnectedError,
     HandlerError,
     HTTPException,
     KitError,
@@ -26,7 +27,7 @@ from ._router import (
     RouterRoute,
 )
 from ._terminal import supports_color
-from ._web import Blob, File, FormData, Headers, Request, Response, is_response
+from ._web import Blob, BodyProgress, File, FormData, Headers, Request, Response, is_response
 
 if TYPE_CHECKING:
     from . import plugins
@@ -37,6 +38,8 @@ __all__ = (
     "App",
     "AsyncMiddleware",
     "Blob",
+    "BodyProgress",
+    "ClientDisconnectedError",
     "Context",
     "ErrorHandler",
     "ExecutionContext",

@@ -31,8 +31,11 @@ class ExecutionContext(Protocol):
         """Keeps `awaitable` running after the response; its exception is logged."""
 
 
-Exit: TypeAlias = Callable[[BaseException | None], Awaitable[object]]
-"""Runs at the end of a request, given the exception that ended it; True if it deals with that."""
+Exit: TypeAlias = Callable[[BaseException | None], object]
+"""Runs at the end of a request, given the exception that ended it; True if it deals with that.
+
+Plain or async: `def exit(error)`. A plain one must not wait, and costs less.
+"""
 
 
 class KitRequest(Protocol):
@@ -214,9 +217,9 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         """Runs `exit` when the response was sent, streamed bodies included; the last added first.
 
         Args:
-            exit: Called with the exception that a handler, a middleware or the streamed body
-                raised, or that cancelled the request; else with None. If it returns True, the exits
-                after it are called with None.
+            exit: Plain or async; called with the exception that a handler, a middleware or the
+                streamed body raised, or that cancelled the request; else with None. If it returns
+                True, the exits after it are called with None.
         """
 
     @property

@@ -29,6 +29,10 @@ class KitError(Exception):
         return _rebuild, (type(self), self.args), self.__dict__
 
 
+class ClientDisconnectedError(Exception):
+    """The client disconnected before its request was complete; it can't receive a response."""
+
+
 class UnsupportedPathError(KitError, ValueError):
     """A router can't take a route: the pattern is invalid, or outside what this router supports.
 

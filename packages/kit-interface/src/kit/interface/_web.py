@@ -235,6 +235,26 @@ class Request(Protocol):
         """
 
 
+class BodyProgress(Protocol):
+    """How much of a body was read."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Number of bytes so far; that of all of it if it is in memory."""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether reading has begun; True if it is in memory."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of it was read; True if it is in memory."""
+
+    @property
+    def failure(self) -> BaseException | None:
+        """The exception that ended it early, or None."""
+
+
 class Response(Protocol):
     """An answer (WHATWG Fetch, section 5.5).
 
@@ -268,6 +288,12 @@ class Response(Protocol):
     @property
     def body_used(self) -> bool:
         """Whether the body was read; it can be read once."""
+
+    def track_body(self) -> BodyProgress:
+        """Returns how much of the body is read, from now on, by what sends it or anything else.
+
+        It costs a stream nothing but the counting: the stream is sent as it would have been.
+        """
 
     def clone(self) -> Self:
         """Makes a second response with the same content, to be read apart from this one.

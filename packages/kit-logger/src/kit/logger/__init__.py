@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Request logging as middleware: two lines per request."""
+"""Request logging as middleware: two lines per request, or one with fields."""
 
+from ._access_log import access_log
 from ._middleware import logger
 
-__all__ = ("logger",)
+__all__ = ("access_log", "logger")

@@ -45,7 +45,7 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> AsyncM
     """
     if not callable(fn):
         raise TypeError(f"logger(fn=...) takes a function, not {fn!r:.100}")
-    if getattr(getattr(fn, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
+    if is_async(fn):
         raise TypeError("logger(fn=...) takes a plain function, not an async one")
     if not isinstance(query, bool):
         raise TypeError(f"logger(query=...) takes a bool, not {query!r:.100}")
@@ -56,7 +56,7 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> AsyncM
     async def logger(c: Context[Any, Any], next: Next) -> None:
         nonlocal stream, colored
         req = c.req
-        request = f"{_visible(req.method)} {_target(req.raw, query)}"
+        request = f"{visible(req.method)} {_target(req.raw, query)}"
         fn(f"--> {request}")
         start = perf_counter_ns()
         is_over = False
@@ -80,6 +80,11 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> AsyncM
     return logger
 
 
+def is_async(function: Any) -> bool:
+    """Whether a function is a coroutine function."""
+    return bool(getattr(getattr(function, "__code__", None), "co_flags", 0) & _CO_COROUTINE)
+
+
 def _target(request: Request, query: bool) -> str:
     """Returns the path of the URL and, if `query` is true, its query."""
     scope = request.scope
@@ -89,14 +94,15 @@ def _target(request: Request, query: bool) -> str:
         text: str = path.decode("latin-1")
         if query and scope.get("query_string"):
             text += "?" + scope["query_string"].decode("latin-1")
-        return _visible(text)
+        return visible(text)
     url = request.url
     start = url.find("/", url.find("://") + 3)
     text = url[start:] if start >= 0 else "/"
-    return _visible(text if query else re.split(r"[?#]", text, maxsplit=1)[0])
+    return visible(text if query else re.split(r"[?#]", text, maxsplit=1)[0])
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
+    """Returns a text with anything but visible ASCII percent-encoded."""
     return _INVISIBLE.sub(_escaped, text)
 
 

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Bodies that note how much of them was read, for whoever logs or measures responses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._streams import USED, Stream, close_stream, encode_chunk, iterate
+
+__all__ = ("BodyProgress", "TrackedStream", "track")
+
+
+class BodyProgress:
+    """How much of a body was read.
+
+    Attributes:
+        size_bytes: Number of bytes so far; that of all of it if it is in memory.
+        is_begun: Whether reading has begun; True if it is in memory.
+        is_complete: Whether all of it was read; True if it is in memory.
+        failure: The exception that ended it early, or None.
+    """
+
+    __slots__ = ("failure", "is_begun", "is_complete", "size_bytes")
+
+    def __init__(self, size_bytes: int = 0, *, is_complete: bool = True) -> None:
+        self.size_bytes = size_bytes
+        self.is_begun = self.is_complete = is_complete
+        self.failure: BaseException | None = None
+
+
+class TrackedStream:
+    """A stream that notes its progress, and is otherwise the stream that it was.
+
+    Not an async generator: closing one that hasn't begun would not close the stream.
+
+    Args:
+        stream: The stream.
+        progress: What is noted.
+    """
+
+    __slots__ = ("_chunks", "_stream", "progress")
+
+    def __init__(self, stream: Any, progress: BodyProgress) -> None:
+        self._stream = stream
+        self._chunks: Any = None
+        self.progress = progress
+
+    @property
+    def send_path(self) -> str | None:
+        """See `kit.interface.bodies.PathBody`."""
+        path: str | None = getattr(self._stream, "send_path", None)
+        return path
+
+    def __aiter__(self) -> TrackedStream:
+        return self
+
+    async def __anext__(self) -> bytes:
+        progress = self.progress
+        if self._chunks is None:
+            progress.is_begun = True
+            stream = self._stream
+            is_async = hasattr(stream, "__aiter__")
+            self._chunks = stream.__aiter__() if is_async else iterate(stream)
+        try:
+            chunk = encode_chunk(await self._chunks.__anext__())
+        except StopAsyncIteration:
+            progress.is_complete = True
+            raise
+        except BaseException as error:
+            progress.failure = error
+            raise
+        progress.size_bytes += len(chunk)
+        return chunk
+
+    async def client_left(self) -> None:
+        """See `WatchingBody` in the sending of streams."""
+        client_left = getattr(self._stream, "client_left", None)
+        if client_left is not None:
+            await client_left()
+
+    async def aclose(self) -> None:
+        """Closes the stream."""
+        try:
+            if self._chunks is not None and self._chunks is not self._stream:
+                await close_stream(self._chunks)
+        finally:
+            await close_stream(self._stream)
+
+
+class _TrackedPush(TrackedStream):
+    """The same of a `PushBody`, such as those of `kit.streaming`."""
+
+    __slots__ = ()
+
+    @property
+    def gone(self) -> bool:
+        """See `PushBody`."""
+        return bool(self._stream.gone)
+
+    async def write_to(self, sink: Any) -> bool:
+        """See `PushBody`."""
+        progress = self.progress
+        progress.is_begun = True
+
+        async def counting(chunk: bytes) -> None:
+            progress.size_bytes += len(chunk)  # the send may be cancelled, but it was begun
+            await sink(chunk)
+
+        try:
+            progress.is_complete = await self._stream.write_to(counting)
+        except BaseException as error:
+            progress.failure = error
+            raise
+        return progress.is_complete
+
+
+def track(body: bytes | Stream | None) -> tuple[bytes | Stream | None, BodyProgress]:
+    """Returns a body to put in the place of another, and its progress."""
+    if isinstance(body, bytes):
+        return body, BodyProgress(len(body))
+    if body is None or body is USED:
+        return body, BodyProgress()
+    if isinstance(body, TrackedStream):
+        return body, body.progress
+    progress = BodyProgress(is_complete=False)
+    kind = _TrackedPush if hasattr(body, "write_to") else TrackedStream
+    return kind(body, progress), progress

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""What middleware needs that only looks on: logs, traces, metrics.
+
+    def seen() -> AsyncMiddleware:
+        async def seen(c: Context, next: Next) -> None:
+            observation = Observation(c, report)
+            await next()
+            observation.responded()
+
+        return seen
+
+`report` is called once, with the `Outcome`, when the response was sent or the request has failed.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from ._context import Context
+from ._errors import ClientDisconnectedError, UnsupportedPathError
+from ._web import BodyProgress, Request
+from .options import OptionChecks
+from .paths import decode_component
+from .patterns import path_matcher
+from .signatures import accepts, describe
+
+__all__ = (
+    "SECRET_NAMES",
+    "Ending",
+    "Exclude",
+    "Observation",
+    "Outcome",
+    "exclusion",
+    "redact_query",
+    "target_of",
+)
+
+Ending: TypeAlias = Literal["complete", "failed", "disconnected", "cancelled"]
+"""How a request ended: see `Outcome`."""
+
+# Any lets a function annotate its context as the core's own class, or one with its types.
+Exclude: TypeAlias = str | Callable[[Any], bool | Awaitable[bool]]
+"""A route pattern, or a function `(c)`, plain or async."""
+
+SECRET_NAMES: frozenset[str] = frozenset(
+    {
+        "awsaccesskeyid",
+        "signature",
+        "sig",
+        "x-goog-signature",
+        "x-amz-credential",
+        "x-amz-security-token",
+        "x-amz-signature",
+        "x-goog-credential",
+        "access_token",
+        "api-key",
+        "api_key",
+        "apikey",
+        "auth",
+        "authorization",
+        "client_assertion",
+        "client_secret",
+        "code",
+        "code_verifier",
+        "credential",
+        "credentials",
+        "id_token",
+        "jwt",
+        "pass",
+        "passwd",
+        "password",
+        "private_token",
+        "pwd",
+        "refresh_token",
+        "samlresponse",
+        "secret",
+        "session",
+        "session_id",
+        "sessionid",
+        "ticket",
+        "token",
+    }
+)
+"""Names of query parameters whose values are secrets, in lower case.
+
+The first four are those of the OpenTelemetry semantic conventions for URLs.
+"""
+
+_REDACTED = "REDACTED"
+# SPEC: RFC 9110 sections 6.4.1 and 15.2: these have no body, whatever the response holds.
+_WITHOUT_BODY = frozenset((101, 204, 304))
+_SWITCHING_PROTOCOLS = 101
+# The status of access logs for a client that closed the request, as `cancel_on_disconnect` sets it.
+_CLIENT_CLOSED_REQUEST = 499
+_EXPECTED = "a path pattern, a function (c), or a list of them"
+_logger = logging.getLogger("kit")
+
+
+class Outcome(NamedTuple):
+    """How a request ended.
+
+    Attributes:
+        status: The HTTP status; None if the request was cancelled before it had one.
+        size_bytes: Bytes of the body that were sent.
+        ending: `complete` if the whole response was sent; `failed` if its streamed body raised, or
+            if a WebSocket connection ended by an exception; `disconnected` if the client left
+            before; `cancelled` if the request was cancelled, e.g. by a server that shuts down.
+        error: The exception that a handler raised, also if it was answered; or that ended the body
+            or the connection; or None.
+    """
+
+    status: int | None
+    size_bytes: int
+    ending: Ending
+    error: BaseException | None
+
+
+class Observation:
+    """Watches one request until its response was sent.
+
+    Make it before `next()`, and call `responded` after it.
+
+    Args:
+        c: The context of the request.
+        report: Called with the outcome. An exception that it raises is logged.
+    """
+
+    __slots__ = ("_c", "_progress", "_report")
+
+    def __init__(self, c: Context[Any, Any], report: Callable[[Outcome], object]) -> None:
+        self._c = c
+        self._report = report
+        self._progress: BodyProgress | None = None
+        c.add_exit(self._end)
+
+    def responded(self) -> None:
+        """Notes the response, so that its bytes are counted."""
+        c = self._c
+        if c.finalized:
+            self._progress = c.res.track_body()
+
+    def _end(self, error: BaseException | None) -> None:
+        c = self._c
+        status = c.res.status if c.finalized else _status_without_response(error)
+        progress = self._progress
+        ending, failure = _ending(c, status, progress, error)
+        size = 0
+        if progress is not None and status not in _WITHOUT_BODY:
+            size = _size_sent(c, progress, ending)
+        self._report(Outcome(status, size, ending, failure))
+
+
+def _status_without_response(error: BaseException | None) -> int | None:
+    """Returns the status of what the app answers with, if the handlers left no response."""
+    # A handler that returns none is an error, which becomes a 500.
+    return 500 if error is None or isinstance(error, Exception) else None
+
+
+def _ending(
+    c: Context[Any, Any],
+    status: int | None,
+    progress: BodyProgress | None,
+    error: BaseException | None,
+) -> tuple[Ending, BaseException | None]:
+    """Returns how a request ended, and the exception of its outcome."""
+    if error is not None and not isinstance(error, Exception):
+        return "cancelled", error
+    if status == _CLIENT_CLOSED_REQUEST or isinstance(error, ClientDisconnectedError):
+        return "disconnected", error
+    if status == _SWITCHING_PROTOCOLS:
+        return ("complete" if error is None else "failed"), error
+    if progress is None or progress.is_complete or not _is_cut_off(c, progress):
+        return "complete", error
+    failure = progress.failure
+    if isinstance(failure, Exception) and not isinstance(failure, ClientDisconnectedError):
+        return "failed", failure
+    return "disconnected", error
+
+
+def _is_cut_off(c: Context[Any, Any], progress: BodyProgress) -> bool:
+    """Whether a body that was not read to its end should have been."""
+    return progress.is_begun or not (c.req.method == "HEAD" or _sends_paths(c))
+
+
+def _sends_paths(c: Context[Any, Any]) -> bool:
+    """Whether the server sends files by their paths (ASGI extension Path Send), unread."""
+    scope = c.req.raw.scope
+    return scope is not None and "http.response.pathsend" in (scope.get("extensions") or ())
+
+
+def _size_sent(c: Context[Any, Any], progress: BodyProgress, ending: Ending) -> int:
+    if c.req.method == "HEAD":
+        return 0
+    if not progress.is_begun and ending == "complete":  # a file that the server sent by its path
+        length = c.res.headers.get("content-length") or ""
+        return int(length) if length.isdecimal() else 0
+    return progress.size_bytes
+
+
+def target_of(request: Request) -> tuple[str, str]:
+    """Returns the path and the query of a request as they were sent, percent-encoded.
+
+    Args:
+        request: The request, `c.req.raw`.
+
+    Returns:
+        The path; and the query without its question mark, empty if there is none. Bytes that are
+        not ASCII are characters of latin-1, if a client sent such.
+    """
+    scope = request.scope
+    raw_path = None if scope is None else scope.get("raw_path")
+    # PERF: uses what the server received; building the URL would take longer than all the rest.
+    if scope is not None and raw_path:
+        query: bytes = scope.get("query_string") or b""
+        return raw_path.decode("latin-1"), query.decode("latin-1")
+    url = request.url
+    start = url.find("/", url.find("://") + 3)
+    path_and_query, _, _ = (url[start:] if start >= 0 else "/").partition("#")
+    path, _, rest = path_and_query.partition("?")
+    return path, rest
+
+
+def redact_query(query: str, names: Collection[str] = SECRET_NAMES) -> str:
+    """Returns a query with the values of secrets replaced by `REDACTED`.
+
+    Args:
+        query: The query without its question mark, percent-encoded.
+        names: Names of the parameters whose values are secrets, in lower case. Those of the query
+            are decoded, and compare without case.
+    """
+    if not query or not names:
+        return query
+    parts = query.split("&")
+    for place, part in enumerate(parts):
+        name, equals, value = part.partition("=")
+        if value and _plain(name) in names:
+            parts[place] = f"{name}{equals}{_REDACTED}"
+    return "&".join(parts)
+
+
+def _plain(name: str) -> str:
+    """Returns the name of a parameter decoded, in lower case."""
+    if "%" in name or "+" in name:
+        name = decode_component(name.replace("+", " ")).strip()
+    # PHP, Rails and others write a list, or a member of an object, as name[].
+    return re.split(r"[\[\]]", name, maxsplit=1)[0].lower()
+
+
+def exclusion(
+    check: OptionChecks, value: Any
+) -> Callable[[Context[Any, Any]], bool | Awaitable[bool]] | None:
+    """Checks the option `exclude`: the requests that are not observed.
+
+    Args:
+        check: The checks of the factory.
+        value: A route pattern such as `/health/*`, which the whole path has to match; a function
+            `(c)`, plain or async, that returns whether a request is excluded; or a list of them.
+
+    Returns:
+        A function that returns whether a request is excluded, or an awaitable of that; None if no
+        request is. If a function of the option raises, that is logged, and counts as False.
+
+    Raises:
+        TypeError: If it is something else.
+        ValueError: If a pattern can match no path.
+    """
+    if isinstance(value, str) or callable(value):
+        value = (value,)
+    if not isinstance(value, Iterable) or isinstance(value, (bytes, Mapping)):
+        check.wrong_type("exclude", value, _EXPECTED)
+    patterns: list[str] = []
+    functions: list[Callable[..., Any]] = []
+    for each in value:
+        if isinstance(each, str):
+            patterns.append(each)
+        elif callable(each) and accepts(each, 1):
+            functions.append(each)
+        else:
+            check.wrong_type("exclude", each, _EXPECTED)
+    try:
+        matches = path_matcher(*patterns)
+    except UnsupportedPathError as error:
+        check.unusable("exclude", error.path, f"a route pattern: {error.reason}")
+
+    def by_path(c: Context[Any, Any]) -> bool:
+        return matches(c.req.path)
+
+    def by_path_or_function(c: Context[Any, Any]) -> bool | Awaitable[bool]:
+        return bool(patterns and matches(c.req.path)) or _any_of(functions, c)
+
+    if functions:
+        return by_path_or_function
+    return by_path if patterns else None
+
+
+async def _any_of(functions: Iterable[Callable[..., Any]], c: Context[Any, Any]) -> bool:
+    for function in functions:
+        try:
+            result = function(c)
+            if hasattr(result, "__await__"):
+                result = await result
+        except Exception as error:
+            _logger.warning("%s failed, so nothing is excluded", describe(function), exc_info=error)
+            continue
+        if result:
+            return True
+    return False

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""The middleware that logs a line with fields for each request."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+from kit.conninfo import forwarded_conn_info
+from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.calls import call
+from kit.interface.observing import Exclude, Observation, exclusion
+from kit.interface.options import OptionChecks
+
+from ._entries import Entry, Fields, Reader
+from ._targets import Target, target_of_option
+
+__all__ = ("access_log",)
+
+# Any lets a function annotate its context as the core's own class, or one with its types.
+OwnFields: TypeAlias = Callable[[Any], Fields | Awaitable[Fields]]
+"""Returns fields to add: `def fields(c)`, plain or async."""
+
+_FORMATS = ("json", "text")
+
+
+def access_log(
+    format: Literal["json", "text"] = "json",
+    *,
+    to: Any = None,
+    query: bool = False,
+    exclude: Exclude | Iterable[Exclude] = (),
+    fields: OwnFields | None = None,
+    trusted_hops: int = 0,
+) -> AsyncMiddleware:
+    """Returns middleware that logs each request in one line, once its response was sent.
+
+    The line has the bytes that were sent, also of a stream, and tells if the client left before the
+    end. It is written for every request: errors, 404, cancelled requests, and WebSocket
+    connections, whose line comes when they are closed. It never holds a body, Authorization or
+    Cookie, and no character of a request can end a line. The level is `error` for a status from 500
+    on and for broken streams, `warning` for cancelled requests, else `info`.
+
+    Args:
+        format: How a line is written: as a JSON object, or as text such as
+            `GET /users/7 200 3.1ms 12B 192.0.2.7`.
+        to: Where lines go. Default: standard output. A plain function is called with each line; a
+            `logging.Logger` gets the line as the message and the fields as `extra`; any other
+            object with methods such as `info(event, **fields)`, as a logger of structlog, gets the
+            fields, and writes them as it is set up to. What it raises is logged, and never fails a
+            request.
+        query: Whether to log the query; values of secrets are replaced by `REDACTED`.
+        exclude: Which requests are not logged: a route pattern such as `/health/*`, a function
+            `(c)`, plain or async, or a list of them.
+        fields: Function `(c)`, plain or async, that returns fields to add, called once there is a
+            response. A field replaces one of the same name; None removes it.
+        trusted_hops: How many proxies are between the clients and the app. The client's address is
+            then read from X-Forwarded-For, see `kit.conninfo.forwarded_conn_info`. With 0 it is
+            the address that the server reports.
+
+    Returns:
+        The middleware, for `app.use(...)`; register it first, but behind `opentelemetry()`.
+
+    Raises:
+        TypeError: If an option is of the wrong type.
+        ValueError: If an option can't be used.
+
+    SPEC: RFC 3339 for the time; RFC 8259 for JSON.
+
+    Example:
+        app.use(access_log(exclude="/livez"))
+    """
+    check = OptionChecks("access_log")
+    check.choice("format", format, _FORMATS)
+    check.flag("query", query)
+    check.number("trusted_hops", trusted_hops, least=0, most=100)
+    if fields is not None:
+        check.function("fields", fields, "(c)")
+    target = target_of_option(check, to, format)
+    excludes = exclusion(check, exclude)
+    reader = Reader(query, forwarded_conn_info(trusted_hops) if trusted_hops else None)
+
+    async def logged(c: Context[Any, Any], next: Next) -> None:
+        entry = Entry(c, reader, target)
+        observation = Observation(c, entry.write)
+        await next()
+        observation.responded()
+        entry.responded()
+        if fields is not None:
+            await _add(fields, c, entry, target)
+
+    async def unless(excluded: Awaitable[bool], c: Context[Any, Any], next: Next) -> None:
+        await (next() if await excluded else logged(c, next))
+
+    # PERF: not async, so that a request that isn't logged needs no coroutine for it.
+    def access_log(c: Context[Any, Any], next: Next) -> Awaitable[None]:
+        excluded = excludes is not None and excludes(c)
+        if excluded is False:
+            return logged(c, next)
+        return next() if excluded is True else unless(excluded, c, next)
+
+    return access_log
+
+
+async def _add(fields: OwnFields, c: Context[Any, Any], entry: Entry, target: Target) -> None:
+    try:
+        own = await call(fields, c)
+        if not isinstance(own, Mapping):
+            raise TypeError(f"access_log(fields=...) returned {own!r:.100}: expected a mapping")
+    except Exception as error:
+        target.failed("access_log(fields=...)", error)
+    else:
+        entry.own = own

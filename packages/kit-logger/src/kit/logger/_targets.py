@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Where the lines of requests go, and how they are written."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Mapping
+from json import JSONEncoder
+from json.encoder import encode_basestring_ascii as quoted
+from math import isfinite
+from typing import Any
+
+from kit.interface.options import OptionChecks
+
+from ._middleware import is_async, visible
+
+__all__ = ("Target", "json_line", "target_of_option", "text_line")
+
+Line = Callable[[str, str, Mapping[str, Any]], str]
+
+_EXPECTED = (
+    "a plain function (line), a logging.Logger, or a logger with methods such as "
+    "info(event, **fields)"
+)
+_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+# What a log record has already: `extra` may not have it.
+_OF_RECORDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime"}
+_EVENT = "request"
+_logger = logging.getLogger("kit")
+
+
+class Target:
+    """Writes lines, and logs the first failure of a row of them.
+
+    Args:
+        write: Called with the level, the time and the fields.
+    """
+
+    __slots__ = ("_is_failing", "_write")
+
+    def __init__(self, write: Callable[[str, str, Mapping[str, Any]], object]) -> None:
+        self._write = write
+        self._is_failing = False
+
+    def write(self, level: str, time: str, fields: Mapping[str, Any]) -> None:
+        """Writes a line."""
+        try:
+            self._write(level, time, fields)
+        except Exception as error:
+            self.failed("access_log(to=...)", error)
+        else:
+            self._is_failing = False
+
+    def failed(self, option: str, error: Exception) -> None:
+        """Logs a failure, but none that follows another one."""
+        if not self._is_failing:
+            self._is_failing = True
+            _logger.error("%s failed; the request was answered", option, exc_info=error)
+
+
+def target_of_option(check: OptionChecks, to: Any, format: str) -> Target:
+    """Returns what the option `to` stands for.
+
+    Raises:
+        TypeError: If it is nothing that lines can be written to.
+    """
+    line = json_line if format == "json" else text_line
+    if to is None:
+        return Target(_to_output(line))
+    if isinstance(to, (logging.Logger, logging.LoggerAdapter)):
+        return Target(_to_logger(to, line))
+    if all(callable(getattr(to, level, None)) for level in _LEVELS):
+        return Target(_to_structured(to))
+    if not callable(to) or is_async(to):
+        check.wrong_type("to", to, _EXPECTED)
+    check.function("to", to, "(line)")
+    return Target(lambda level, time, fields: to(line(level, time, fields)))
+
+
+def _to_output(line: Line) -> Callable[..., None]:
+    def write(level: str, time: str, fields: Mapping[str, Any]) -> None:
+        # Looked up each time: output may be redirected. One write, so that lines aren't mixed.
+        sys.stdout.write(line(level, time, fields) + "\n")
+        sys.stdout.flush()
+
+    return write
+
+
+def _to_logger(logger: Any, line: Line) -> Callable[..., None]:
+    def write(level: str, time: str, fields: Mapping[str, Any]) -> None:
+        number = _LEVELS[level]
+        if logger.isEnabledFor(number):
+            extra = {
+                f"{name}_" if name in _OF_RECORDS else name: value for name, value in fields.items()
+            }
+            logger.log(number, "%s", line(level, time, fields), extra=extra)
+
+    return write
+
+
+def _to_structured(logger: Any) -> Callable[..., None]:
+    def write(level: str, time: str, fields: Mapping[str, Any]) -> None:
+        getattr(logger, level)(_EVENT, **fields)
+
+    return write
+
+
+def json_line(level: str, time: str, fields: Mapping[str, Any]) -> str:
+    """Returns a line as a JSON object in ASCII (RFC 8259), without line breaks."""
+    members = [f'"time":"{time}","level":"{level}"']
+    for name, value in fields.items():
+        # PERF: in half the time of encoding the whole.
+        if value.__class__ is str:
+            text = quoted(value)
+        elif value.__class__ is int:
+            text = str(value)
+        else:
+            text = _encode(_finite(value))
+        members.append(f"{_known_names.get(name) or quoted(name)}:{text}")
+    return f"{{{','.join(members)}}}"
+
+
+_known_names = {
+    name: quoted(name)
+    for name in (
+        "client",
+        "duration_ms",
+        "method",
+        "path",
+        "request_bytes",
+        "request_id",
+        "response_bytes",
+        "route",
+        "span_id",
+        "status",
+        "trace_id",
+        "user_agent",
+    )
+}
+_encode = JSONEncoder(separators=(",", ":"), allow_nan=False, default=str).encode
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def text_line(level: str, time: str, fields: Mapping[str, Any]) -> str:
+    """Returns a line for people: the usual fields, and those of the app as `name=value`."""
+    rest = dict(fields)
+    target = str(rest.pop("path", "-"))
+    if "query" in rest:
+        target += f"?{rest.pop('query')}"
+    parts = [
+        str(rest.pop("method", "-")),
+        target,
+        str(rest.pop("status", "-")),
+        f"{rest.pop('duration_ms', 0):.1f}ms",
+        f"{rest.pop('response_bytes', 0)}B",
+        str(rest.pop("client", "-")),
+    ]
+    for name in ("route", "request_bytes", "user_agent"):
+        rest.pop(name, None)
+    parts += [f"{name}={value}" for name, value in rest.items()]
+    return " ".join(visible(part) for part in parts)

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""OpenTelemetry: a span and metrics for each request, and trace ids in log records."""
+
+from ._logging import TraceIdFilter
+from ._middleware import opentelemetry
+
+__all__ = ("TraceIdFilter", "opentelemetry")

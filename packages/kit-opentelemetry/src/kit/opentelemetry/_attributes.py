@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""What a request tells about itself, by the names of the semantic conventions for HTTP."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from kit.conninfo import ConnInfo
+from kit.interface import Context, Request, Response
+from kit.interface.observing import redact_query, target_of
+from kit.route import endpoint
+
+__all__ = ("Attributes", "Described", "Settings", "known_methods", "sent_headers")
+
+Attributes: TypeAlias = dict[str, Any]
+"""Names and values of a span's attributes."""
+
+_REDACTED = ("REDACTED",)
+# APPSEC: these are credentials, whoever asks for them.
+_SECRET_HEADERS = frozenset(
+    (
+        "authorization",
+        "authentication-info",
+        "cookie",
+        "proxy-authentication-info",
+        "proxy-authorization",
+        "set-cookie",
+        "x-api-key",
+        "x-auth-token",
+        "x-csrf-token",
+        "x-xsrf-token",
+    )
+)
+# SPEC: semantic conventions, "http.request.method": those of RFC 9110 section 9 and of RFC 5789.
+_METHODS = "CONNECT,DELETE,GET,HEAD,OPTIONS,PATCH,POST,PUT,TRACE"
+_METHODS_VARIABLE = "OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS"
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+# The longest texts that a client can have stored, in characters.
+_LONGEST = 4096
+_LONGEST_NAME = 256
+_OF_PROPAGATION = frozenset((b"traceparent", b"tracestate", b"baggage"))
+_READ = frozenset((b"host", b"user-agent", b"content-length"))
+
+
+def known_methods() -> frozenset[str]:
+    """Returns the methods that are not `_OTHER`, which an environment variable may set."""
+    methods = os.environ.get(_METHODS_VARIABLE) or _METHODS
+    return frozenset(method.strip() for method in methods.split(","))
+
+
+class Settings:
+    """What spans are to tell, as the options of the middleware say.
+
+    Args:
+        query: Whether to record the query.
+        redacted: Names of query parameters whose values aren't recorded, in lower case.
+        request_headers: Names of request headers to record, in lower case.
+        response_headers: Names of response headers to record, in lower case.
+        conn_info: Returns the address of the client.
+    """
+
+    __slots__ = ("conn_info", "methods", "query", "read", "redacted", "response_headers", "wanted")
+
+    def __init__(
+        self,
+        *,
+        query: bool,
+        redacted: Collection[str],
+        request_headers: Iterable[str],
+        response_headers: Iterable[str],
+        conn_info: Callable[[Context[Any, Any]], ConnInfo] | None,
+    ) -> None:
+        self.query = query
+        self.redacted = redacted
+        self.wanted = {name.encode(): f"http.request.header.{name}" for name in request_headers}
+        self.read = _READ | _OF_PROPAGATION | self.wanted.keys()
+        self.response_headers = {name: f"http.response.header.{name}" for name in response_headers}
+        self.conn_info = conn_info
+        self.methods = known_methods()
+
+
+class Described:
+    """A request as spans and metrics describe it.
+
+    Attributes:
+        name: The name of its span.
+        attributes: The attributes of the span.
+        measured: The attributes of the metric of active requests.
+        route: The pattern of the route, or None.
+        is_propagated: Whether it has a header of W3C Trace Context or Baggage.
+        size: The length of its body in bytes, or None if that is not known.
+    """
+
+    __slots__ = ("attributes", "is_propagated", "measured", "name", "route", "size")
+
+    def __init__(self, c: Context[Any, Any], request: Request, settings: Settings) -> None:
+        scope = request.scope or {}
+        found = _headers(request, settings.read)
+        method = request.method
+        scheme: str = scope.get("scheme") or request.url.partition(":")[0]
+        path, query = target_of(request)
+        if method in settings.methods:
+            shown, attributes = method, {"http.request.method": method}
+        else:
+            shown = "HTTP"
+            attributes = {
+                "http.request.method": "_OTHER",
+                "http.request.method_original": method[:_LONGEST_NAME],
+            }
+        self.measured: Attributes = {
+            "http.request.method": attributes["http.request.method"],
+            "url.scheme": scheme,
+        }
+        attributes["url.scheme"] = scheme
+        attributes["url.path"] = path[:_LONGEST]
+        if query and settings.query:
+            attributes["url.query"] = redact_query(query, settings.redacted)[:_LONGEST]
+        self.name, self.route = shown, None
+        route = endpoint(c)
+        if route is not None:
+            self.route = attributes["http.route"] = request.root_path + route.path
+            self.name = f"{shown} {self.route}"
+        self.attributes: Attributes = attributes
+        self._add_connection(c, scope, settings)
+        self._add_headers(found, scope, scheme, settings)
+        length = found.get(b"content-length", (b"",))[0]
+        self.size = int(length) if length.isdigit() and len(length) < 19 else None
+        self.is_propagated = not _OF_PROPAGATION.isdisjoint(found)
+
+    def _add_connection(
+        self, c: Context[Any, Any], scope: Mapping[str, Any], settings: Settings
+    ) -> None:
+        """Adds who sent the request, and by which protocol."""
+        attributes = self.attributes
+        client = scope.get("client")
+        if client is not None and client[0]:
+            attributes["network.peer.address"] = attributes["client.address"] = client[0]
+            port = int(client[1] or 0)  # granian has written it as text
+            if port:
+                attributes["network.peer.port"] = port
+        if settings.conn_info is not None:
+            address = settings.conn_info(c).remote.address
+            if address is None:
+                attributes.pop("client.address", None)
+            else:
+                attributes["client.address"] = address
+        version = scope.get("http_version")
+        if version:
+            attributes["network.protocol.version"] = version
+
+    def _add_headers(
+        self,
+        found: Mapping[bytes, list[bytes]],
+        scope: Mapping[str, Any],
+        scheme: str,
+        settings: Settings,
+    ) -> None:
+        """Adds what the headers tell: the server, the user agent, and those that are asked for."""
+        attributes = self.attributes
+        host = found.get(b"host")
+        address, port = _parsed_host(host[0][:_LONGEST_NAME]) if host else ("", 0)
+        server = scope.get("server")
+        if not address and server is not None and server[0]:
+            address, port = server[0], int(server[1] or 0)
+        if address:
+            attributes["server.address"] = address
+            port = port or _DEFAULT_PORTS.get(scheme, 0)
+            if port:
+                attributes["server.port"] = port
+        agent = found.get(b"user-agent")
+        if agent:
+            attributes["user_agent.original"] = agent[0].decode("latin-1")[:_LONGEST_NAME]
+        for name, attribute in settings.wanted.items():
+            values = found.get(name)
+            if values is not None:
+                attributes[attribute] = _shown(
+                    name.decode(), [value.decode("latin-1") for value in values]
+                )
+
+
+def sent_headers(response: Response, settings: Settings) -> Attributes:
+    """Returns the headers of a response that are asked for."""
+    attributes: Attributes = {}
+    headers = response.headers
+    for name, attribute in settings.response_headers.items():
+        values = headers.get_all(name)
+        if values:
+            attributes[attribute] = _shown(name, values)
+    return attributes
+
+
+def _shown(name: str, values: list[str]) -> tuple[str, ...]:
+    if name in _SECRET_HEADERS:
+        return _REDACTED
+    return tuple(value[:_LONGEST] for value in values)
+
+
+def _headers(request: Request, read: Collection[bytes]) -> dict[bytes, list[bytes]]:
+    """Returns the lines of the headers that are read."""
+    found: dict[bytes, list[bytes]] = {}
+    scope = request.scope
+    if scope is None:
+        lines: Iterable[tuple[bytes, bytes]] = (
+            (name.encode("latin-1"), value.encode("latin-1"))
+            for name, value in request.headers.items()
+        )
+    else:
+        lines = scope["headers"]
+    for name, value in lines:
+        if name in read:
+            found.setdefault(name, []).append(value)
+    return found
+
+
+# PERF: nearly all requests are for the same few hosts. The longest that is kept has 256 bytes.
+@lru_cache(256)
+def _parsed_host(host: bytes) -> tuple[str, int]:
+    """Returns the name and the port that Host has (RFC 9110, section 7.2); 0 for no port."""
+    text = host.decode("latin-1")
+    address, colon, port = text.rpartition(":")
+    is_bare_ipv6 = ":" in address and not address.endswith("]")
+    if not colon or not port.isdecimal() or is_bare_ipv6:
+        return text.strip("[]"), 0
+    number = int(port) if port.isascii() and len(port) < 6 else 0
+    return address.strip("[]"), number if number < 65536 else 0

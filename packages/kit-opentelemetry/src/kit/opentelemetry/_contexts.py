@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""The context of a request: what callers sent along, and the current span of streamed bodies."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable
+from typing import Any
+
+from opentelemetry.context import Context, attach, get_current
+from opentelemetry.propagate import get_global_textmap
+from opentelemetry.propagators.textmap import Getter, TextMapPropagator
+
+from kit.interface import Headers, Request, Response
+
+__all__ = ("extracted", "is_propagated", "keep_in_body", "restore")
+
+_W3C = frozenset(("traceparent", "tracestate", "baggage"))
+_W3C_NAMES = frozenset(name.encode() for name in _W3C)
+
+
+class _Getter(Getter[Headers]):
+    """Reads headers for propagators."""
+
+    def get(self, carrier: Headers, key: str) -> list[str] | None:
+        return carrier.get_all(key) or None
+
+    def keys(self, carrier: Headers) -> list[str]:
+        return [*carrier.keys()]
+
+
+_getter = _Getter()
+_known: tuple[TextMapPropagator | None, bool] = (None, False)
+
+
+def is_propagated(request: Request) -> bool:
+    """Whether a request has a header of W3C Trace Context or Baggage."""
+    scope = request.scope
+    if scope is None:
+        headers = request.headers
+        return any(name in headers for name in _W3C)
+    for name, _ in scope["headers"]:  # noqa: SIM110 - PERF: a generator costs more than the loop
+        if name in _W3C_NAMES:
+            return True
+    return False
+
+
+def extracted(request: Request, outer: Context, *, is_propagated: bool) -> Context:
+    """Returns the context that the caller of a request sent along.
+
+    Args:
+        request: The request.
+        outer: The context that it is added to.
+        is_propagated: Whether the request has a header of W3C Trace Context or Baggage.
+    """
+    global _known
+    propagator = get_global_textmap()
+    known, is_w3c = _known
+    if propagator is not known:
+        is_w3c = propagator.fields <= _W3C
+        _known = propagator, is_w3c
+    # PERF: other propagators may read other headers than those that they write.
+    if is_w3c and not is_propagated:
+        return outer
+    return propagator.extract(request.headers, outer, _getter)
+
+
+def restore(context: Context, outer: Context) -> None:
+    """Makes the outer context current again, if the inner one still is.
+
+    A token of `attach` would do the same, but not from another task.
+    """
+    if get_current() is context:
+        attach(outer)
+
+
+def keep_in_body(c: Any, context: Context) -> None:
+    """Makes a context current whenever the streamed body of a request made in process is read."""
+    response: Response = c.res
+    body = response.body
+    if body is None or isinstance(body, bytes) or response.body_used:
+        return
+    length = response.headers.get("content-length")
+    c.res = response.replace(body=_Body(body, context))
+    if length is not None:
+        c.header("content-length", length)
+
+
+class _Body:
+    """A streamed body that is read with a context.
+
+    Not an async generator: closing one that hasn't begun would not close the body.
+    """
+
+    __slots__ = ("_chunks", "_context")
+
+    def __init__(self, body: AsyncIterable[bytes], context: Context) -> None:
+        self._chunks: Any = body.__aiter__()
+        self._context = context
+
+    def __aiter__(self) -> _Body:
+        return self
+
+    async def __anext__(self) -> bytes:
+        outer = get_current()
+        attach(self._context)
+        try:
+            chunk: bytes = await self._chunks.__anext__()
+        finally:
+            attach(outer)
+        return chunk
+
+    async def aclose(self) -> None:
+        outer = get_current()
+        attach(self._context)
+        try:
+            await self._chunks.aclose()
+        finally:
+            attach(outer)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""The middleware that traces and measures requests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from opentelemetry.context import Context as TraceContext
+from opentelemetry.context import attach, get_current
+from opentelemetry.metrics import MeterProvider
+from opentelemetry.trace import SpanKind, Tracer, TracerProvider, set_span_in_context
+
+from kit.conninfo import forwarded_conn_info
+from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.observing import (
+    SECRET_NAMES,
+    Exclude,
+    Observation,
+    Outcome,
+    exclusion,
+)
+from kit.interface.options import OptionChecks
+
+from ._attributes import Described, Settings
+from ._contexts import extracted, is_propagated, keep_in_body, restore
+from ._providers import Instruments, Providers
+from ._recording import Recording
+
+__all__ = ("opentelemetry",)
+
+# Marks a request that is traced already, by the same middleware further out.
+_KEY = "kit.opentelemetry"
+_SWITCHING_PROTOCOLS = 101
+
+
+def opentelemetry(
+    tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
+    *,
+    exclude: Exclude | Iterable[Exclude] = (),
+    query: bool = True,
+    redacted_query: Iterable[str] = SECRET_NAMES,
+    request_headers: str | Iterable[str] = (),
+    response_headers: str | Iterable[str] = (),
+    trusted_hops: int = 0,
+) -> AsyncMiddleware:
+    """Returns middleware that traces and measures requests with OpenTelemetry.
+
+    Each request has one span of the kind SERVER, which is current in everything that the request
+    runs, and ends when the response was sent. Names and values are those of the semantic
+    conventions for HTTP. The parent is the caller's span, by the global propagator. Without an SDK
+    nothing is recorded, and trace context that came with a request still goes on to other services.
+
+    Args:
+        tracer_provider: Records spans. Default: the global provider, also one that is set later.
+        meter_provider: Records metrics. Default: the global provider, also one that is set later.
+        exclude: Which requests are neither traced nor measured: a route pattern such as
+            `/health/*`, a function `(c)`, plain or async, or a list of them.
+        query: Whether to record the query.
+        redacted_query: Names of query parameters whose values are recorded as `REDACTED`, whatever
+            their case; `()` for none.
+        request_headers: Names of request headers to record. Credentials are recorded as
+            `REDACTED`.
+        response_headers: Names of response headers to record; the same.
+        trusted_hops: How many proxies are between the clients and the app. `client.address` is then
+            read from X-Forwarded-For, see `kit.conninfo.forwarded_conn_info`. With 0 it is the
+            address that the server reports.
+
+    Returns:
+        The middleware, for `app.use(...)`; register it first.
+
+    Raises:
+        TypeError: If an option is of the wrong type.
+        ValueError: If an option can't be used.
+
+    SPEC: OpenTelemetry semantic conventions 1.40.0, HTTP spans and HTTP metrics.
+
+    Example:
+        app.use(opentelemetry(exclude="/livez"))
+    """
+    check = OptionChecks("opentelemetry")
+    _check_provider(check, "tracer_provider", tracer_provider, TracerProvider)
+    _check_provider(check, "meter_provider", meter_provider, MeterProvider)
+    check.number("trusted_hops", trusted_hops, least=0, most=100)
+    settings = Settings(
+        query=check.flag("query", query),
+        redacted=frozenset(name.lower() for name in check.texts("redacted_query", redacted_query)),
+        request_headers=_header_names(check, "request_headers", request_headers),
+        response_headers=_header_names(check, "response_headers", response_headers),
+        conn_info=forwarded_conn_info(trusted_hops) if trusted_hops else None,
+    )
+    excludes = exclusion(check, exclude)
+    providers = Providers(tracer_provider, meter_provider)
+
+    # PERF: not async, so that a request that isn't recorded needs no coroutine for it.
+    def observed(c: Context[Any, Any], next: Next) -> Awaitable[None]:
+        tracer, instruments = providers.find()
+        if tracer is not None or instruments is not None:
+            return _record(tracer, instruments, settings, c, next)
+        if is_propagated(c.req.raw):
+            return _propagate(c, next)
+        return next()
+
+    if excludes is None:
+        return _named(observed)
+
+    async def unless(excluded: Awaitable[bool], c: Context[Any, Any], next: Next) -> None:
+        await (next() if await excluded else observed(c, next))
+
+    def opentelemetry(c: Context[Any, Any], next: Next) -> Awaitable[None]:
+        excluded = excludes(c)
+        if excluded is True:
+            return next()
+        if excluded is False:
+            return observed(c, next)
+        return unless(excluded, c, next)
+
+    return opentelemetry
+
+
+def _named(middleware: Callable[..., Any]) -> AsyncMiddleware:
+    middleware.__name__ = "opentelemetry"
+    middleware.__qualname__ = "opentelemetry.<locals>.opentelemetry"
+    return middleware
+
+
+def _check_provider(check: OptionChecks, name: str, value: Any, kind: type) -> None:
+    if value is not None and not isinstance(value, kind):
+        check.wrong_type(name, value, f"a {kind.__name__} of OpenTelemetry")
+
+
+def _header_names(check: OptionChecks, name: str, value: Any) -> list[str]:
+    return [
+        check.header_name(name, each, "X-Request-Id").lower() for each in check.texts(name, value)
+    ]
+
+
+async def _propagate(c: Context[Any, Any], next: Next) -> None:
+    """Makes current what the caller sent along, for calls to other services."""
+    outer = get_current()
+    context = extracted(c.req.raw, outer, is_propagated=True)
+    await _follow(c, next, context, outer)
+
+
+async def _follow(
+    c: Context[Any, Any], next: Next, context: TraceContext, outer: TraceContext
+) -> None:
+    """Runs the handlers in a context, and records nothing."""
+    attach(context)
+    try:
+        await next()
+    except BaseException:
+        restore(context, outer)
+        raise
+    if c.req.raw.scope is None:
+        restore(context, outer)
+        keep_in_body(c, context)
+    elif c.res.status != _SWITCHING_PROTOCOLS and c.res.track_body().is_complete:
+        restore(context, outer)  # PERF: sending it runs nothing that could see the context
+    else:
+        c.add_exit(lambda error: restore(context, outer))
+
+
+async def _record(
+    tracer: Tracer | None,
+    instruments: Instruments | None,
+    settings: Settings,
+    c: Context[Any, Any],
+    next: Next,
+) -> None:
+    """Runs the handlers within a span."""
+    request = c.req.raw
+    if _is_marked(c, request.scope):
+        await next()
+        return
+    outer = get_current()
+    described = Described(c, request, settings)
+    context = extracted(request, outer, is_propagated=described.is_propagated)
+    span = None
+    if tracer is not None:
+        span = tracer.start_span(described.name, context, SpanKind.SERVER, described.attributes)
+        context = set_span_in_context(span, context)
+        if instruments is None and not span.is_recording():
+            await _follow(c, next, context, outer)
+            return
+    recording = Recording(c, described, span, instruments, context, outer, settings)
+    observation = Observation(c, recording.end)
+    attach(context)
+    try:
+        await next()
+    finally:
+        # A served request runs in a task of its own, where the context stays: the body is yet to be
+        # sent. One that is made in process shares the task of its caller.
+        if request.scope is None:
+            restore(context, outer)
+    observation.responded()
+    if request.scope is None:
+        keep_in_body(c, context)
+    elif c.res.status == _SWITCHING_PROTOCOLS:
+        # The connection may last for hours; what it does are spans of their own, beneath this one.
+        recording.record(Outcome(_SWITCHING_PROTOCOLS, 0, "complete", None))
+
+
+def _is_marked(c: Context[Any, Any], scope: Any) -> bool:
+    """Marks a request; returns whether it was marked before."""
+    if scope is None:
+        if c.get(_KEY):
+            return True
+        c.set(_KEY, True)
+        return False
+    if _KEY in scope:
+        return True
+    scope[_KEY] = True
+    return False
