@@ -8,9 +8,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import anyio
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from opentelemetry import trace
 from prometheus_client import CollectorRegistry
+from prometheus_client.parser import text_string_to_metric_families
 
 from kit import Context, Kit
 from kit.interface import Next
@@ -84,6 +88,23 @@ def test_a_function_that_fails_is_logged_once(
     assert str(record.exc_info[1]) == error
 
 
+@given(st.text(st.characters(), max_size=20))
+@settings(max_examples=50, deadline=None)
+@example("\ud800")
+@example('a "quoted"\\\n\r\u2028 text')
+def test_any_text_can_be_a_value(value: str) -> None:
+    app = app_with(CollectorRegistry(), labels={"x": lambda c: value})
+    ask(anyio.run, app, "/a")
+    parsed = text_string_to_metric_families(exposed(anyio.run, app, {}))
+    found = {
+        sample.labels["x"]
+        for family in parsed
+        for sample in family.samples
+        if sample.name == "http_requests_total"
+    }
+    assert found == {value.encode(errors="replace").decode()}
+
+
 def exposed(run: Callable[..., Any], app: Kit, headers: dict[str, str]) -> str:
     async def text() -> str:
         return await (await app.request("/metrics", headers=headers)).text()
@@ -115,7 +136,7 @@ def test_a_request_without_an_exemplar(
 
 @pytest.mark.parametrize(
     "exemplar",
-    [{"a": "x" * 128}, {"1a": "x"}, {"a": 7}, "text"],
+    [{"a": "x" * 128}, {"1a": "x"}, {"a": 7}, {"a": "\ud800"}, "text"],
 )
 def test_an_exemplar_that_cant_be_used_is_left_out_and_logged_once(
     run: Callable[..., Any],

@@ -12,7 +12,6 @@ from typing import Any
 
 from anyio import to_thread
 from prometheus_client import (
-    CONTENT_TYPE_PLAIN_0_0_4,
     REGISTRY,
     CollectorRegistry,
     Metric,
@@ -28,6 +27,7 @@ from ._instruments import multiprocess_folder
 
 __all__ = ("check_registry", "expose", "handler_for")
 
+_TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _OPENMETRICS = "application/openmetrics-text"
 _OPENMETRICS_TYPE = f"{_OPENMETRICS}; version=1.0.0; charset=utf-8"
 # On Windows the signal 0 is no question, but Ctrl-C.
@@ -83,7 +83,7 @@ def handler_for(*registries: CollectorRegistry) -> Expose:
         names = c.req.queries("name[]")
         # In a thread: to collect may take long, and reads files where there are several processes.
         data = await to_thread.run_sync(_render, registries, wants_openmetrics, names)
-        kind = _OPENMETRICS_TYPE if wants_openmetrics else CONTENT_TYPE_PLAIN_0_0_4
+        kind = _OPENMETRICS_TYPE if wants_openmetrics else _TEXT_TYPE
         return c.body(
             data, 200, {"content-type": kind, "vary": "Accept", "cache-control": "no-store"}
         )

@@ -84,7 +84,8 @@ class ExtraLabels:
                 ("failed", name), "The label %r has no value: its function failed", name
             )
             return ""
-        return value
+        # One lone surrogate would make every answer with the metrics fail.
+        return value if value.isascii() else value.encode(errors="replace").decode()
 
     def _bounded(self, name: str, value: str, known: set[str]) -> str:
         if value in known:
@@ -173,4 +174,5 @@ def _texts_of(exemplar: Any) -> Iterable[str]:
     for text in texts:
         if not isinstance(text, str):
             raise TypeError(f"an exemplar has {text!r:.100}, expected a mapping of str to str")
+        text.encode()  # fails for lone surrogates
     return texts
