@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 # Found by the line above, which mypy doesn't follow.
 import scaled  # type: ignore[import-not-found]
 import scaled_load  # type: ignore[import-not-found]
+from serving import exit_on_sigterm  # type: ignore[import-not-found]
 from soak import unplanned
 
 LIMIT = 1_000_000
@@ -178,6 +179,7 @@ def main() -> int:
     options = parser.parse_args()
     if reason := scaled.missing():
         sys.exit(reason)
+    exit_on_sigterm()
     trial = Trial(options.scenario, options.seconds, options.pause, options.listen)
     with tempfile.TemporaryDirectory() as folder:
         trial.run(Path(folder))

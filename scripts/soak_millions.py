@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 
 # Found by the line above, which mypy doesn't follow.
 import millions_client  # type: ignore[import-not-found]
-from serving import ServedApp  # type: ignore[import-not-found]
+from serving import ServedApp, exit_on_sigterm  # type: ignore[import-not-found]
 from soak import MIB, OPTIONS, unplanned
 
 MILLION = 1_000_000
@@ -357,6 +357,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 def main() -> int:
     """Runs the command; returns its exit code."""
     options = parse_arguments()
+    exit_on_sigterm()
     found = soak(options)
     print(f"{options.requests:,} requests to {options.server}")
     print(found.report())
