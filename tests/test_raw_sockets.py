@@ -21,7 +21,7 @@ from wire import WireResponse, exchange, request, responses
 pytestmark = pytest.mark.once
 
 PATIENCE_S = 20  # how long anything may take before the test gives up
-SERVERS = ("uvicorn", "uvicorn-h11", "granian", "hypercorn")
+SERVERS = ("uvicorn", "uvicorn-h11", "granian", "granian-rsgi", "hypercorn")
 # What a server answers by itself to what it doesn't take.
 REFUSALS = (400, 404, 405, 408, 411, 413, 414, 417, 431, 501, 505)
 KIB = 1024

@@ -33,6 +33,7 @@ SERVERS = {
     "uvicorn-websockets": ("uvicorn", "--ws=websockets-sansio"),
     "uvicorn-wsproto": ("uvicorn", "--ws=wsproto"),
     "granian": ("granian",),
+    "granian-rsgi": ("granian-rsgi",),
     "hypercorn": ("hypercorn",),
     # Not on trio: hypercorn answers a close frame while the app sends. There only one task may send
     # at a time, and the worker ends with a BusyResourceError.

@@ -63,7 +63,7 @@ class _Connection:
             return {"type": "websocket.connect"}
         if self._transport is None:
             await asyncio.shield(self._closed)  # RSGI doesn't report it if the client leaves now
-        if self._transport is None or self._closed.done():
+        if self._transport is None:
             return {"type": "websocket.disconnect", "code": _LOST}
         try:
             message = await self._transport.receive()
@@ -103,7 +103,7 @@ class _Connection:
 
     async def _send(self, message: Any) -> None:
         transport = self._transport
-        if transport is None or self._closed.done():
+        if transport is None:
             raise ConnectionResetError("The WebSocket is closed")
         text = message.get("text")
         try:
@@ -119,3 +119,4 @@ class _Connection:
         if not self._closed.done():
             self._closed.set_result(None)
             self._protocol.close(self._status)
+            self._transport = None  # the server closes the socket once nothing refers to this
