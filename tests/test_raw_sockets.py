@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -199,8 +200,14 @@ WELL_FORMED = [
 ]
 
 
+# RSGI gives the decoded path alone.
+LOST_ESCAPES = re.compile(rb"%(?:2F|FF|ED|C3%28)")
+
+
 @pytest.mark.parametrize(("raw", "is_right"), WELL_FORMED)
 def test_answer(served: ServedApp, witness: Witness, raw: bytes, is_right: Any) -> None:
+    if served.server == "granian-rsgi" and LOST_ESCAPES.search(raw.partition(b"?")[0]):
+        pytest.skip("RSGI gives the decoded path alone, so these escapes are lost")
     [response] = send(served, raw)
     assert is_right(response), response
 

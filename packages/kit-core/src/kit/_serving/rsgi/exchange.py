@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from typing import Any
 
 from kit._serving.types import Message
 
+from .reading import Reading
 from .types import RsgiHttp, RsgiScope
 
 _UNREAD = -1
@@ -22,14 +23,13 @@ class Exchange:
         protocol: The protocol of the server.
     """
 
-    __slots__ = ("_body", "_empty_chunks", "_left", "_over", "_protocol", "_scope", "_waiting")
+    __slots__ = ("_body", "_left", "_over", "_protocol", "_scope", "_waiting")
 
     def __init__(self, scope: RsgiScope, protocol: RsgiHttp) -> None:
         self._scope = scope
         self._protocol = protocol
-        self._body: AsyncIterator[bytes] | None = None
+        self._body: Reading[bytes] | None = None
         self._left: int | None = _UNREAD  # bytes of the body to come; None if that isn't known
-        self._empty_chunks = 0  # since the last other one
         self._over = False
         self._waiting: asyncio.Future[None] | None = None
 
@@ -42,10 +42,10 @@ class Exchange:
             self._left = self._declared_size()
             if self._left == 0:
                 return {"type": "http.request", "body": b"", "more_body": False}
-            self._body = aiter(self._protocol)
+            self._body = Reading(aiter(self._protocol).__anext__)
         if self._left == 0:
             return await self._disconnected()
-        return await self._chunk()
+        return await self._chunk(self._body)
 
     def _declared_size(self) -> int | None:
         headers = self._scope.headers
@@ -56,32 +56,32 @@ class Exchange:
         is_bare = self._scope.http_version[0] == "1" and "transfer-encoding" not in headers
         return 0 if is_bare else None
 
-    async def _chunk(self) -> Message:
+    async def _chunk(self, body: Any) -> Message:
         """Returns the next chunk of the body.
 
         A server ends the body in the same way if the client leaves in the middle of it. Then there
         are bytes missing, or it is preceded by more than one empty chunk: granian's sign of an
         error, and of trailers.
         """
-        assert self._body is not None  # noqa: S101 - set by the first receive()
+        empty_chunks = 0
         while True:
             try:
-                chunk = await anext(self._body)
+                chunk = await body.next()
+            except EOFError:  # the response was sent meanwhile
+                return _DISCONNECT.copy()
             except StopAsyncIteration:
-                cut = self._left is not None or (
-                    self._empty_chunks > 1 and "trailer" not in self._scope.headers
-                )
-                self._left = 0
-                if cut:
-                    return _DISCONNECT.copy()
-                return {"type": "http.request", "body": b"", "more_body": False}
-            if chunk:
                 break
-            self._empty_chunks += 1
-        self._empty_chunks = 0
-        if self._left is not None:
-            self._left -= len(chunk)
-        return {"type": "http.request", "body": chunk, "more_body": self._left != 0}
+            if chunk:
+                if self._left is not None:
+                    self._left -= len(chunk)
+                return {"type": "http.request", "body": chunk, "more_body": self._left != 0}
+            empty_chunks += 1
+        ends_oddly = empty_chunks > 1 and "trailer" not in self._scope.headers
+        is_cut = ends_oddly if self._left is None else True
+        self._left = 0
+        if is_cut:
+            return _DISCONNECT.copy()
+        return {"type": "http.request", "body": b"", "more_body": False}
 
     async def _disconnected(self) -> Message:
         """Waits until the client has disconnected, or the response was sent."""
@@ -100,7 +100,9 @@ class Exchange:
         await self._protocol.client_disconnect()
 
     def finish(self) -> None:
-        """Ends the waiting for the client: the response was sent."""
+        """Ends reading, and waiting for the client: the response was sent."""
         self._over = True
+        if self._body is not None:
+            self._body.end()
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)

@@ -10,10 +10,11 @@ from kit._serving.types import Message
 from kit._serving.websocket import serve_websocket
 from kit._state.app_state import AppState
 
+from .reading import Reading
 from .scope import websocket_scope
-from .types import RsgiScope, RsgiWebSocket, RsgiWebSocketTransport
+from .types import RsgiMessage, RsgiScope, RsgiWebSocket, RsgiWebSocketTransport
 
-_FORBIDDEN = 403
+_FORBIDDEN, _FAULT = 403, 500
 # SPEC: RFC 6455 section 7.4.1: no status code was received; the connection was lost.
 _NO_CODE, _LOST = 1005, 1006
 
@@ -47,11 +48,12 @@ class _Connection:
         protocol: The protocol of the server.
     """
 
-    __slots__ = ("_closed", "_is_connected", "_protocol", "_status", "_transport")
+    __slots__ = ("_closed", "_is_connected", "_protocol", "_reading", "_status", "_transport")
 
     def __init__(self, protocol: RsgiWebSocket) -> None:
         self._protocol = protocol
         self._transport: RsgiWebSocketTransport | None = None
+        self._reading: Reading[RsgiMessage] | None = None
         self._is_connected = False
         self._status = _FORBIDDEN
         self._closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -61,13 +63,13 @@ class _Connection:
         if not self._is_connected:
             self._is_connected = True
             return {"type": "websocket.connect"}
-        if self._transport is None:
+        if self._reading is None:
             await asyncio.shield(self._closed)  # RSGI doesn't report it if the client leaves now
-        if self._transport is None:
+        if self._reading is None:
             return {"type": "websocket.disconnect", "code": _LOST}
         try:
-            message = await self._transport.receive()
-        except RuntimeError:  # granian's RSGIProtocolClosed
+            message = await self._reading.next()
+        except (EOFError, RuntimeError):  # granian's RSGIProtocolClosed
             return {"type": "websocket.disconnect", "code": _LOST}
         if message.kind == 0:
             return {"type": "websocket.disconnect", "code": _NO_CODE}
@@ -92,6 +94,7 @@ class _Connection:
 
     async def _accept(self, subprotocol: str | None) -> None:
         if subprotocol is not None:
+            self._status = _FAULT
             raise RuntimeError(
                 f"RSGI can't tell the client that its subprotocol {subprotocol!r} was chosen: "
                 "serve this application with ASGI"
@@ -100,6 +103,7 @@ class _Connection:
             self._transport = await self._protocol.accept()
         except RuntimeError as error:
             raise ConnectionResetError(str(error)) from None
+        self._reading = Reading(self._transport.receive)
 
     async def _send(self, message: Any) -> None:
         transport = self._transport
@@ -120,3 +124,6 @@ class _Connection:
             self._closed.set_result(None)
             self._protocol.close(self._status)
             self._transport = None  # the server closes the socket once nothing refers to this
+            if self._reading is not None:
+                self._reading.end()
+                self._reading = None
