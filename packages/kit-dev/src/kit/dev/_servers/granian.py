@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from click import ClickException
+
 from .._listening import listen, listen_at, shown_address
 from .._loading import load_app
 from .._requirements import require
@@ -20,7 +22,15 @@ _SHUTDOWN_S = 10
 _LOOK_S = 0.05
 
 
-def serve(target: str, *, host: str, port: int, uds: Path | None, workers: int) -> int:
+def serve(
+    target: str,
+    *,
+    host: str,
+    port: int,
+    uds: Path | None,
+    workers: int,
+    interface: str = "asgi",
+) -> int:
     """Serves an app until SIGINT or SIGTERM.
 
     Args:
@@ -29,15 +39,21 @@ def serve(target: str, *, host: str, port: int, uds: Path | None, workers: int) 
         port: Port to listen on; 0 for any free one.
         uds: File of a Unix domain socket to listen at in place of host and port.
         workers: In how many processes.
+        interface: What granian calls the app by: `asgi`, or `rsgi`, its own.
 
     Returns:
         The exit code of the process.
 
     Raises:
         AppError: If the app can't be loaded.
-        ClickException: If the address can't be used, or granian is not installed.
+        ClickException: If the address can't be used, granian is not installed, or the app has no
+            such interface.
     """
-    load_app(target)  # so that what is wrong with it is told before granian starts
+    app = load_app(target)  # so that what is wrong with it is told before granian starts
+    if interface == "rsgi" and not hasattr(app, "__rsgi__"):
+        raise ClickException(
+            f"{target} is {type(app).__name__}, which has no __rsgi__: leave out --interface rsgi"
+        )
     require("kit serve --server granian", "granian")
     from granian import Granian
     from granian.constants import Interfaces
@@ -60,7 +76,7 @@ def serve(target: str, *, host: str, port: int, uds: Path | None, workers: int) 
         address=host,
         port=port,
         uds=uds,
-        interface=Interfaces.ASGI,
+        interface=Interfaces(interface),
         workers=workers,
         log_level=LogLevels.warning,
         respawn_failed_workers=True,
