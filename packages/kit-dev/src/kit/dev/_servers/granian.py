@@ -11,8 +11,6 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from click import ClickException
-
 from .._listening import listen, listen_at, shown_address
 from .._loading import load_app
 from .._requirements import require
@@ -46,14 +44,9 @@ def serve(
 
     Raises:
         AppError: If the app can't be loaded.
-        ClickException: If the address can't be used, granian is not installed, or the app has no
-            such interface.
+        ClickException: If the address can't be used, or granian is not installed.
     """
-    app = load_app(target)  # so that what is wrong with it is told before granian starts
-    if interface == "rsgi" and not hasattr(app, "__rsgi__"):
-        raise ClickException(
-            f"{target} is {type(app).__name__}, which has no __rsgi__: leave out --interface rsgi"
-        )
+    load_app(target)  # so that what is wrong with it is told before granian starts
     require("kit serve --server granian", "granian")
     from granian import Granian
     from granian.constants import Interfaces
