@@ -85,6 +85,7 @@ async def test_middleware_and_errors_are_as_under_asgi() -> None:
         "ValueError",
         b"Internal Server Error",
     )
+    assert (await serve(app_of(lambda c: 42))).answer[1] == 500
     kept = Response("once")
     again = app_of(lambda c: kept)
     await kept.text()
@@ -269,6 +270,23 @@ async def test_waiting_for_the_client_ends_with_the_response(chunks: Any) -> Non
     lines = [("content-length", "5")] if chunks else []
     await serve(app_of(handler), Scope(lines=lines, **POST), *chunks)
     assert await asyncio.wait_for(waiting[0], 10)
+
+
+async def test_waiting_again_after_a_cancelled_wait() -> None:
+    protocol = Http()
+
+    async def handler(c: Context) -> Response:
+        first = asyncio.ensure_future(c.req.raw.wait_for_disconnect())
+        await wait_all_tasks_blocked()
+        first.cancel()
+        await asyncio.wait([first])
+        second = asyncio.ensure_future(c.req.raw.wait_for_disconnect())
+        await wait_all_tasks_blocked()
+        protocol.gone.set()
+        return c.text(str(await asyncio.wait_for(second, 10)))
+
+    await app_of(handler).__rsgi__(Scope(), protocol)
+    assert protocol.answer[3] == b"True"
 
 
 async def test_waiting_after_the_response_ends_at_once() -> None:

@@ -134,3 +134,16 @@ async def test_receiving_ends_when_another_task_closes() -> None:
 
     server = await serve(app_of(handler), Socket())
     assert (len(told), len(server.closed)) == (1, 1)
+
+
+async def test_sending_after_the_end() -> None:
+    async def conversation(receive: Any, send: Any) -> None:
+        await send({"type": "websocket.close", "code": 1000})
+        with pytest.raises(OSError, match="closed"):
+            await send({"type": "websocket.send", "text": "late"})
+        assert (await receive())["type"] == "websocket.disconnect"
+
+    app: Kit[Any, Any] = Kit()
+    app.get("/ws", lambda c: c.req.raw.scope["kit.websocket"].accept(conversation))
+    server = await serve(app, Socket())
+    assert (server.sent, len(server.closed)) == (["accepted"], 1)
