@@ -34,6 +34,7 @@ IMPORTED = (
     "granian",
     "hypercorn",
     "mangum",
+    "opentelemetry-sdk",
     "procrastinate",
     "psycopg[binary]",
     "pydantic",
