@@ -10,16 +10,19 @@ import pytest
 
 import kit.openapi
 from kit import Kit
-from kit.openapi import build_document, describe, openapi
+from kit.openapi import build_document, describe, find_operations, openapi
 
 
 def test_public_names() -> None:
     assert kit.openapi.__all__ == (
         "UI",
+        "AppOperation",
+        "AppOperations",
         "Problem",
         "RoutingApp",
         "build_document",
         "describe",
+        "find_operations",
         "openapi",
     )
 
@@ -215,3 +218,23 @@ def test_wrong_calls_of_describe(options: dict[str, Any], kind: type, text: str)
     with pytest.raises(kind) as caught:
         describe(**options)
     assert str(caught.value).partition(". Did you mean")[0] == text
+
+
+def test_operations_are_found_with_their_handlers() -> None:
+    app = Kit()
+
+    def read_book(c: Any) -> Any:
+        return c.text("")
+
+    app.get("/books/:id?", read_book)
+    app.get("/files/*", read_book)
+    app.get("/hidden", describe(hidden=True)(lambda c: c.text("")))
+    found = find_operations(app)
+    assert [(each.method, each.path, each.handler) for each in found.operations] == [
+        ("GET", "/books", read_book),
+        ("GET", "/books/{id}", read_book),
+    ]
+    assert found.document == build_document(app)
+    assert found.operations[1].operation is found.document["paths"]["/books/{id}"]["get"]
+    (note,) = found.notes
+    assert note.startswith("GET /files/* is left out: ")

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import Any, Protocol, assert_type
 
 from kit.interface import App, Context, Response
-from kit.openapi import UI, Problem, RoutingApp, build_document, describe, openapi
+from kit.openapi import (
+    UI,
+    AppOperation,
+    AppOperations,
+    Problem,
+    RoutingApp,
+    build_document,
+    describe,
+    find_operations,
+    openapi,
+)
 
 
 class MyApp(RoutingApp, Protocol):
@@ -30,6 +40,8 @@ def serve(app: MyApp, other: App) -> None:
         ),
         MyApp,
     )
+    assert_type(find_operations(other), AppOperations)
+    assert_type(find_operations(other).operations, list[AppOperation])
     assert_type(build_document(other, info={"title": "x", "version": "1"}), dict[str, Any])
 
 

@@ -2,11 +2,31 @@
 """OpenAPI documents of apps, and pages that show them without the internet."""
 
 from ._describe import Problem, describe
+from ._document import AppOperation, AppOperations
 from ._serving import RoutingApp
-from ._setup import UI, build_document, openapi
+from ._setup import UI, build_document, find_operations, openapi
 
-__all__ = ("UI", "Problem", "RoutingApp", "build_document", "describe", "openapi")
+__all__ = (
+    "UI",
+    "AppOperation",
+    "AppOperations",
+    "Problem",
+    "RoutingApp",
+    "build_document",
+    "describe",
+    "find_operations",
+    "openapi",
+)
 
 # Names are shown as they are imported.
-for _object in (Problem, RoutingApp, build_document, describe, openapi):
+for _object in (
+    AppOperation,
+    AppOperations,
+    Problem,
+    RoutingApp,
+    build_document,
+    describe,
+    find_operations,
+    openapi,
+):
     _object.__module__ = __name__

@@ -4,13 +4,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kit.interface import App
 
-__all__ = ("Documentation",)
+__all__ = ("AppOperation", "AppOperations", "Documentation")
 
 VERSION = "3.1.1"
+
+
+class AppOperation(NamedTuple):
+    """One operation of an app: a method of a path.
+
+    Attributes:
+        method: The method, in upper case.
+        path: The path template, e.g. `/books/{id}`.
+        handler: The handler of the route, as it was registered.
+        operation: The Operation Object (OpenAPI 3.1.1, section 4.8.10).
+    """
+
+    method: str
+    path: str
+    handler: Any
+    operation: Mapping[str, Any]
+
+
+class AppOperations(NamedTuple):
+    """The operations of an app, and the document that describes them.
+
+    Attributes:
+        document: The OpenAPI document, to which the references in operations refer.
+        operations: The operations, in the order in which they were registered.
+        notes: What was left out, and why: a text for each route.
+    """
+
+    document: dict[str, Any]
+    operations: list[AppOperation]
+    notes: list[str]
 
 
 class Documentation:
@@ -44,12 +74,22 @@ class Documentation:
         self.base_path = "/"
         self.notes: list[str] = []
         self._document: dict[str, Any] | None = None
+        self._found: list[tuple[str, str, Any]] = []
 
     def document(self) -> dict[str, Any]:
         """Returns the document; it is built once. What was left out is in `notes` then."""
         if self._document is None:
             self._document = self._build()
         return self._document
+
+    def operations(self) -> AppOperations:
+        """Returns the operations of the document, each with the handler of its route."""
+        document = self.document()
+        found = [
+            AppOperation(method, path, handler, document["paths"][path][method.lower()])
+            for method, path, handler in self._found
+        ]
+        return AppOperations(document, found, self.notes)
 
     def _build(self) -> dict[str, Any]:
         # Imported here: an app that starts needs none of it.
@@ -63,6 +103,7 @@ class Documentation:
         from ._source import forget
 
         self.notes.clear()
+        self._found.clear()
         operations = find_operations(self.app, self.base_path, self.notes)
         schemas = Schemas()
         errors = Errors(self.errors, schemas)
@@ -75,6 +116,7 @@ class Documentation:
             operation = each.operation
             methods = paths.setdefault(operation.shown.path, {})
             methods[operation.method.lower()] = render(each, schemas)
+            self._found.append((operation.method, operation.shown.path, operation.handler))
         self.notes += schemas.notes
         components = {
             "schemas": schemas.keep(paths),

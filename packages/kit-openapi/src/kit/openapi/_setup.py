@@ -15,11 +15,11 @@ from kit.interface.conditional import evaluate
 from kit.interface.metadata import attach, facts_of
 from kit.interface.options import OptionChecks
 
-from ._document import Documentation
-from ._options import check_assets, check_paths, documentation
+from ._document import AppOperations, Documentation
+from ._options import DEFAULT_INFO, check_assets, check_paths, documentation
 from ._serving import RoutingApp, entity_tag
 
-__all__ = ("UI", "build_document", "documentations", "openapi")
+__all__ = ("UI", "build_document", "documentations", "find_operations", "openapi")
 
 UI: TypeAlias = Literal["swagger", "redoc", "rapidoc"]
 """The tools that can show a document: Swagger UI, Redoc and RapiDoc."""
@@ -142,6 +142,21 @@ def build_document(
         errors=errors,
         security_schemes=security_schemes,
     ).document()
+
+
+def find_operations(app: App) -> AppOperations:
+    """Finds the operations of an app, for tools that offer its routes in another form.
+
+    Nothing is registered. Routes that `describe(hidden=True)` left out are not among them.
+
+    Args:
+        app: The app; its routes should be complete.
+
+    Returns:
+        The operations, each with the handler of its route, and the document as `build_document`
+        returns it.
+    """
+    return Documentation(app, info=DEFAULT_INFO).operations()
 
 
 def documentations(app: App) -> list[tuple[str, Documentation]]:

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Who asked for the call that is running."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from kit.interface import Context, ExecutionContext
+
+__all__ = ("Caller", "current_caller", "execution_ctx_of")
+
+
+class Caller(NamedTuple):
+    """The sender of an MCP request.
+
+    Attributes:
+        c: The context of the request.
+        identity: Who opened the session, if that matters; None for anonymous callers.
+    """
+
+    c: Context[Any, Any]
+    identity: str | None
+
+
+# The library runs a call with the context variables of the request that asked for it.
+current_caller: ContextVar[Caller] = ContextVar("kit.mcp")
+
+
+def execution_ctx_of(c: Context[Any, Any]) -> ExecutionContext | None:
+    """Returns the execution context of a request; None if it was made in process without one."""
+    try:
+        return c.execution_ctx
+    except RuntimeError:
+        return None

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Which headers a call takes from the MCP request, and which may be arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ("forwarded", "is_callers_own")
+
+# They describe the MCP request itself: its connection, its body, and the response it takes.
+_OF_THE_EXCHANGE = frozenset(
+    {
+        "accept",
+        "accept-charset",
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-language",
+        "content-length",
+        "content-location",
+        "content-range",
+        "content-type",
+        "expect",
+        "http2-settings",
+        "if-match",
+        "if-modified-since",
+        "if-none-match",
+        "if-range",
+        "if-unmodified-since",
+        "keep-alive",
+        "last-event-id",
+        "proxy-connection",
+        "range",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_OF_MCP = "mcp-"
+# kit-method-override and others would make another request of it.
+_OVERRIDES = frozenset({"x-http-method", "x-http-method-override", "x-method-override"})
+# A model must not choose who is calling, from where, or how the request is framed.
+_CALLERS_OWN = frozenset(
+    {
+        "accept-encoding",
+        "authorization",
+        "baggage",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "cookie",
+        "expect",
+        "forwarded",
+        "host",
+        "keep-alive",
+        "origin",
+        "proxy-authorization",
+        "proxy-connection",
+        "referer",
+        "te",
+        "traceparent",
+        "tracestate",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "via",
+        "x-real-ip",
+        "x-request-id",
+    }
+)
+_CALLERS_PREFIXES = (_OF_MCP, "sec-", "x-forwarded-")
+
+
+def forwarded(headers: Iterable[tuple[str, str]], *, cookies: bool) -> list[tuple[str, str]]:
+    """Returns the headers of an MCP request that the requests of its tool calls have too.
+
+    All are, but those that describe the exchange itself: so guards that go by an address, a token
+    or an origin decide as they would on a request that the client makes itself.
+
+    Args:
+        headers: Names in lower case, with values.
+        cookies: Whether the cookies are among them.
+    """
+    return [
+        (name, value)
+        for name, value in headers
+        if name not in _OF_THE_EXCHANGE
+        and name not in _OVERRIDES
+        and not name.startswith(_OF_MCP)
+        and (cookies or name != "cookie")
+    ]
+
+
+def is_callers_own(place: str, name: str) -> bool:
+    """Returns whether a parameter belongs to the caller, so that it can be no argument.
+
+    Args:
+        place: Where it is: `path`, `query`, `header` or `cookie`.
+        name: Its name.
+    """
+    name = name.lower()
+    return place == "cookie" or (
+        place == "header"
+        and (name in _CALLERS_OWN or name in _OVERRIDES or name.startswith(_CALLERS_PREFIXES))
+    )

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""Chooses the operations of an app that are tools, and describes each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kit.interface import App
+from kit.interface.media_types import is_json
+from kit.openapi import AppOperation, AppOperations, find_operations
+
+from ._inputs import Inputs, Parameter, inputs_of
+from ._schemas import resolve, standalone
+from ._tool import NAME, said_of
+
+__all__ = ("Plan", "Plans", "plan_tools")
+
+_WRAPPED = "result"
+_DESTRUCTIVE = ("PUT", "DELETE")
+_BODILESS = ("GET", "HEAD")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A tool.
+
+    Attributes:
+        name: Its name.
+        title: Its name for people.
+        description: What it does, for models.
+        hints: Its annotations, by the names of the library.
+        method: The method of its requests.
+        path: Their path template.
+        handler: The handler that has to answer them.
+        inputs: Its arguments.
+        output: The schema of its structured content; None if that is not known.
+        wraps: Whether the structured content is an object with the body of the response as its
+            only field, `result`, since only objects are allowed.
+    """
+
+    name: str
+    title: str
+    description: str
+    hints: Mapping[str, bool]
+    method: str
+    path: str
+    handler: Any
+    inputs: Inputs
+    output: dict[str, Any] | None
+    wraps: bool
+
+
+@dataclass(frozen=True)
+class Plans:
+    """The tools of an app.
+
+    Attributes:
+        tools: The tools by name, in the order of their routes.
+        secret_headers: Further headers that hold credentials, in lower case.
+    """
+
+    tools: Mapping[str, Plan]
+    secret_headers: frozenset[str]
+
+
+def plan_tools(app: App, *, operations: Collection[str], tags: Collection[str]) -> Plans:
+    """Plans the tools of an app: handlers with `tool`, and operations that are named.
+
+    Args:
+        app: The app.
+        operations: Operation ids.
+        tags: Tags, all of whose operations are tools.
+
+    Raises:
+        ValueError: If something that was chosen can't be a tool; says what to do.
+    """
+    found = find_operations(app)
+    _check_decorated(app, found)
+    _check_chosen(found, operations, tags)
+    components: Mapping[str, Any] = found.document.get("components", {})
+    secrets = _secrets(components)
+    tools: dict[str, Plan] = {}
+    for each in found.operations:
+        said = said_of(each.handler)
+        operation = each.operation
+        if (
+            said is not None
+            or operation["operationId"] in operations
+            or not tags_of(operation).isdisjoint(tags)
+        ):
+            plan = _plan(each, said or {}, components, secrets)
+            other = tools.setdefault(plan.name, plan)
+            if other is not plan:
+                raise ValueError(
+                    f"Two tools are called {plan.name!r}: {_shown(other)} and {_shown(plan)}; "
+                    "give one of them another name by @tool(name=...)"
+                )
+    headers = frozenset(each.name for each in secrets if each.place == "header")
+    return Plans(tools, headers)
+
+
+def tags_of(operation: Mapping[str, Any]) -> set[str]:
+    """Returns the tags of an operation."""
+    return {*operation.get("tags", ())}
+
+
+def _shown(operation: Any) -> str:
+    return f"{operation.method} {operation.path}"
+
+
+def _check_decorated(app: App, found: AppOperations) -> None:
+    known = {id(each.handler) for each in found.operations}
+    for route in app.routes:
+        if said_of(route.handler) is None or id(route.handler) in known:
+            continue
+        shown = _shown(route)
+        begin = f"{shown} is left out: "
+        notes = [each.removeprefix(begin) for each in found.notes if each.startswith(begin)]
+        why = notes[0] if notes else "it is middleware, or hidden from the document of the app"
+        raise ValueError(f"{shown} can't be a tool: {why}; remove @tool from its handler")
+
+
+def _check_chosen(found: AppOperations, ids: Collection[str], tags: Collection[str]) -> None:
+    known = [each.operation["operationId"] for each in found.operations]
+    for each in ids:
+        if each not in known:
+            raise ValueError(
+                f"mcp(operations=...) names {each!r:.100}, which is no operation of the app: "
+                f"expected some of {', '.join(sorted(known)) or 'none, as it has no routes'}"
+            )
+    used = set().union(*(tags_of(each.operation) for each in found.operations))
+    for each in tags:
+        if each not in used:
+            raise ValueError(
+                f"mcp(tags=...) names {each!r:.100}, which no operation of the app has: "
+                f"expected some of {', '.join(sorted(used)) or 'none, as it has no tags'}"
+            )
+
+
+def _secrets(components: Mapping[str, Any]) -> frozenset[Parameter]:
+    schemes = components.get("securitySchemes", {}).values()
+    keys = [each for each in schemes if each.get("type") == "apiKey"]
+    return frozenset(
+        Parameter(each["in"], each["name"].lower() if each["in"] == "header" else each["name"])
+        for each in keys
+    )
+
+
+def _plan(
+    found: AppOperation,
+    said: Mapping[str, Any],
+    components: Mapping[str, Any],
+    secrets: frozenset[Parameter],
+) -> Plan:
+    operation = found.operation
+    shown = f"{_shown(found)} can't be a tool"
+    name = said.get("name", operation["operationId"])
+    if not NAME.fullmatch(name):
+        raise ValueError(
+            f"{shown}: its operation id {name!r:.100} has other characters than letters, digits, "
+            "'_', '-' and '.', or more than 64; give it a name by @tool(name=...)"
+        )
+    try:
+        inputs = inputs_of(operation, components, secrets)
+    except ValueError as error:
+        raise ValueError(f"{shown}: {error}; don't choose it") from None
+    if found.method in _BODILESS and (inputs.fields is not None or inputs.body is not None):
+        raise ValueError(f"{shown}: a {found.method} request can't have a body; use POST")
+    output, wraps = _output(operation, components)
+    texts = [operation["summary"], operation.get("description", "")]
+    return Plan(
+        name=name,
+        title=said.get("title", operation["summary"]),
+        description=said.get("description", "\n\n".join(filter(None, texts))),
+        hints=_hints(found.method, said),
+        method=found.method,
+        path=found.path,
+        handler=found.handler,
+        inputs=inputs,
+        output=output,
+        wraps=wraps,
+    )
+
+
+def _hints(method: str, said: Mapping[str, Any]) -> dict[str, bool]:
+    hints = {"read_only_hint": method == "GET"}
+    if method in _DESTRUCTIVE:
+        hints |= {"destructive_hint": True, "idempotent_hint": True}
+    return hints | {key: value for key, value in said.items() if key.endswith("_hint")}
+
+
+def _output(
+    operation: Mapping[str, Any], components: Mapping[str, Any]
+) -> tuple[dict[str, Any] | None, bool]:
+    """Returns the schema of the structured content, and whether that wraps the body.
+
+    Clients check results against the schema, so there is none unless every successful response is
+    known to be JSON of one schema.
+    """
+    schemas: Mapping[str, Any] = components.get("schemas", {})
+    answers = [
+        answer for status, answer in operation["responses"].items() if status[:1] in ("2", "3", "d")
+    ]
+    contents = [answer.get("content", {}) for answer in answers]
+    if len(contents) != 1 or [*map(is_json, contents[0])] != [True]:
+        return None, False
+    (media,) = contents[0].values()
+    schema = media.get("schema")
+    if not schema:
+        return None, False
+    # A reference at the root is resolved: older clients look for `type: object` there.
+    whole = resolve(schema, schemas)
+    if whole.get("type") == "object":
+        return standalone(whole, schemas), False
+    wrapped = {"type": "object", "properties": {_WRAPPED: schema}, "required": [_WRAPPED]}
+    return standalone(wrapped, schemas), True

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""The tools of an app as the library mcp serves them; imported when they are needed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+
+from kit.interface import App, Request
+from kit.interface.metadata import facts_of
+from kit.interface.paths import path_of_url
+from mcp import MCPError, types
+from mcp.server import Server, ServerRequestContext
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from ._caller import current_caller, execution_ctx_of
+from ._planning import Plan, Plans
+from ._requests import ArgumentError, request_of
+from ._results import error_result, result_of
+from ._settings import Settings
+
+__all__ = ("ToolServer",)
+
+_logger = logging.getLogger("kit.mcp")
+
+
+class ToolServer:
+    """Lists tools and calls them.
+
+    Args:
+        app: The app that answers the calls.
+        settings: The options of the server.
+
+    Attributes:
+        plans: The tools; to be set before the first request.
+    """
+
+    plans: Plans
+
+    def __init__(self, app: App, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+        self._server: Server[Any] = Server(
+            settings.name,
+            version=settings.version,
+            instructions=settings.instructions,
+            get_tool_input_schema=self._input_schema,
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+        )
+
+    def manager(self) -> StreamableHTTPSessionManager:
+        """Returns what answers requests; it can be run once."""
+        settings = self._settings
+        return StreamableHTTPSessionManager(
+            self._server,
+            json_response=settings.json_response,
+            stateless=settings.stateless,
+            session_idle_timeout=settings.session_idle_timeout,
+            max_sessions=settings.max_sessions,
+        )
+
+    def user(self, identity: str | None) -> Mapping[str, Any]:
+        """Returns what tells the library in a scope whose session it is.
+
+        Args:
+            identity: Who is calling; None for anonymous callers.
+        """
+        if identity is None:
+            return {}
+        return {"user": AuthenticatedUser(AccessToken(token="", client_id=identity, scopes=[]))}
+
+    def _input_schema(self, name: str) -> Mapping[str, Any] | None:
+        plan = self.plans.tools.get(name)
+        return None if plan is None else plan.inputs.schema
+
+    async def _list(
+        self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_listed(each) for each in self.plans.tools.values()])
+
+    async def _call(
+        self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        plan = self.plans.tools.get(params.name)
+        if plan is None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name!r:.100}")
+        c = current_caller.get().c
+        settings = self._settings
+        try:
+            request = request_of(plan, params.arguments or {}, c, cookies=settings.forward_cookies)
+        except ArgumentError as error:
+            return error_result(str(error))
+        if not self._is_answered_by(plan, request):
+            return error_result("These arguments lead to another route of the app")
+        with anyio.move_on_after(settings.timeout):
+            response = await self._app.fetch(request, c.env, execution_ctx_of(c))
+            return await result_of(plan, response, request.url, settings.max_result_size)
+        _logger.warning("The tool %s took more than %s seconds", plan.name, settings.timeout)
+        return error_result(f"The tool took more than {settings.timeout:g} seconds")
+
+    def _is_answered_by(self, plan: Plan, request: Request) -> bool:
+        """Returns whether the route of a tool is the one that answers a request.
+
+        APPSEC: `/books/admin` may be a route of its own, and no tool, where `/books/:id` is one.
+        """
+        get_path = self._app.get_path
+        path = path_of_url(request.url) if get_path is None else get_path(request)
+        for route, *_ in self._app.router.match(plan.method, path)[0]:
+            if not route.takes_next or facts_of(route.handler).mounted:
+                return route.handler is plan.handler
+        return False
+
+
+def _listed(plan: Plan) -> types.Tool:
+    return types.Tool(
+        name=plan.name,
+        title=plan.title,
+        description=plan.description,
+        input_schema=plan.inputs.schema,
+        output_schema=plan.output,
+        annotations=types.ToolAnnotations(title=plan.title, **plan.hints),
+    )

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Adds an MCP server to an app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, TypeVar
+
+from kit.interface import App
+from kit.interface.options import OptionChecks
+
+from ._endpoint import Endpoint
+from ._guard import Guard
+from ._settings import Identify, Settings
+
+__all__ = ("MountingApp", "mcp")
+
+_PATH = r"(?:/[^\s/:*?#{}]+)+"
+
+
+class MountingApp(App, Protocol):
+    """An app that mounts applications. `kit.Kit` is one."""
+
+    @property
+    def mount(self) -> Callable[..., Any]:
+        """Hands every request below a path to an application handler."""
+        ...
+
+
+AppT = TypeVar("AppT", bound=MountingApp)
+
+
+def mcp(
+    app: AppT,
+    *,
+    path: str = "/mcp",
+    name: str = "API",
+    version: str = "0.1.0",
+    instructions: str | None = None,
+    operations: str | Iterable[str] = (),
+    tags: str | Iterable[str] = (),
+    allowed_hosts: str | Iterable[str] = (),
+    allowed_origins: str | Iterable[str] = (),
+    forward_cookies: bool = False,
+    timeout: float = 60,
+    max_result_size: int = 1_048_576,
+    stateless: bool = True,
+    json_response: bool = False,
+    identify: Identify | None = None,
+    max_sessions: int = 1_000,
+    session_idle_timeout: float = 1_800,
+) -> AppT:
+    """Adds an MCP server to an app, whose tools are chosen routes of that app.
+
+    Tools are the routes whose handlers have `tool`, those that `operations` names, and those with
+    one of `tags`. Call this before or after they are registered: they are looked up when the
+    server starts, or at the first request. Middleware that is registered before this covers the
+    MCP server as well, and so may ask for credentials there.
+
+    A call is a request that the app answers in process, with all of its middleware. It has the
+    headers of the MCP request, Authorization among them, and the client's address.
+
+    Args:
+        app: The app that servers run; an app that becomes part of another one by `app.route` can't
+            have a server of its own.
+        path: Where the server is.
+        name: What the server is called.
+        version: The version of the app's API.
+        instructions: How to use the tools, for models.
+        operations: Operation ids of further routes that are tools.
+        tags: Tags of further routes that are tools.
+        allowed_hosts: Names of hosts that the server answers for, besides those of the loopback
+            interface; `"*"` for any, if something in front of the app checks the host.
+        allowed_origins: Origins whose pages may use the server, besides its own.
+        forward_cookies: Whether the cookies of the MCP request are sent with a call.
+        timeout: How long a call may take, in seconds.
+        max_result_size: The most bytes that the response to a call may have.
+        stateless: Whether each request stands for itself, so that any worker process can answer
+            it. False keeps sessions in memory, which lets clients cancel a call without closing
+            its connection.
+        json_response: Whether results are sent as JSON instead of as a stream of events. Nothing
+            is sent then until the call has ended, and a client that disconnects is not noticed.
+        identify: Who is calling, `(c)`: a text, or None. A session is only for the one who opened
+            it. Default: the credentials themselves, so that a client whose token or forwarded
+            cookie changes has to open another session.
+        max_sessions: How many sessions may be open.
+        session_idle_timeout: How long a session lives without requests, in seconds.
+
+    Returns:
+        The app.
+
+    Raises:
+        TypeError: If an option has the wrong type.
+        ValueError: If an option can't be used.
+
+    Example:
+        ```python
+        app = Kit()
+        mcp(app, name="Bookshelf", allowed_hosts="books.example.com")
+        ```
+    """
+    check = OptionChecks("mcp")
+    check.text("path", path, _PATH, "a path without parameters such as '/mcp'")
+    check.text("name", name, r".+", "a name such as 'Bookshelf'")
+    check.text("version", version)
+    if instructions is not None:
+        check.text("instructions", instructions)
+    for option, flag in (
+        ("forward_cookies", forward_cookies),
+        ("stateless", stateless),
+        ("json_response", json_response),
+    ):
+        check.flag(option, flag)
+    check.number("timeout", timeout, least=0.001, unit="seconds", whole=False)
+    check.number("max_result_size", max_result_size, least=1, unit="bytes")
+    check.number("max_sessions", max_sessions, least=1, unit="sessions")
+    check.number("session_idle_timeout", session_idle_timeout, least=1, unit="seconds", whole=False)
+    if identify is not None:
+        check.function("identify", identify, "(c)")
+        if stateless:
+            check.unusable("identify", identify, "stateless=False with it, as it is about sessions")
+    guard = Guard(check, allowed_hosts, allowed_origins)
+    settings = Settings(
+        name=name,
+        version=version,
+        instructions=instructions,
+        operations=frozenset(check.texts("operations", operations)),
+        tags=frozenset(check.texts("tags", tags)),
+        forward_cookies=forward_cookies,
+        timeout=timeout,
+        max_result_size=max_result_size,
+        stateless=stateless,
+        json_response=json_response,
+        identify=identify,
+        max_sessions=max_sessions,
+        session_idle_timeout=session_idle_timeout,
+    )
+    app.mount(path, Endpoint(app, guard, settings), option_handler=_context_alone)
+    return app
+
+
+def _context_alone(c: Any) -> list[Any]:
+    return [c]
