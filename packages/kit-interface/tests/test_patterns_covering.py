@@ -45,6 +45,7 @@ from kit.router import TrieRouter
         ("/:x{.+}", "/:y/*"),
         ("/:x{.*}", "/"),
         ("/:x{.*}", "/:y{.+}"),
+        ("/a/:x{.+}", "/a/:y{.+}/b"),
         ("/a/:x{.+}/b", "/a/:y{.+}/b"),
         ("/*/b", "/a/b"),
         ("/*/b", "/*/b"),
@@ -140,6 +141,12 @@ def test_true_is_what_the_router_does() -> None:
             missed = taken[special] - taken[general]
             assert not missed, f"{general} does not cover {special}: {sorted(missed)}"
     assert count > 1000
+
+
+@pytest.mark.filterwarnings("ignore:The (route|optional parameter)")
+def test_a_pattern_covers_itself() -> None:
+    for pattern in make_patterns():
+        assert covers(pattern, pattern), pattern
 
 
 def test_most_of_what_is_true_is_found() -> None:

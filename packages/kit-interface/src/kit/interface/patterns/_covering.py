@@ -126,7 +126,12 @@ def _covers(general: _Segments, special: _Segments) -> bool:
         if is_last and _is_prefix(one):
             return other.name is None and other.text.startswith(one.text[:-1])
         if is_last and one.expression in (".*", ".+"):
-            return _is_filled(other) or (one.expression == ".*" and not _may_be_absent(rest))
+            return (
+                _is_filled(other)
+                or other.expression == ".+"
+                or (len(rest) == 1 and other.expression == one.expression)
+                or (one.expression == ".*" and not _may_be_absent(rest))
+            )
         # A last `*` is the rest of the path, or none, which one segment can't stand for.
         if _is_prefix(other) and len(rest) == 1:
             return False
