@@ -9,8 +9,9 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 import servers
@@ -25,20 +26,34 @@ class ServedApp:
     """Serves an app of this folder while it is entered; the process and its workers end with it.
 
     Args:
-        server: One of `servers.SERVERS`.
+        server: One of `servers.SERVERS` or `servers.WSGI_SERVERS`.
         target: The app, as `module:name`.
         log: Where the server's output goes.
         options: Further options of the server.
+        environment: Further environment variables.
 
     Attributes:
         port: The port on the loopback interface.
     """
 
-    def __init__(self, server: str, target: str, log: Path, *options: str) -> None:
+    def __init__(
+        self,
+        server: str,
+        target: str,
+        log: Path,
+        *options: str,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.server = server
         self.log = log
         self.port = free_port()
         self._command = [*servers.command(server, target, self.port), *options]
+        self._environment = {
+            **os.environ,
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **environment,
+        }
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -46,7 +61,7 @@ class ServedApp:
             self._process = subprocess.Popen(
                 self._command,
                 cwd=HERE,
-                env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+                env=self._environment,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

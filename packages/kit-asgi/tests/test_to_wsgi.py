@@ -149,7 +149,8 @@ def test_body_that_breaks_off(serve: Any) -> None:
             over.set()
 
     with pytest.raises(ConnectionResetError, match="before its body was complete"):
-        Answer(serve(read), body=b"x" * 10, CONTENT_LENGTH="20")
+        more = {"CONTENT_LENGTH": "20", "wsgi.input_terminated": True}
+        Answer(serve(read), body=b"x" * 10, **more)
     assert over.wait(WAIT_S)
     assert told == ["http.request", "http.disconnect"]
 

@@ -209,10 +209,11 @@ def refuse_unmeasured(environ: Mapping[str, Any], start_response: Any) -> list[b
 
 
 def _body_length(environ: Mapping[str, Any]) -> int | None:
-    """Returns the length of a request's body; None if reading it returns its end."""
-    if environ.get("wsgi.input_terminated"):
+    """Returns the length of a request's body; None if only reading it shows its end."""
+    length = environ.get("CONTENT_LENGTH")
+    if not length and environ.get("wsgi.input_terminated"):
         return None
-    return int(environ.get("CONTENT_LENGTH") or 0)
+    return int(length or 0)
 
 
 def _status_line(status: int) -> str:
