@@ -30,11 +30,12 @@ class Behaviour:
     group: str
     name: str
     expected: str
-    see: Callable[[Any], str]
+    see: Callable[[Any], Any]
     needs: str = ""
 
 
 BEHAVIOURS: list[Behaviour] = []
+ENDINGS: list[Behaviour] = []  # what is seen at the end of the server, in one go
 
 
 def asked(

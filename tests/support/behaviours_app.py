@@ -64,7 +64,9 @@ app = Kit(lifespan=lifespan, limits=Limits(max_body_size_bytes=MOST_BYTES)).on_e
 
 app.get("/text", lambda c: c.text("hello"))
 app.on(
-    ["OPTIONS", "POST", "PUT", "PATCH", "DELETE", "PURGE"], "/method", lambda c: c.text(c.req.method)
+    ["OPTIONS", "POST", "PUT", "PATCH", "DELETE", "PURGE"],
+    "/method",
+    lambda c: c.text(c.req.method),
 )
 app.get("/echo/:value", lambda c: c.json(c.req.param("value")))
 app.get("/path/*", lambda c: c.text(c.req.path))
@@ -132,7 +134,8 @@ async def broken_off(c: Context) -> Response:
 # --- responses ---------------------------------------------------------------------------------
 
 
-app.get("/binary", lambda c: c.body(bytes(range(256))))
+OCTETS = {"content-type": "application/octet-stream"}
+app.get("/binary", lambda c: c.body(bytes(range(256)), 200, OCTETS))
 app.get("/unicode", lambda c: c.text("größer ✓"))
 app.get("/empty", lambda c: c.body(None, 204))
 app.get("/unchanged", lambda c: c.body(None, 304, {"etag": '"x"'}))

@@ -61,7 +61,9 @@ asked(G, "JSON", '201 {"got":["ü",null]}', "/json", method="POST", headers=JSON
       body='["ü", null]'.encode())  # fmt: skip
 asked(G, "invalid JSON", "400 Malformed JSON in the request body: Input data was truncated (byte 1)", "/json", method="POST",
       headers=JSON, body=b"{")  # fmt: skip
-asked(G, "form", '200 {"a":"1","b":"é"}', "/form", method="POST", headers=FORM, body=b"a=1&b=%C3%A9")
+asked(
+    G, "form", '200 {"a":"1","b":"é"}', "/form", method="POST", headers=FORM, body=b"a=1&b=%C3%A9"
+)
 asked(G, "multipart with a file", '200 ["a.bin",2,"00ff","café"]', "/upload", method="POST",
       headers=MULTIPART, body=PARTS)  # fmt: skip
 asked(G, "none", '200 ""', "/bytes", method="POST")

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 
-from behaviours import seen
+from behaviours import ENDINGS, Behaviour, seen
 from behaviours_modes import Mode, Served
 from behaviours_wire import Request, read
 import wire
@@ -18,7 +17,7 @@ from websockets.sync.client import ClientConnection, connect
 # --- bodies and streams over a connection ------------------------------------------------------
 
 
-@seen("Bodies", "Expect: 100-continue", "100, then 200 \"6162\"")
+@seen("Bodies", "Expect: 100-continue", '100, then 200 "6162"', needs="keep-alive")
 def expect(mode: Served) -> str:
     request = Request("/bytes", "POST", (("expect", "100-continue"),), b"ab")
     with mode.connect() as connection:
@@ -243,7 +242,7 @@ def _refused(data: bytes) -> object:
 
 
 for _name, _data in _MALFORMED.items():
-    seen(G, _name, "refused")(_refused(_data))  # type: ignore[arg-type]
+    seen(G, _name, "refused")(_refused(_data))
 
 
 # --- several requests at once ------------------------------------------------------------------
@@ -273,7 +272,7 @@ G = "WebSocket"
 
 def _socket(mode: Served, target: str = "/ws", **options: object) -> ClientConnection:
     url = f"ws://127.0.0.1:{mode.server.port}{target}"
-    return connect(url, proxy=None, open_timeout=20, **options)  # type: ignore[arg-type]
+    return connect(url, proxy=None, open_timeout=20, **options)
 
 
 @seen(G, "text and bytes", "text hallo ✓, bytes 00ff", needs="websocket")
@@ -357,27 +356,22 @@ def failing_start(mode: Served) -> str:
 
 
 def at_the_end(mode: Served) -> dict[str, str]:
-    """Ends the server amid a request; what is seen, by name."""
+    """Ends the server amid a request; returns what is seen, by the name of the behaviour."""
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(mode.ask, Request("/slow/last"))
         mode.until_noted("slow last begins")
-        time.sleep(0)
         code = mode.end()
         try:
             told = answer.result().shown()
         except (AssertionError, OSError, ValueError):
             told = "not answered"
-    trace = mode.trace
-    last = [note for note in trace if note in ("later last", "shutdown")]
-    return {
-        "request at SIGTERM is answered": told,
-        "its `wait_until`, then the shutdown": ", ".join(last),
-        "how the server ends": code,
-    }
+    last = [note for note in mode.trace if note in ("later last", "shutdown")]
+    return dict(zip((each.name for each in ENDINGS), (told, ", ".join(last), code), strict=True))
 
 
-AT_THE_END = {
-    "request at SIGTERM is answered": "200 slow",
-    "its `wait_until`, then the shutdown": "later last, shutdown",
-    "how the server ends": "exit code 0",
-}
+for _name, _expected in (
+    ("a request in flight is answered", "200 slow"),
+    ("its `wait_until` is done, then the lifespan ends", "later last, shutdown"),
+    ("how the process ends", "exit code 0"),
+):
+    ENDINGS.append(Behaviour("The end, by SIGTERM", _name, _expected, at_the_end, "signals"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The app of `behaviours_app` for WSGI servers; as a program, served by wsgiref and validated.
 
-    python behaviours_wsgi.py PORT
+python behaviours_wsgi.py PORT
 """
 
 from __future__ import annotations
