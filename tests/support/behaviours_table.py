@@ -36,22 +36,26 @@ _HEADINGS = {
 _TOP = """\
 # Servers compared
 
-One app, asked the same of every server: what is answered, and what happens behind the answer. The tests check
-each cell, and `tests/support/behaviours_table.py` writes this page from what they expect.
+One app, asked the same of every server: what is answered, and what happens behind the answer. The
+tests check each cell, and `tests/support/behaviours_table.py` writes this page from what they
+expect.
 
 - ✓: as the column "what is seen" says.
 - A number: otherwise, as the [note](#notes) with that number says.
-- –: can't be there, see [What is not there](#what-is-not-there).
+- {dash}: can't be there, or isn't asked; see [What is not there](#what-is-not-there).
 
-| column | what serves the app |
-|---|---|
-| uvicorn, uvicorn h11 | `uvicorn` with httptools, its default where that is installed, and with `--http h11` |
-| hypercorn, hypercorn trio | `hypercorn`, on asyncio and with `--worker-class trio` |
-| granian{rsgi} | `granian --interface asgi`{with_rsgi} |
-| gunicorn, wsgiref | [`to_wsgi`](deployment.md#wsgi) under gunicorn with threads, and under the server of the standard library with `wsgiref.validate` in between |
-| REST, HTTP, ALB, ALB multi, URL | [AWS Lambda](deployment.md#aws-lambda) by mangum: events of a REST API and an HTTP API of API Gateway, of a load balancer without and with multi-value headers, and of a function URL |
+The columns:
 
-No server offers Kit a way to send 103 (Early Hints), so Kit sends none; 100 (Continue) is the server's. Kit sends no
+- uvicorn with httptools, which it uses where that is installed, and with `--http h11`;
+- hypercorn on asyncio, and with `--worker-class trio`;
+- granian with `--interface asgi`{with_rsgi};
+- gunicorn with threads, and the server of the standard library with `wsgiref.validate` in between,
+  both by [`to_wsgi`](deployment.md#wsgi);
+- [AWS Lambda](deployment.md#aws-lambda) by mangum: a REST API and an HTTP API of API Gateway, a
+  load balancer (ALB) without and with multi-value headers, and a function URL. The events are
+  modelled on samples; no request went through AWS.
+
+100 (Continue) is the server's. None of them lets Kit send 103 (Early Hints), and Kit sends no
 trailers.
 """
 
@@ -75,7 +79,7 @@ def page() -> str:
 def _top() -> str:
     has_rsgi = any(mode.name == "granian-rsgi" for mode in MODES)
     return _TOP.format(
-        rsgi=", granian RSGI" if has_rsgi else "",
+        dash="\N{EN DASH}",
         with_rsgi=" and `--interface rsgi`" if has_rsgi else "",
     )
 
@@ -87,7 +91,7 @@ def _sorted() -> list[Behaviour]:
 
 def _cell(behaviour: Behaviour, mode: type[Mode], notes: list[Difference]) -> str:
     if behaviour.needs in mode.lacks:
-        return "–"
+        return "\N{EN DASH}"
     differs = difference(behaviour, mode.name)
     if differs is None:
         return "✓"
