@@ -242,7 +242,7 @@ def _refused(data: bytes) -> object:
 
 
 for _name, _data in _MALFORMED.items():
-    seen(G, _name, "refused", needs="malformed")(_refused(_data))
+    seen(G, _name, "refused")(_refused(_data))
 
 
 # --- several requests at once ------------------------------------------------------------------
