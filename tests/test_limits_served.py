@@ -19,7 +19,7 @@ from wire import exchange, request, responses
 pytestmark = pytest.mark.slow
 
 PATIENCE_S = 20  # how long anything may take before the test gives up
-SERVERS = ("uvicorn", "uvicorn-h11", "hypercorn", "hypercorn-trio", "granian")
+SERVERS = ("uvicorn", "uvicorn-h11", "hypercorn", "hypercorn-trio", "granian", "granian-rsgi")
 # Which of them let an app answer before they ask a client for the body that it announces.
 ASKS_LATE = ("uvicorn", "uvicorn-h11", "granian")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from wire import WireResponse, exchange, request, responses
 pytestmark = pytest.mark.once
 
 PATIENCE_S = 20  # how long anything may take before the test gives up
-SERVERS = ("uvicorn", "uvicorn-h11", "granian", "hypercorn")
+SERVERS = ("uvicorn", "uvicorn-h11", "granian", "granian-rsgi", "hypercorn")
 # What a server answers by itself to what it doesn't take.
 REFUSALS = (400, 404, 405, 408, 411, 413, 414, 417, 431, 501, 505)
 KIB = 1024
@@ -199,8 +200,14 @@ WELL_FORMED = [
 ]
 
 
+# RSGI gives the decoded path alone.
+LOST_ESCAPES = re.compile(rb"%(?:2F|FF|ED|C3%28)")
+
+
 @pytest.mark.parametrize(("raw", "is_right"), WELL_FORMED)
 def test_answer(served: ServedApp, witness: Witness, raw: bytes, is_right: Any) -> None:
+    if served.server == "granian-rsgi" and LOST_ESCAPES.search(raw.partition(b"?")[0]):
+        pytest.skip("RSGI gives the decoded path alone, so these escapes are lost")
     [response] = send(served, raw)
     assert is_right(response), response
 

@@ -372,6 +372,8 @@ def test_body_that_the_handler_ignores(server: Server, client: httpx.Client) -> 
     ],
 )
 def test_percent_encoded_path(server: Server, target: str, path: str, value: str) -> None:
+    if server.name == "granian-rsgi" and ("%2F" in target or value == "%E3%81"):
+        pytest.skip("RSGI gives the decoded path alone, so these escapes are lost")
     [(status, _, body)] = server.raw(raw_request(target))
     assert (status, json.loads(body)) == (200, [path, value])
 

@@ -18,7 +18,7 @@ from serving import ServedApp
 MIB = 1 << 20
 GIB = 1 << 30
 MOST_GROWTH_BYTES = 64 * MIB
-SERVERS = ("uvicorn", "hypercorn", "hypercorn-trio", "granian")
+SERVERS = ("uvicorn", "hypercorn", "hypercorn-trio", "granian", "granian-rsgi")
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_granian_sends_files_by_their_paths(start: Callable[..., ServedApp], fol
     check(start("granian", KIT_STATIC_PATHSEND="1"), folder)
 
 
-@pytest.mark.parametrize("server", ["uvicorn", "granian"])
+@pytest.mark.parametrize("server", ["uvicorn", "granian", "granian-rsgi"])
 def test_no_file_stays_open_for_clients_that_leave(
     start: Callable[..., ServedApp], folder: Path, server: str
 ) -> None:
@@ -151,7 +151,7 @@ def open_large_files(served: ServedApp) -> int:
 
 @pytest.mark.slow
 @pytest.mark.once
-@pytest.mark.parametrize("server", ["uvicorn", "granian"])
+@pytest.mark.parametrize("server", ["uvicorn", "granian", "granian-rsgi"])
 def test_a_gibibyte_by_a_range_of_its_middle(
     start: Callable[..., ServedApp], folder: Path, server: str
 ) -> None:

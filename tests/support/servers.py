@@ -11,6 +11,7 @@ _COMMANDS = {
     "hypercorn": ["hypercorn", "--bind=127.0.0.1:{port}", "{target}"],
     "hypercorn-trio": ["hypercorn", "--bind=127.0.0.1:{port}", "-k=trio", "{target}"],
     "granian": ["granian", "--interface=asgi", "--port={port}", "{target}"],
+    "granian-rsgi": ["granian", "--interface=rsgi", "--port={port}", "{target}"],
 }
 SERVERS = tuple(_COMMANDS)
 WSGI_SERVERS = {

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
@@ -30,7 +30,7 @@ from kit._app.types import (
     OptionHandler,
     ReplaceRequest,
 )
-from kit._serving.entry import Opening, Served
+from kit._serving.entry import Opening, Served, rsgi_server
 from kit._serving.paths import path_of_request
 from kit._state.app_state import AppState
 from kit._state.table import RouteTable
@@ -546,6 +546,39 @@ class Kit(Served, Generic[B, V]):
             manager, or doesn't yield a mapping.
         """
         return self._state.lifespan.running()
+
+    def __rsgi__(self, scope: Any, protocol: Any) -> Coroutine[Any, Any, None]:
+        """Serves a request or a WebSocket of an RSGI server, such as granian.
+
+        Args:
+            scope: The scope of the server.
+            protocol: The protocol of the server.
+        """
+        return rsgi_server()(self._state, scope, protocol)
+
+    def __rsgi_init__(self, loop: Any) -> None:
+        """Runs the startup of the lifespan, before an RSGI server serves.
+
+        Args:
+            loop: The event loop, which isn't running yet.
+
+        Raises:
+            Exception: What the startup raises.
+        """
+        from kit._serving.rsgi.lifespan import start_lifespan
+
+        self._stop_lifespan = start_lifespan(self._state.lifespan, loop)
+
+    def __rsgi_del__(self, loop: Any) -> None:
+        """Runs the shutdown of the lifespan, once an RSGI server has served.
+
+        Args:
+            loop: The event loop, which isn't running any more.
+
+        Raises:
+            Exception: What the shutdown raises.
+        """
+        self._stop_lifespan()
 
     def _begin(self) -> None:
         """Opens the app for registration, and for servers."""

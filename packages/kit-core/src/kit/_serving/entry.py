@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from functools import partial
+from functools import cache, partial
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -87,3 +87,11 @@ class Opening(partial[Coroutine[Any, Any, None]]):
         if self._state.table.closed:
             self._end(self.func)
         return self.func(*arguments, **keywords)
+
+
+@cache
+def rsgi_server() -> Callable[[AppState, Any, Any], Coroutine[Any, Any, None]]:
+    """Imports `serve_rsgi` with the first request of an RSGI server."""
+    from .rsgi.entry import serve_rsgi
+
+    return serve_rsgi

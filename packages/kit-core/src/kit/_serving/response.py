@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from .types import Message, Send
 
 # SPEC: RFC 9110 sections 15.2, 15.3.5 and 15.4.5.
-_WITHOUT_BODY = frozenset((101, 204, 304))
-_NOT_FOUND_BODY = b"404 Not Found"
-_NOT_FOUND_LINES = (
+WITHOUT_BODY = frozenset((101, 204, 304))
+NOT_FOUND_BODY = b"404 Not Found"
+NOT_FOUND_LINES = (
     (b"content-type", b"text/plain; charset=UTF-8"),
-    (b"content-length", b"%d" % len(_NOT_FOUND_BODY)),
+    (b"content-length", b"%d" % len(NOT_FOUND_BODY)),
 )
 
 
@@ -30,8 +30,8 @@ def plain_not_found() -> tuple[Message, ...]:
     SPEC: ASGI HTTP & WebSocket message format, "Response Start" and "Response Body".
     """
     return (
-        {"type": "http.response.start", "status": 404, "headers": [*_NOT_FOUND_LINES]},
-        {"type": "http.response.body", "body": _NOT_FOUND_BODY},
+        {"type": "http.response.start", "status": 404, "headers": [*NOT_FOUND_LINES]},
+        {"type": "http.response.body", "body": NOT_FOUND_BODY},
     )
 
 
@@ -91,7 +91,7 @@ async def _send_whole(response: Response, body: bytes | None, send: Send, *, is_
     status = response.status
     lines = [*lines_of(response)]
     content = body or b""
-    if status in _WITHOUT_BODY:
+    if status in WITHOUT_BODY:
         content = b""
         if status != 304:
             lines[:] = [line for line in lines if line[0] != b"content-length"]

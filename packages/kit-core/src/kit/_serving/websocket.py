@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
-from kit._app.errors import answer_fault, handle_error
+from kit._app.errors import answer_fault
 from kit._app.matching import context_of
-from kit._response.results import settle
 from kit._state.app_state import AppState
 from kit.compose import respond
 from kit.context import Context, end_request
@@ -18,6 +16,7 @@ from kit.web._body import peek, put
 from kit.web._streams import USED, close_stream
 from kit.websocket._handshake import Handshake
 
+from .answering import answer_alone, new_context, sendable
 from .paths import path_of_scope
 from .response import send_response
 
@@ -42,7 +41,7 @@ async def serve_websocket(state: AppState, scope: Scope, receive: Receive, send:
     c, only = _context_of(state, handshake)
     failure = None
     try:
-        response = await (respond(c) if only is None else _answer_alone(c, only))
+        response = await (respond(c) if only is None else answer_alone(c, only))
         if handshake.is_accepted(response):
             failure = await handshake.converse(response)
         else:
@@ -67,26 +66,7 @@ def _context_of(state: AppState, handshake: Handshake) -> tuple[Context[Any, Any
     # PERF: as in `serve`.
     if scope["root_path"] or raw is None or _PERCENT in raw or not path:
         path = path_of_scope(scope)
-    match = state.find("GET", path)
-    handlers = match[0]
-    if len(handlers) == 1 and not handlers[0][0].takes_next:
-        # Its index tells `respond` that the handler has run.
-        c: Context[Any, Any] = Context(state, scope, receive, path, match, handlers, None, 0)
-        return c, handlers[0][0].handler
-    return Context(state, scope, receive, path, match, handlers), None
-
-
-async def _answer_alone(c: Context[Any, Any], handler: Any) -> Response:
-    """Calls the only handler that matches. PERF: nothing is around it, so it is called directly."""
-    try:
-        response = handler(c)
-        if response.__class__ is CoroutineType:
-            response = await response
-        if response.__class__ is not Response:
-            response = await settle(response, handler)
-    except Exception as error:
-        return await handle_error(error, c)
-    return await respond(c) if response is None else response
+    return new_context(state, scope, receive, path, state.find("GET", path))
 
 
 async def _refuse(
@@ -97,13 +77,9 @@ async def _refuse(
     SPEC: ASGI, "WebSocket Denial Response".
     """
     if response.status == 101:
-        fault: Exception = HandlerError(
-            "A handler", "answered a handshake with 101: use upgrade_websocket()"
-        )
+        fault = HandlerError("A handler", "answered a handshake with 101: use upgrade_websocket()")
         response = answer_fault(fault, c)
-    elif peek(response) is USED:
-        fault = TypeError("The response can't be sent: its body was already read")
-        response = answer_fault(fault, c)
+    response = sendable(response, c)
     if "websocket.http.response" not in (handshake.scope.get("extensions") or {}):
         body = peek(response)
         put(response, USED)

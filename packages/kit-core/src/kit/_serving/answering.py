@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Answers a request whose server leaves the shortest way, that of `serve`, no part."""
+
+from __future__ import annotations
+
+from types import CoroutineType
+from typing import Any
+
+from kit._app.errors import answer_fault, handle_error
+from kit._response.results import settle
+from kit._state.app_state import AppState
+from kit.compose import respond
+from kit.context import Context
+from kit.web import Response
+from kit.web._body import peek
+from kit.web._streams import USED
+
+
+def new_context(
+    state: AppState, scope: Any, receive: Any, path: str, match: Any
+) -> tuple[Context[Any, Any], Any]:
+    """Returns the context of a request, and its handler if it has only one.
+
+    Args:
+        state: The state of the app.
+        scope: The ASGI scope.
+        receive: Returns the messages of the server.
+        path: The routing path.
+        match: What the router returned.
+    """
+    handlers = match[0]
+    if len(handlers) == 1 and not handlers[0][0].takes_next:
+        # Its index tells `respond` that the handler has run.
+        c: Context[Any, Any] = Context(state, scope, receive, path, match, handlers, None, 0)
+        return c, handlers[0][0].handler
+    return Context(state, scope, receive, path, match, handlers), None
+
+
+async def answer_alone(c: Context[Any, Any], handler: Any) -> Response:
+    """Calls the only handler that matches. PERF: nothing is around it, so it is called directly."""
+    try:
+        response = handler(c)
+        if response.__class__ is CoroutineType:
+            response = await response
+        if response.__class__ is not Response:
+            response = await settle(response, handler)
+    except Exception as error:
+        return await handle_error(error, c)
+    return await respond(c) if response is None else response
+
+
+def sendable(response: Response, c: Context[Any, Any]) -> Response:
+    """Returns a response; the answer to a fault if its body was already read."""
+    if peek(response) is not USED:
+        return response
+    return answer_fault(TypeError("The response can't be sent: its body was already read"), c)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""The exchange of an HTTP request over RSGI, by the messages of ASGI."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from kit._serving.types import Message
+
+from .reading import Reading
+from .types import RsgiHttp, RsgiScope
+
+_UNREAD = -1
+_DISCONNECT: Message = {"type": "http.disconnect"}
+
+
+class Exchange:
+    """Receives the body of a request, and waits for its client to disconnect.
+
+    Args:
+        scope: The scope of the server.
+        protocol: The protocol of the server.
+    """
+
+    __slots__ = ("_body", "_left", "_over", "_protocol", "_scope", "_waiting")
+
+    def __init__(self, scope: RsgiScope, protocol: RsgiHttp) -> None:
+        self._scope = scope
+        self._protocol = protocol
+        self._body: Reading[bytes] | None = None
+        self._left: int | None = _UNREAD  # bytes of the body to come; None if that isn't known
+        self._over = False
+        self._waiting: asyncio.Future[None] | None = None
+
+    async def receive(self) -> Message:
+        """Returns a part of the body, or that the client has disconnected.
+
+        SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
+        """
+        if self._left == _UNREAD:
+            self._left = self._declared_size()
+            if self._left == 0:
+                return {"type": "http.request", "body": b"", "more_body": False}
+            self._body = Reading(aiter(self._protocol).__anext__)
+        if self._left == 0:
+            return await self._disconnected()
+        return await self._chunk(self._body)
+
+    def _declared_size(self) -> int | None:
+        headers = self._scope.headers
+        size = headers.get("content-length")
+        if size is not None and size.isdecimal():
+            return int(size)
+        # SPEC: RFC 9112 section 6.3: without either of the two, a request has no body.
+        is_bare = self._scope.http_version[0] == "1" and "transfer-encoding" not in headers
+        return 0 if is_bare else None
+
+    async def _chunk(self, body: Any) -> Message:
+        """Returns the next chunk of the body.
+
+        A server ends the body in the same way if the client leaves in the middle of it. Then there
+        are bytes missing, or it is preceded by more than one empty chunk: granian's sign of an
+        error, and of trailers.
+        """
+        empty_chunks = 0
+        while True:
+            try:
+                chunk = await body.next()
+            except EOFError:  # the response was sent meanwhile
+                return _DISCONNECT.copy()
+            except StopAsyncIteration:
+                break
+            if chunk:
+                if self._left is not None:
+                    self._left -= len(chunk)
+                return {"type": "http.request", "body": chunk, "more_body": self._left != 0}
+            empty_chunks += 1
+        ends_oddly = empty_chunks > 1 and "trailer" not in self._scope.headers
+        is_cut = ends_oddly if self._left is None else True
+        self._left = 0
+        if is_cut:
+            return _DISCONNECT.copy()
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def _disconnected(self) -> Message:
+        """Waits until the client has disconnected, or the response was sent."""
+        if not self._over:
+            loop = asyncio.get_running_loop()
+            if self._waiting is None:
+                self._waiting = loop.create_future()
+            watch = loop.create_task(self._watch())
+            try:
+                await asyncio.wait({watch, self._waiting}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                watch.cancel()
+        return _DISCONNECT.copy()
+
+    async def _watch(self) -> None:
+        await self._protocol.client_disconnect()
+
+    def finish(self) -> None:
+        """Ends reading, and waiting for the client: the response was sent."""
+        self._over = True
+        if self._body is not None:
+            self._body.end()
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)

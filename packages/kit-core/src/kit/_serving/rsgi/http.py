@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Serves HTTP requests over RSGI, with the answers that `kit._serving.http` gives over ASGI."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kit._app.matching import context_of
+from kit._serving.answering import answer_alone, new_context, sendable
+from kit._serving.response import NOT_FOUND_BODY, NOT_FOUND_LINES
+from kit._state.app_state import AppState
+from kit._support.paths import encode_delimiters
+from kit.compose import respond
+from kit.context import Context, end_request
+
+from .exchange import Exchange
+from .response import header_pairs, send_response
+from .scope import LazyScope, http_scope
+from .types import RsgiHttp, RsgiScope
+
+
+async def serve_http(state: AppState, source: RsgiScope, protocol: RsgiHttp) -> None:
+    """Serves an HTTP request.
+
+    SPEC: RSGI 1.6, "HTTP protocol".
+
+    Args:
+        state: The state of the app.
+        source: The scope of the server.
+        protocol: The protocol of the server.
+
+    Raises:
+        Exception: The exception that a streamed response raised after it had started.
+    """
+    method = source.method
+    exchange = Exchange(source, protocol)
+    scope = LazyScope(source, http_scope)
+    path = encode_delimiters(source.path) or "/"
+    if state.looks_at_requests:
+        c: Context[Any, Any] = context_of(state, scope, exchange.receive, path)
+        only = None
+    else:
+        match = state.find("GET" if method == "HEAD" else method, path)
+        if not match[0] and state.has_plain_not_found and method != "HEAD":
+            # PERF: as in `kit._serving.http.serve`.
+            protocol.response_bytes(404, header_pairs(NOT_FOUND_LINES), NOT_FOUND_BODY)
+            return
+        c, only = new_context(state, scope, exchange.receive, path, match)
+    try:
+        response = await (respond(c) if only is None else answer_alone(c, only))
+        await send_response(sendable(response, c), source, protocol, c, method)
+        exchange.finish()
+    except BaseException as error:
+        exchange.finish()
+        await end_request(c, error)  # tasks were promised, whatever became of the response
+        raise
+    await end_request(c, None)

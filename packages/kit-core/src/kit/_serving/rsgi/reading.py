@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Reads from an RSGI server, which loses what a cancelled reader was waiting for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+_T = TypeVar("_T")
+
+
+class Reading(Generic[_T]):
+    """Keeps a read of the server that its caller no longer waits for, for the next caller.
+
+    Args:
+        start: Starts a read.
+    """
+
+    __slots__ = ("_future", "_is_over", "_start")
+
+    def __init__(self, start: Callable[[], Awaitable[_T]]) -> None:
+        self._start = start
+        self._future: asyncio.Future[_T] | None = None
+        self._is_over = False
+
+    async def next(self) -> _T:
+        """Returns what the server reads next.
+
+        Raises:
+            EOFError: If `end` was called meanwhile.
+        """
+        if self._future is None:
+            self._future = asyncio.ensure_future(self._start())
+        try:
+            value = await asyncio.shield(self._future)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not self._is_over or (task is not None and task.cancelling()):
+                raise
+            raise EOFError from None
+        self._future = None
+        return value
+
+    def end(self) -> None:
+        """Ends the reading, also that of a caller who is waiting."""
+        self._is_over = True
+        if self._future is not None:
+            self._future.cancel()

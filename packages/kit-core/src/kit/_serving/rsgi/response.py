@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""Sends a response to an RSGI server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kit._serving.response import WITHOUT_BODY
+from kit._serving.stream import send_stream
+from kit.context import Context
+from kit.web import Response
+from kit.web._body import peek, put
+from kit.web._response import lines_of
+from kit.web._streams import USED, close_stream
+
+from .types import HeaderPairs, RsgiHttp, RsgiScope, RsgiTransport
+
+
+def header_pairs(lines: Iterable[tuple[bytes, bytes]]) -> HeaderPairs:
+    """Returns header lines as an RSGI server takes them."""
+    return [(name.decode(), _text(value)) for name, value in lines]
+
+
+def _text(value: bytes) -> str:
+    """Returns a header value, which the server encodes as UTF-8."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")  # RSGI has no way to send these bytes as they are
+
+
+async def send_response(
+    response: Response, source: RsgiScope, protocol: RsgiHttp, c: Context[Any, Any], method: str
+) -> None:
+    """Sends any response.
+
+    Args:
+        response: The response. A streamed body is closed, even if it is not sent.
+        source: The scope of the server.
+        protocol: The protocol of the server.
+        c: The context of the request.
+        method: The method of the request.
+
+    Raises:
+        Exception: The exception that a streamed body raised. The response has started by then, so
+            the connection was broken.
+    """
+    body = peek(response)
+    lines = lines_of(response)
+    status = response.status
+    if body is None or isinstance(body, bytes):
+        _send_whole(status, lines, body, protocol, is_head=method == "HEAD")
+        return
+    put(response, USED)
+    if method == "HEAD":
+        protocol.response_empty(status, header_pairs(lines))
+        await close_stream(body)
+        return
+    path = getattr(body, "send_path", None)  # see kit.interface.bodies.PathBody
+    if path is not None:
+        protocol.response_file(status, header_pairs(lines), path)
+        await close_stream(body)
+        return
+    head = {"status": status, "headers": lines}
+    sender = _StreamSender(protocol)
+    try:
+        await send_stream(head, body, sender.send, c.req.raw.wait_for_disconnect)
+    except BaseException:
+        if sender.has_started:
+            from .connection import break_connection
+
+            break_connection(source)
+        raise
+
+
+def _send_whole(
+    status: int,
+    lines: Iterable[tuple[bytes, bytes]],
+    body: bytes | None,
+    protocol: RsgiHttp,
+    *,
+    is_head: bool,
+) -> None:
+    """Sends a response whose body is in memory.
+
+    SPEC: RFC 9110 section 8.6 for Content-Length; section 9.3.2 for HEAD.
+    """
+    content = body or b""
+    if status == 304 or (is_head and body is None):
+        protocol.response_empty(status, header_pairs(lines))
+        return
+    pairs = header_pairs(line for line in lines if line[0] != b"content-length")
+    if status in WITHOUT_BODY:
+        protocol.response_empty(status, pairs)
+        return
+    pairs.append(("content-length", str(len(content))))
+    if is_head:
+        protocol.response_empty(status, pairs)
+    else:
+        protocol.response_bytes(status, pairs, content)
+
+
+class _StreamSender:
+    """Sends a streamed response by the messages of ASGI.
+
+    RSGI has no flow control: the server keeps what the client has not read yet in memory.
+
+    Args:
+        protocol: The protocol of the server.
+
+    Attributes:
+        has_started: Whether the head was sent.
+    """
+
+    __slots__ = ("_protocol", "_transport")
+
+    def __init__(self, protocol: RsgiHttp) -> None:
+        self._protocol = protocol
+        self._transport: RsgiTransport | None = None
+
+    @property
+    def has_started(self) -> bool:
+        return self._transport is not None
+
+    async def send(self, message: Any) -> None:
+        """Sends the head of the response, or a chunk of its body.
+
+        Raises:
+            ConnectionResetError: If the client has disconnected.
+        """
+        if self._transport is None:
+            pairs = header_pairs(message["headers"])
+            self._transport = self._protocol.response_stream(message["status"], pairs)
+        elif message["body"]:
+            try:
+                await self._transport.send_bytes(message["body"])
+            except RuntimeError as error:  # granian's RSGIProtocolClosed
+                raise ConnectionResetError(str(error)) from None
