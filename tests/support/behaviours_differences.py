@@ -33,6 +33,8 @@ VERSION_2 = ("lambda-http", "lambda-url")
 LAMBDA = (*PARSED, *VERSION_2)
 HYPERCORN = ("hypercorn", "hypercorn-trio")
 
+_RSGI_PATH = "RSGI has the decoded path alone"
+_RSGI_CLOSE = "RSGI sends no code and no reason with a close"
 _DECODED = "mangum decodes the path, and keeps nothing of how it was encoded"
 _VALIDATE = "wsgiref.validate insists on a Content-Type"
 _LAX = "it reads heads as e-mail: for development, never open to others"
@@ -46,6 +48,14 @@ _SMUGGLING = "h11 goes by the chunks: put no proxy that goes by the length befor
 
 G = "Methods and routing"
 _ROUTING = [
+    Difference(
+        G,
+        "encoded slash stays in its segment",
+        ("granian-rsgi",),
+        "404 404 Not Found",
+        _RSGI_PATH,
+    ),
+    Difference(G, "path that isn't UTF-8", ("granian-rsgi",), "200 /path/\ufffd", _RSGI_PATH),
     Difference(
         G,
         "encoded slash stays in its segment",
@@ -72,6 +82,9 @@ _ROUTING = [
 
 G = "Request headers"
 _HEADERS = [
+    Difference(
+        G, "Latin-1", ("granian-rsgi",), "200 null", "RSGI leaves out values that aren't ASCII"
+    ),
     Difference(G, "repeated", (*WSGI, *VERSION_2), '200 "1,2"', "they are joined without a space"),
     Difference(
         G,
@@ -136,6 +149,13 @@ _BODIES = [
 
 G = "Responses"
 _RESPONSES = [
+    Difference(
+        G,
+        "Latin-1 in a header",
+        ("granian-rsgi",),
+        "200 latin; x-value: cafÃ©",
+        "RSGI encodes values as UTF-8: send ASCII",
+    ),
     Difference(
         G,
         "repeated header",
@@ -260,12 +280,25 @@ _MALFORMED = [
     ),
 ]
 
+G = "WebSocket"
+_WEBSOCKET = [
+    Difference(
+        G,
+        "subprotocol",
+        ("granian-rsgi",),
+        "InvalidStatus: server rejected WebSocket connection: HTTP 500",
+        "RSGI can't accept with a subprotocol, so Kit refuses: serve such routes by ASGI",
+    ),
+    Difference(G, "closed by the app", ("granian-rsgi",), "1005", _RSGI_CLOSE),
+    Difference(G, "handler that fails", ("granian-rsgi",), "1005", _RSGI_CLOSE),
+]
+
 G = "The end, by SIGTERM"
 _END = [
     Difference(
         G,
         "its `wait_until` is done, then the lifespan ends",
-        ("granian",),
+        ("granian", "granian-rsgi"),
         "shutdown",
         "it waits for the response alone: work that must not be lost is a job in a queue",
     ),
@@ -287,6 +320,7 @@ DIFFERENCES = [
     *_FILES,
     *_KEPT,
     *_MALFORMED,
+    *_WEBSOCKET,
     *_END,
 ]
 

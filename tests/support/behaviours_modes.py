@@ -158,6 +158,11 @@ class Granian(Served):
     is_once = False
 
 
+class GranianRsgi(Served):
+    name = "granian-rsgi"
+    is_once = False
+
+
 class Gunicorn(Served):
     name = "gunicorn"
     target = "behaviours_wsgi:application"
@@ -258,6 +263,7 @@ MODES: tuple[type[Mode], ...] = (
     Hypercorn,
     HypercornTrio,
     Granian,
+    GranianRsgi,
     Gunicorn,
     Wsgiref,
     LambdaRest,
