@@ -14,6 +14,16 @@ _UNPREFIXED = ("CONTENT_TYPE", "CONTENT_LENGTH")
 _SAFE_IN_PATH = "/!$&'()*+,;=:@"
 
 
+class _Environ(dict[str, Any]):
+    """An environ that is part of a scope.
+
+    ASGI middleware such as hypercorn's copies scopes deeply; the streams in an environ can't be.
+    """
+
+    def __deepcopy__(self, memo: object) -> _Environ:
+        return self
+
+
 def scope_of_environ(environ: Mapping[str, Any], state: Mapping[str, Any]) -> Scope:
     """Returns the ASGI scope of a WSGI environ.
 
@@ -42,7 +52,7 @@ def scope_of_environ(environ: Mapping[str, Any], state: Mapping[str, Any]) -> Sc
         "server": server,
         "extensions": {},
         "state": {**state},
-        "wsgi.environ": environ,
+        "wsgi.environ": _Environ(environ),
     }
 
 
