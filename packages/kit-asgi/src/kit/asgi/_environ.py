@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds the ASGI scope of a request that a WSGI server received."""
+"""What the environ of a WSGI server says: the ASGI scope, and the length of the body."""
 
 from __future__ import annotations
 
@@ -88,3 +88,24 @@ def _client(environ: Mapping[str, Any]) -> tuple[str, int] | None:
     """Returns the client. Most servers report no port; ASGI has no way to leave it out but 0."""
     address = environ.get("REMOTE_ADDR")
     return (address, int(environ.get("REMOTE_PORT") or 0)) if address else None
+
+
+def refuse_unmeasured(environ: Mapping[str, Any], start_response: Any) -> list[bytes] | None:
+    """Answers a request whose body has an end that the server doesn't report; None for others.
+
+    Reading on for the end could wait forever; to take the body for empty would lose it unnoticed.
+
+    SPEC: RFC 9110 section 15.5.12, 411 (Length Required).
+    """
+    if "HTTP_TRANSFER_ENCODING" not in environ or body_length(environ) is None:
+        return None
+    start_response("411 Length Required", [("content-type", "text/plain; charset=UTF-8")])
+    return [b"Length Required"]
+
+
+def body_length(environ: Mapping[str, Any]) -> int | None:
+    """Returns the length of a request's body; None if only reading it shows its end."""
+    length = environ.get("CONTENT_LENGTH")
+    if not length and environ.get("wsgi.input_terminated"):
+        return None
+    return int(length or 0)

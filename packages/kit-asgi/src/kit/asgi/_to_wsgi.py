@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
-from threading import Lock, Thread
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
-from ._lifespan import run_lifespan
-from ._wsgi_call import WsgiCall, refuse_unmeasured
+from ._environ import refuse_unmeasured
+
+if TYPE_CHECKING:
+    from ._wsgi_loop import WsgiLoop
 
 
 class WsgiApplication:
@@ -31,7 +31,7 @@ class WsgiApplication:
         self._name = name
         self._shutdown_timeout = shutdown_timeout
         self._lock = Lock()
-        self._running: _Running | None = None
+        self._running: WsgiLoop | None = None
         self._is_closed = False
         self.__wrapped__ = app
 
@@ -60,12 +60,15 @@ class WsgiApplication:
         """
         self._start()
 
-    def _start(self) -> _Running:
+    def _start(self) -> WsgiLoop:
+        # Here, as nothing else of this package needs asyncio.
+        from ._wsgi_loop import WsgiLoop
+
         with self._lock:
             if self._is_closed:
                 raise RuntimeError(f"{self._name} can't be called any more: it was closed")
             if self._running is None:
-                running = _Running(self._app, self._name)
+                running = WsgiLoop(self._app, self._name)
                 running.start()
                 self._running = running
                 atexit.register(self.close)
@@ -89,79 +92,3 @@ class WsgiApplication:
 
     def __repr__(self) -> str:
         return f"<WsgiApplication of {self._name}>"
-
-
-class _Running:
-    """An event loop in a thread, with the lifespan of the application in it.
-
-    Args:
-        app: The ASGI application.
-        name: Its name in error messages.
-    """
-
-    def __init__(self, app: Callable[..., Any], name: str) -> None:
-        self._app = app
-        self._name = name
-        self._lock = Lock()
-        self._is_stopping = False
-        self._timeout = 0.0
-        self._has_started: Future[None] = Future()
-        self._has_stopped: Future[None] = Future()
-        # A daemon, as Python waits for other threads before it runs what atexit has.
-        self._thread = Thread(target=self._run, name=f"to_wsgi of {name}", daemon=True)
-        self._calls: set[asyncio.Task[None]] = set()
-
-    def start(self) -> None:
-        """Starts the thread, and waits until the application has started."""
-        self._thread.start()
-        self._has_started.result()
-
-    def stop(self, timeout: float) -> None:
-        """Ends the thread, and waits for that."""
-        with self._lock:
-            self._is_stopping = True
-            self._timeout = timeout
-            self._loop.call_soon_threadsafe(self._over.set)
-        self._has_stopped.result()
-
-    def call(self, environ: dict[str, Any]) -> WsgiCall:
-        """Starts a call of the application in the event loop.
-
-        Raises:
-            RuntimeError: If the event loop is about to end.
-        """
-        call = WsgiCall(self._app, self._name, environ, self._loop, self._state)
-        with self._lock:  # so that the loop gets it before it is told to end
-            if self._is_stopping:
-                raise RuntimeError(f"{self._name} can't be called any more: it was closed")
-            self._loop.call_soon_threadsafe(self._begin, call)
-        return call
-
-    # These run in the thread:
-
-    def _run(self) -> None:
-        try:
-            asyncio.run(self._serve())
-        except BaseException as error:
-            outcome = self._has_stopped if self._has_started.done() else self._has_started
-            outcome.set_exception(error)
-        else:
-            self._has_stopped.set_result(None)
-
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._over = asyncio.Event()
-        async with run_lifespan(self._app, self._name) as self._state:
-            self._has_started.set_result(None)
-            await self._over.wait()
-            if self._calls:
-                _, late = await asyncio.wait(self._calls, timeout=self._timeout)
-                for task in late:
-                    task.cancel()
-                if late:
-                    await asyncio.wait(late)
-
-    def _begin(self, call: WsgiCall) -> None:
-        task = self._loop.create_task(call.run())
-        self._calls.add(task)
-        task.add_done_callback(self._calls.discard)

@@ -12,7 +12,7 @@ from typing import Any
 
 from kit.interface import HandlerError
 
-from ._environ import scope_of_environ
+from ._environ import body_length, scope_of_environ
 from ._types import Message
 
 _READ_BYTES = 65536
@@ -58,7 +58,7 @@ class WsgiCall:
         self._name = name
         self._scope = scope_of_environ(environ, state)
         self._input = environ["wsgi.input"]
-        self._left = _body_length(environ)
+        self._left = body_length(environ)
         self._loop = loop
         self._events: SimpleQueue[Message] = SimpleQueue()
         self._has_begun = False
@@ -193,27 +193,6 @@ class WsgiCall:
         self._taken.set()
         if self._pending is not None and not self._pending.done():
             self._pending.set_result({"type": "http.disconnect"})
-
-
-def refuse_unmeasured(environ: Mapping[str, Any], start_response: Any) -> list[bytes] | None:
-    """Answers a request whose body has an end that the server doesn't report; None for others.
-
-    Reading on for the end could wait forever; to take the body for empty would lose it unnoticed.
-
-    SPEC: RFC 9110 section 15.5.12, 411 (Length Required).
-    """
-    if "HTTP_TRANSFER_ENCODING" not in environ or _body_length(environ) is None:
-        return None
-    start_response("411 Length Required", [("content-type", "text/plain; charset=UTF-8")])
-    return [b"Length Required"]
-
-
-def _body_length(environ: Mapping[str, Any]) -> int | None:
-    """Returns the length of a request's body; None if only reading it shows its end."""
-    length = environ.get("CONTENT_LENGTH")
-    if not length and environ.get("wsgi.input_terminated"):
-        return None
-    return int(length or 0)
 
 
 def _status_line(status: int) -> str:
