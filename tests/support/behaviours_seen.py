@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import wire
@@ -229,8 +228,7 @@ def _refused(data: bytes) -> object:
         with mode.connect() as connection:
             with contextlib.suppress(OSError):
                 connection.sendall(data)
-                connection.shutdown(socket.SHUT_WR)
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(ConnectionError):
                 while chunk := connection.recv(65536):
                     received += chunk
         if not received:

@@ -45,7 +45,9 @@ class WsgiApplication:
         refusal = refuse_unmeasured(environ, start_response)
         if refusal is not None:
             return refusal
-        return self._start().call(environ).respond(start_response)
+        with self._lock:  # so that the loop gets the call before it is told to stop
+            call = self._started().call(environ)
+        return call.respond(start_response)
 
     def start(self) -> None:
         """Starts the event loop and the lifespan, unless they run already.
@@ -58,21 +60,21 @@ class WsgiApplication:
                 again.
             RuntimeError: If the application was closed.
         """
-        self._start()
+        with self._lock:
+            self._started()
 
-    def _start(self) -> WsgiLoop:
+    def _started(self) -> WsgiLoop:
         # Here, as nothing else of this package needs asyncio.
         from ._wsgi_loop import WsgiLoop
 
-        with self._lock:
-            if self._is_closed:
-                raise RuntimeError(f"{self._name} can't be called any more: it was closed")
-            if self._running is None:
-                running = WsgiLoop(self._app, self._name)
-                running.start()
-                self._running = running
-                atexit.register(self.close)
-            return self._running
+        if self._is_closed:
+            raise RuntimeError(f"{self._name} can't be called any more: it was closed")
+        if self._running is None:
+            running = WsgiLoop(self._app, self._name)
+            running.start()
+            self._running = running
+            atexit.register(self.close)
+        return self._running
 
     def close(self) -> None:
         """Waits for requests and background tasks, then runs the shutdown of the lifespan.

@@ -29,7 +29,6 @@ _HOP_BY_HOP = frozenset(
         b"upgrade",
     )
 )
-_READ = {"type": "read"}
 
 
 class WsgiCall:
@@ -115,8 +114,8 @@ class WsgiCall:
 
     def _next(self) -> Message:
         """Returns the next message of the application, and reads for it meanwhile."""
-        while (message := self._events.get()) is _READ:
-            self._tell(self._give, *self._read())
+        while (message := self._events.get())["type"] == "read":
+            self._tell(self._give, message["into"], *self._read())
         if message["type"] == "end":
             raise message["error"] or HandlerError(self._name, "ended without a whole response")
         return message
@@ -162,16 +161,15 @@ class WsgiCall:
             return {"type": "http.disconnect"}
         if self._pending is None:
             self._pending = self._loop.create_future()
-            self._events.put(_READ)
+            self._events.put({"type": "read", "into": self._pending})
         # A reader that is cancelled leaves what was read to the next one.
         message = await asyncio.shield(self._pending)
         self._pending = None
         return message
 
-    def _give(self, chunk: bytes, more: bool) -> None:
+    def _give(self, into: asyncio.Future[Message], chunk: bytes, more: bool) -> None:
         self._is_read = not more
-        if self._pending is not None and not self._pending.done():
-            self._pending.set_result({"type": "http.request", "body": chunk, "more_body": more})
+        into.set_result({"type": "http.request", "body": chunk, "more_body": more})
 
     async def _send(self, message: Message) -> None:
         """Sends a message, and waits until the server takes it.

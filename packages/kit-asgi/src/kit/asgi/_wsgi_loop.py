@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any
 
 from ._lifespan import run_lifespan
@@ -24,8 +24,6 @@ class WsgiLoop:
     def __init__(self, app: Callable[..., Any], name: str) -> None:
         self._app = app
         self._name = name
-        self._lock = Lock()
-        self._is_stopping = False
         self._timeout = 0.0
         self._has_started: Future[None] = Future()
         self._has_stopped: Future[None] = Future()
@@ -40,23 +38,14 @@ class WsgiLoop:
 
     def stop(self, timeout: float) -> None:
         """Ends the thread, and waits for that."""
-        with self._lock:
-            self._is_stopping = True
-            self._timeout = timeout
-            self._loop.call_soon_threadsafe(self._over.set)
+        self._timeout = timeout
+        self._loop.call_soon_threadsafe(self._over.set)
         self._has_stopped.result()
 
     def call(self, environ: dict[str, Any]) -> WsgiCall:
-        """Starts a call of the application in the event loop.
-
-        Raises:
-            RuntimeError: If the event loop is about to end.
-        """
+        """Starts a call of the application in the event loop, which was not told to stop."""
         call = WsgiCall(self._app, self._name, environ, self._loop, self._state)
-        with self._lock:  # so that the loop gets it before it is told to end
-            if self._is_stopping:
-                raise RuntimeError(f"{self._name} can't be called any more: it was closed")
-            self._loop.call_soon_threadsafe(self._begin, call)
+        self._loop.call_soon_threadsafe(self._begin, call)
         return call
 
     # These run in the thread:
