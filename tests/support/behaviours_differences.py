@@ -32,6 +32,7 @@ PARSED = ("lambda-rest", *ALB)
 VERSION_2 = ("lambda-http", "lambda-url")
 LAMBDA = (*PARSED, *VERSION_2)
 HYPERCORN = ("hypercorn", "hypercorn-trio")
+GRANIAN = ("granian", "granian-rsgi")
 
 _RSGI_PATH = "RSGI has the decoded path alone"
 _RSGI_CLOSE = "RSGI sends no code and no reason with a close"
@@ -44,7 +45,9 @@ _JSON = "mangum adds one where there is none: give `c.body` a Content-Type"
 _HTTPS = "AWS ends TLS"
 _LOOPBACK = "it trusts a proxy on the same machine unless told otherwise"
 _H11 = "h11 passes the target on as it is"
-_SMUGGLING = "h11 goes by the chunks: put no proxy that goes by the length before it"
+_SMUGGLING = (
+    "it goes by the chunks, as RFC 9112 allows: put no proxy that goes by the length before it"
+)
 
 G = "Methods and routing"
 _ROUTING = [
@@ -254,8 +257,10 @@ G = "Malformed requests"
 _NO_HOST = "it leaves that to the app: use kit-trusted-hosts"
 _MALFORMED = [
     Difference(G, "no request line", ("wsgiref",), "answered with HTML>", _LAX),
-    Difference(G, "no Host", ("uvicorn", "gunicorn", "wsgiref"), "answered with 200", _NO_HOST),
-    Difference(G, "two Hosts", ("uvicorn", "wsgiref"), "answered with 200", _NO_HOST),
+    Difference(
+        G, "no Host", ("uvicorn", *GRANIAN, "gunicorn", "wsgiref"), "answered with 200", _NO_HOST
+    ),
+    Difference(G, "two Hosts", ("uvicorn", *GRANIAN, "wsgiref"), "answered with 200", _NO_HOST),
     Difference(
         G,
         "head of 4 MB",
@@ -266,7 +271,7 @@ _MALFORMED = [
     Difference(
         G,
         "length and chunks",
-        ("uvicorn-h11", *HYPERCORN),
+        ("uvicorn-h11", *HYPERCORN, *GRANIAN),
         "answered with 200",
         _SMUGGLING,
     ),
@@ -298,7 +303,7 @@ _END = [
     Difference(
         G,
         "its `wait_until` is done, then the lifespan ends",
-        ("granian", "granian-rsgi"),
+        GRANIAN,
         "shutdown",
         "it waits for the response alone: work that must not be lost is a job in a queue",
     ),

@@ -95,9 +95,11 @@ def _cell(behaviour: Behaviour, mode: type[Mode], notes: list[Difference]) -> st
     differs = difference(behaviour, mode.name)
     if differs is None:
         return "✓"
-    if differs not in notes:
-        notes.append(differs)
-    return str(notes.index(differs) + 1)
+    for number, note in enumerate(notes, 1):
+        if note[2:] == differs[2:]:  # the same in the same modes, for the same reason
+            return str(number)
+    notes.append(differs)
+    return str(len(notes))
 
 
 def _notes(notes: list[Difference]) -> list[str]:
@@ -109,12 +111,11 @@ def _notes(notes: list[Difference]) -> list[str]:
 
 
 def _absent() -> list[str]:
-    lines: list[str] = []
+    found: dict[str, list[str]] = {}
     for mode in MODES:
-        reasons = dict.fromkeys(mode.lacks.values())
-        if reasons:
-            lines.append(f"- {_HEADINGS[mode.name]}: {'; '.join(reasons)}.")
-    return lines
+        for reason in dict.fromkeys(mode.lacks.values()):
+            found.setdefault(reason, []).append(_HEADINGS[mode.name])
+    return [f"- {', '.join(modes)}: {reason}." for reason, modes in found.items()]
 
 
 def _code(text: str) -> str:
