@@ -233,6 +233,21 @@ def test_granian_at_a_unix_domain_socket(kit: Callable[..., Any], tmp_path: Path
     assert process.end() == 0
 
 
+def test_granian_by_its_own_interface(kit: Callable[..., Any], tmp_path: Path) -> None:
+    pytest.importorskip("granian")
+    arguments = ["--server", "granian", "--interface", "rsgi", "--port", "0"]
+    process = kit("serve", "app.py", *arguments)
+    assert len(pids(process, 1)) == 1
+    assert_finishes_what_it_began(process, tmp_path)
+    assert len(list(tmp_path.glob("down-*"))) == 1
+
+
+def test_interface_that_a_server_has_not(folder: Path) -> None:
+    result = CliRunner().invoke(main, ["serve", "app.py", "--interface", "rsgi"])
+    assert result.exit_code == 2
+    assert "Error: --interface rsgi is for --server granian alone" in result.output
+
+
 def test_granian_shares_no_port(folder: Path) -> None:
     pytest.importorskip("granian")
     with socket.create_server(("127.0.0.1", 0)) as other:

@@ -31,29 +31,30 @@ def break_connection(source: RsgiScope) -> None:
     """
     client = parse_address(source.client)
     server = parse_address(source.server)
-    if client is None or not _shut_down(client, server):
+    # The server may name the address that it listens at, such as 0.0.0.0, so its port has to do.
+    if client is None or server is None or not _shut_down(client, server[1]):
         _logger.error(
             "A streamed response failed in its middle, and its connection was not found: "
             "the client takes it for complete. Serve with ASGI to have it broken off"
         )
 
 
-def _shut_down(client: object, server: object) -> bool:
+def _shut_down(client: object, port: object) -> bool:
     try:
         names = os.listdir(_DESCRIPTORS)
     except OSError:
         return False
-    return any(_shut_down_if_between(int(name), client, server) for name in names)
+    return any(_shut_down_if_between(int(name), client, port) for name in names)
 
 
-def _shut_down_if_between(descriptor: int, client: object, server: object) -> bool:
-    """Shuts down a descriptor if it is the socket between two addresses; returns whether it is."""
+def _shut_down_if_between(descriptor: int, client: object, port: object) -> bool:
+    """Shuts down a descriptor if it is the socket of a client and a port; returns whether it is."""
     with suppress(OSError):
         if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
             return False
         # A duplicate stays the same socket, whatever the server does with the descriptor meanwhile.
         with socket.socket(fileno=os.dup(descriptor)) as connection:
-            if connection.getpeername()[:2] == client and connection.getsockname()[:2] == server:
+            if connection.getpeername()[:2] == client and connection.getsockname()[1] == port:
                 connection.shutdown(socket.SHUT_RDWR)
                 return True
     return False

@@ -15,7 +15,7 @@ from kit.context import Context, end_request
 
 from .exchange import Exchange
 from .response import header_pairs, send_response
-from .scope import LazyScope, http_scope
+from .scope import LazyScope
 from .types import RsgiHttp, RsgiScope
 
 
@@ -34,7 +34,7 @@ async def serve_http(state: AppState, source: RsgiScope, protocol: RsgiHttp) -> 
     """
     method = source.method
     exchange = Exchange(source, protocol)
-    scope = LazyScope(source, http_scope)
+    scope = LazyScope(source)
     path = encode_delimiters(source.path) or "/"
     if state.looks_at_requests:
         c: Context[Any, Any] = context_of(state, scope, exchange.receive, path)

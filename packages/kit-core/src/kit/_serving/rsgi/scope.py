@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from .types import RsgiScope
 
@@ -12,39 +12,41 @@ _ASGI = {"version": "3.0", "spec_version": "2.5"}
 _VERSIONS = {"1": "1.0"}
 _WEBSOCKET_SCHEMES = {"http": "ws", "https": "wss"}
 
+Read: TypeAlias = Callable[[RsgiScope], Any]
+
 
 class LazyScope(dict[str, Any]):
-    """The ASGI scope of an RSGI request, built once something of it is read.
+    """The ASGI scope of an RSGI request; an item is made when it is read.
 
     PERF: the path, the method and the parameters of a request are known without it, and many
-    handlers need no more.
+    handlers need no more, or its headers alone.
 
     SPEC: ASGI HTTP & WebSocket message format, "HTTP Connection Scope". There is no `raw_path`:
     RSGI has the decoded path only.
 
     Args:
-        scope: The scope of the server.
-        build: Returns the items.
+        source: The scope of the server.
     """
 
-    __slots__ = ("_build", "_source")
+    __slots__ = ("_source",)
 
-    def __init__(self, scope: RsgiScope, build: Callable[[RsgiScope], dict[str, Any]]) -> None:
-        self._source: RsgiScope | None = scope
-        self._build = build
+    def __init__(self, source: RsgiScope) -> None:
+        self._source: RsgiScope | None = source
 
     def fill(self) -> None:
-        """Reads the scope of the server, unless that was done."""
+        """Makes all items, unless that was done."""
         source, self._source = self._source, None
         if source is not None:
-            for key, value in self._build(source).items():
-                dict.setdefault(self, key, value)
+            for key, read in _HTTP.items():
+                # An item that was set, or made, stays.
+                if not dict.__contains__(self, key):
+                    self[key] = read(source)
 
     def __missing__(self, key: str) -> Any:
         if self._source is None:
             raise KeyError(key)
-        self.fill()
-        return self[key]
+        value = self[key] = _HTTP[key](self._source)
+        return value
 
     def __bool__(self) -> bool:
         return True
@@ -69,47 +71,26 @@ for _name in (
     setattr(LazyScope, _name, _filled_before(_name))
 
 
-def http_scope(scope: RsgiScope) -> dict[str, Any]:
-    """Returns the ASGI scope of an HTTP request."""
-    return {
-        "type": "http",
-        "method": scope.method,
-        **_common(scope),
-        "scheme": scope.scheme,
-        "extensions": {"http.response.pathsend": {}},
-    }
-
-
-def websocket_scope(scope: RsgiScope) -> dict[str, Any]:
+def websocket_scope(source: RsgiScope) -> dict[str, Any]:
     """Returns the ASGI scope of a WebSocket handshake."""
-    common = _common(scope)
-    offered = [v.decode() for n, v in common["headers"] if n == b"sec-websocket-protocol"]
+    scope = {key: read(source) for key, read in _COMMON.items()}
+    offered = [v.decode() for n, v in scope["headers"] if n == b"sec-websocket-protocol"]
     return {
         "type": "websocket",
-        **common,
-        "scheme": _WEBSOCKET_SCHEMES.get(scope.scheme, scope.scheme),
+        **scope,
+        "scheme": _WEBSOCKET_SCHEMES.get(source.scheme, source.scheme),
         "subprotocols": [each.strip() for line in offered for each in line.split(",")],
         "extensions": {"websocket.http.response": {}},
     }
 
 
-def _common(scope: RsgiScope) -> dict[str, Any]:
-    version = scope.http_version
+def _headers(source: RsgiScope) -> list[tuple[bytes, bytes]]:
     # Nearly all are ASCII; the server leaves out values that aren't, and can't say which they are.
-    headers = [(name.encode(), value.encode()) for name, value in scope.headers.items()]
-    authority = scope.authority
-    if authority is not None and "host" not in scope.headers:
-        headers.insert(0, (b"host", authority.encode()))  # SPEC: RFC 9113 section 8.3.1
-    return {
-        "asgi": _ASGI,
-        "http_version": _VERSIONS.get(version, version),
-        "path": scope.path,
-        "query_string": scope.query_string.encode(),
-        "root_path": "",
-        "headers": headers,
-        "client": parse_address(scope.client),
-        "server": parse_address(scope.server),
-    }
+    lines = source.headers
+    headers = [(name.encode(), value.encode()) for name, value in lines.items()]
+    if "host" not in lines and source.authority is not None:
+        headers.insert(0, (b"host", source.authority.encode()))  # SPEC: RFC 9113 section 8.3.1
+    return headers
 
 
 def parse_address(text: str) -> tuple[str, int | None] | None:
@@ -118,3 +99,22 @@ def parse_address(text: str) -> tuple[str, int | None] | None:
     if colon and port.isdecimal():
         return host.removeprefix("[").removesuffix("]"), int(port)
     return (text, None) if text.startswith("/") else None
+
+
+_COMMON: dict[str, Read] = {
+    "asgi": lambda source: _ASGI,
+    "http_version": lambda source: _VERSIONS.get(source.http_version, source.http_version),
+    "path": lambda source: source.path,
+    "query_string": lambda source: source.query_string.encode(),
+    "root_path": lambda source: "",
+    "headers": _headers,
+    "client": lambda source: parse_address(source.client),
+    "server": lambda source: parse_address(source.server),
+}
+_HTTP: dict[str, Read] = {
+    "type": lambda source: "http",
+    "method": lambda source: source.method,
+    **_COMMON,
+    "scheme": lambda source: source.scheme,
+    "extensions": lambda source: {"http.response.pathsend": {}},
+}

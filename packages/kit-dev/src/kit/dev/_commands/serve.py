@@ -46,6 +46,13 @@ def _servers(ctx: click.Context, parameter: click.Parameter, incomplete: str) ->
     shell_complete=_servers,
     help="uvicorn, granian, or another one that is installed (see kit plugins).",
 )
+@click.option(
+    "--interface",
+    default="asgi",
+    show_default=True,
+    type=click.Choice(["asgi", "rsgi"]),
+    help="What the server calls the app by; rsgi is granian's own.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -55,6 +62,7 @@ def command(
     uds: Path | None,
     workers: int,
     server: str,
+    interface: str,
 ) -> None:
     """Serves an app.
 
@@ -65,8 +73,13 @@ def command(
         given = [name for name in ("host", "port") if _is_given(ctx, name)]
         if given:
             raise click.UsageError(f"--uds stands in place of --{given[0]}: give one of the two")
+    options: dict[str, Any] = {}
+    if interface == "rsgi":
+        if server != "granian":
+            raise click.UsageError("--interface rsgi is for --server granian alone")
+        options["interface"] = interface
     run = _find(server)
-    sys.exit(run(target, host=host, port=port, uds=uds, workers=workers))
+    sys.exit(run(target, host=host, port=port, uds=uds, workers=workers, **options))
 
 
 def _find(name: str) -> Any:

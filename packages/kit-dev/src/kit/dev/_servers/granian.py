@@ -20,7 +20,15 @@ _SHUTDOWN_S = 10
 _LOOK_S = 0.05
 
 
-def serve(target: str, *, host: str, port: int, uds: Path | None, workers: int) -> int:
+def serve(
+    target: str,
+    *,
+    host: str,
+    port: int,
+    uds: Path | None,
+    workers: int,
+    interface: str = "asgi",
+) -> int:
     """Serves an app until SIGINT or SIGTERM.
 
     Args:
@@ -29,6 +37,7 @@ def serve(target: str, *, host: str, port: int, uds: Path | None, workers: int) 
         port: Port to listen on; 0 for any free one.
         uds: File of a Unix domain socket to listen at in place of host and port.
         workers: In how many processes.
+        interface: What granian calls the app by: `asgi`, or `rsgi`, its own.
 
     Returns:
         The exit code of the process.
@@ -60,7 +69,7 @@ def serve(target: str, *, host: str, port: int, uds: Path | None, workers: int) 
         address=host,
         port=port,
         uds=uds,
-        interface=Interfaces.ASGI,
+        interface=Interfaces(interface),
         workers=workers,
         log_level=LogLevels.warning,
         respawn_failed_workers=True,
