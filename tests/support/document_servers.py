@@ -19,7 +19,7 @@ import httpx
 from commands import clean_environment
 from ports import free_port
 
-SERVERS = ("uvicorn", "granian", "hypercorn", "kit serve", "kit dev")
+SERVERS = ("uvicorn", "granian", "hypercorn", "gunicorn", "kit serve", "kit dev")
 STARTUP_S = 60.0
 SHUTDOWN_S = 30.0
 # More processes than this show nothing more.
@@ -121,7 +121,7 @@ def _moved(words: Sequence[str], port: int) -> tuple[dict[str, str], list[str]]:
     for index, word in enumerate(arguments[:-1]):
         if word in values:
             arguments[index + 1] = values[word]
-    option = "--bind" if arguments[0] == "hypercorn" else "--port"
+    option = "--bind" if arguments[0] in ("hypercorn", "gunicorn") else "--port"
     if option not in arguments:
         arguments += [option, values[option]]
     return variables, arguments

@@ -14,9 +14,13 @@ _COMMANDS = {
     "granian-rsgi": ["granian", "--interface=rsgi", "--port={port}", "{target}"],
 }
 SERVERS = tuple(_COMMANDS)
+WSGI_SERVERS = {
+    "gunicorn": ["gunicorn", "--bind=127.0.0.1:{port}", "--threads=40", "{target}"],
+    "wsgiref": ["{target}", "{port}"],  # a program that serves itself
+}
 
 
 def command(server: str, target: str, port: int) -> list[str]:
     """The command that serves `target` on a port of the loopback interface."""
-    parts = [part.format(port=port, target=target) for part in _COMMANDS[server]]
+    parts = [part.format(port=port, target=target) for part in (_COMMANDS | WSGI_SERVERS)[server]]
     return [sys.executable, "-m", *parts]

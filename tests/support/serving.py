@@ -152,16 +152,25 @@ class ServedApp(ServerProcess):
     """Serves an app of this folder.
 
     Args:
-        server: One of `servers.SERVERS`.
+        server: One of `servers.SERVERS` or `servers.WSGI_SERVERS`.
         target: The app, as `module:name`.
         log: Where the server's output goes.
         options: Further options of the server.
+        environment: Variables beside those of this process.
 
     Attributes:
         port: The port on the loopback interface.
     """
 
-    def __init__(self, server: str, target: str, log: Path, *options: str) -> None:
+    def __init__(
+        self,
+        server: str,
+        target: str,
+        log: Path,
+        *options: str,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         port = free_port()
-        super().__init__([*servers.command(server, target, port), *options], port, log)
+        command = [*servers.command(server, target, port), *options]
+        super().__init__(command, port, log, environment=environment)
         self.server = server

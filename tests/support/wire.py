@@ -11,6 +11,7 @@ import re
 import socket
 from dataclasses import dataclass
 from io import BytesIO
+from typing import BinaryIO
 
 from asgi_peer import NAME, VALUE
 
@@ -81,13 +82,18 @@ def responses(raw: bytes, *methods: str) -> list[WireResponse]:
     found: list[WireResponse] = []
     while stream.tell() < len(raw):
         method = methods[len(found)] if len(found) < len(methods) else "GET"
-        response = _response(stream, method)
+        response = read_response(stream, method)
         if response.status >= 200:  # the others are on the way to the final one
             found.append(response)
     return found
 
 
-def _response(stream: BytesIO, method: str) -> WireResponse:
+def read_response(stream: BinaryIO, method: str = "GET") -> WireResponse:
+    """Reads one response, which may be one on the way to the final one.
+
+    Raises:
+        AssertionError: If it is anything but a valid response.
+    """
     line = stream.readline()
     match = _STATUS_LINE.fullmatch(line)
     assert match, f"no status line: {line[:100]!r}"
@@ -109,7 +115,7 @@ def _response(stream: BytesIO, method: str) -> WireResponse:
     return WireResponse(status, tuple(headers), body)
 
 
-def _headers(stream: BytesIO) -> list[tuple[bytes, bytes]]:
+def _headers(stream: BinaryIO) -> list[tuple[bytes, bytes]]:
     lines: list[tuple[bytes, bytes]] = []
     while (line := stream.readline()) != b"\r\n":
         assert line.endswith(b"\r\n"), f"no header line: {line[:100]!r}"
@@ -123,7 +129,7 @@ def _headers(stream: BytesIO) -> list[tuple[bytes, bytes]]:
     return lines
 
 
-def _chunks(stream: BytesIO) -> bytes:
+def _chunks(stream: BinaryIO) -> bytes:
     body = b""
     while size := int(stream.readline(), 16):
         chunk = stream.read(size)

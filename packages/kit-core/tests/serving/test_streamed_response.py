@@ -253,6 +253,36 @@ def test_post_whose_body_was_read_is_watched(run: Any, client: Any) -> None:
     assert asking.sent[1]["body"] == b"question"
 
 
+def test_server_that_ends_the_response_is_not_cancelled(
+    run: Any, client: Any, http_scope: Any
+) -> None:
+    """hypercorn reports the disconnect while it closes the connection, which it still has to do."""
+
+    async def main() -> bool:
+        over, ended = anyio.Event(), False
+        requests = [{"type": "http.request", "body": b"", "more_body": False}]
+
+        async def receive() -> dict[str, Any]:
+            await anyio.lowlevel.checkpoint()
+            if requests:
+                return requests.pop()
+            await over.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            nonlocal ended
+            await anyio.lowlevel.checkpoint()
+            if message == {"type": "http.response.body", "body": b""}:
+                over.set()
+                await anyio.wait_all_tasks_blocked()
+                ended = True
+
+        await streaming(async_chunks)(http_scope(), receive, send)
+        return ended
+
+    assert run(main)
+
+
 def test_sending_that_fails_closes_the_generator(run: Any, client: Any) -> None:
     trace: list[str] = []
 

@@ -15,12 +15,16 @@ own. Of the `Limits`, only `max_body_size_bytes` applies, by the Content-Length 
 An ASGI application gets the WebSocket connections below its path as well. Their handshakes run
 through the middleware of the Kit app, which may refuse them or add headers to the acceptance.
 
+The other way round, `to_wsgi` runs a Kit app, or another ASGI application, on a WSGI server.
+
 SPEC: ASGI 3.0, HTTP & WebSocket message format 2.3; PEP 3333.
 """
 
-from ._handler import AsgiHandler, from_asgi, from_wsgi
+from ._handler import AsgiHandler, from_asgi, from_wsgi, to_wsgi
+from ._to_wsgi import WsgiApplication
 
-__all__ = ("AsgiHandler", "from_asgi", "from_wsgi")
+__all__ = ("AsgiHandler", "WsgiApplication", "from_asgi", "from_wsgi", "to_wsgi")
 
-# The public class shows the module that it is imported from: kit.asgi.
-AsgiHandler.__module__ = __name__
+# The public classes show the module that they are imported from: kit.asgi.
+for _class in (AsgiHandler, WsgiApplication):
+    _class.__module__ = __name__

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
+from kit.interface.options import OptionChecks
 from kit.interface.signatures import describe
 from kit.lifespan import Lifespan
 from kit.web import Request, Response
@@ -15,6 +16,7 @@ from kit.web import Request, Response
 from ._exchange import Exchange
 from ._lifespan import run_lifespan
 from ._scope import scope_of
+from ._to_wsgi import WsgiApplication
 from ._types import Scope
 
 AsgiApp: TypeAlias = Callable[[Any, Any, Any], Awaitable[Any]]
@@ -144,6 +146,34 @@ def from_wsgi(wsgi_app: WsgiApp, /, *, workers: int = 10) -> AsgiHandler:
     if workers < 1:
         raise ValueError(f"Invalid workers {workers!r} of from_wsgi(): expected 1 or more")
     return AsgiHandler(asgi_of(wsgi_app, workers), wsgi_app)
+
+
+def to_wsgi(asgi_app: AsgiApp, /, *, shutdown_timeout: float = 10.0) -> WsgiApplication:
+    """Returns a WSGI application that runs an ASGI application, such as a Kit app.
+
+        application = to_wsgi(app)
+
+    For servers that speak WSGI alone. The application runs in an event loop in a thread of its own,
+    which the first request starts together with the lifespan; `close`, or else the end of Python,
+    stops both. Bodies are streamed both ways; there are no WebSocket connections. The environ is
+    `scope["wsgi.environ"]`.
+
+    SPEC: PEP 3333.
+
+    Args:
+        asgi_app: An ASGI 3 application.
+        shutdown_timeout: Seconds that the end waits for requests and background tasks, before it
+            cancels them.
+
+    Raises:
+        TypeError: If it is not an ASGI 3 application, or `shutdown_timeout` is no number.
+        ValueError: If `shutdown_timeout` is negative.
+    """
+    _check("to_wsgi() takes an ASGI 3 application (scope, receive, send)", asgi_app, 3)
+    timeout = OptionChecks("to_wsgi").number(
+        "shutdown_timeout", shutdown_timeout, least=0, unit="seconds", whole=False
+    )
+    return WsgiApplication(asgi_app, describe(asgi_app), timeout)
 
 
 def _check(what: str, app: Any, count: int) -> None:

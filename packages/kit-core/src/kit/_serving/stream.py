@@ -76,11 +76,17 @@ class _Client(Struct, eq=False):
     Args:
         body: The body.
         wait_for_disconnect: As for `send_stream`.
+
+    Attributes:
+        is_served: Whether the body is complete: all that is left to do is for the server to end the
+            response. hypercorn reports the disconnect while it closes the connection for that,
+            which must not be cancelled.
     """
 
     _body: Any
     _wait_for_disconnect: Callable[[], Awaitable[bool]]
     _is_noted: bool = False
+    is_served: bool = False
 
     def note_gone(self, error: OSError | None = None) -> None:
         # A PushBody logs it itself.
@@ -91,7 +97,7 @@ class _Client(Struct, eq=False):
 
     async def left(self) -> bool:
         """Waits until the client disconnects; returns False if that is no longer reported."""
-        if not await self._wait_for_disconnect():
+        if not await self._wait_for_disconnect() or self.is_served:
             return False
         self.note_gone()
         client_left = getattr(self._body, "client_left", None)
@@ -151,6 +157,7 @@ async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
                 if monotonic() > is_short_until:
                     left = _CHUNKS_BETWEEN_TURNS
                     await _let_others_run()
+        client.is_served = True
         await send({"type": "http.response.body", "body": b""})
     except ClientDisconnectedError as error:
         _logger.debug("%s", error)

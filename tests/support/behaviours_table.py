@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Writes the table of behaviours and servers into the docs, from what the tests expect.
+
+python tests/support/behaviours_table.py --write
+python tests/support/behaviours_table.py --check
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import groupby
+from pathlib import Path
+
+import behaviours_asked  # noqa: F401 - adds behaviours
+import behaviours_seen  # noqa: F401 - adds behaviours
+from behaviours import BEHAVIOURS, ENDINGS, Behaviour
+from behaviours_differences import Difference, difference
+from behaviours_modes import MODES, Mode
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/server-behaviours.md"
+_HEADINGS = {
+    "uvicorn": "uvicorn",
+    "uvicorn-h11": "uvicorn h11",
+    "hypercorn": "hypercorn",
+    "hypercorn-trio": "hypercorn trio",
+    "granian": "granian",
+    "granian-rsgi": "granian RSGI",
+    "gunicorn": "gunicorn",
+    "wsgiref": "wsgiref",
+    "lambda-rest": "REST",
+    "lambda-http": "HTTP",
+    "lambda-alb": "ALB",
+    "lambda-alb-multi": "ALB multi",
+    "lambda-url": "URL",
+}
+_TOP = """\
+# Servers compared
+
+One app, asked the same of every server: what is answered, and what happens behind the answer. The
+tests check each cell, and `tests/support/behaviours_table.py` writes this page from what they
+expect.
+
+- ✓: as the column "what is seen" says.
+- A number: otherwise, as the [note](#notes) with that number says.
+- {dash}: can't be there, or isn't asked; see [What is not there](#what-is-not-there).
+
+The columns:
+
+- uvicorn with httptools, which it uses where that is installed, and with `--http h11`;
+- hypercorn on asyncio, and with `--worker-class trio`;
+- granian with `--interface asgi`{with_rsgi};
+- gunicorn with threads, and the server of the standard library with `wsgiref.validate` in between,
+  both by [`to_wsgi`](deployment.md#wsgi);
+- [AWS Lambda](deployment.md#aws-lambda) by mangum: a REST API and an HTTP API of API Gateway, a
+  load balancer (ALB) without and with multi-value headers, and a function URL. The events are
+  modelled on samples; no request went through AWS.
+
+100 (Continue) is the server's. None of them lets Kit send 103 (Early Hints), and Kit sends no
+trailers.
+"""
+
+
+def page() -> str:
+    """The page."""
+    notes: list[Difference] = []
+    parts = [_top()]
+    for group, behaviours in groupby(_sorted(), key=lambda each: each.group):
+        names = " | ".join(_HEADINGS[mode.name] for mode in MODES)
+        lines = [f"| | what is seen | {names} |", "|---|---|" + "---|" * len(MODES)]
+        for each in behaviours:
+            cells = " | ".join(_cell(each, mode, notes) for mode in MODES)
+            lines.append(f"| {each.name} | {_code(each.expected)} | {cells} |")
+        parts.append("\n".join([f"## {group}", "", *lines, ""]))
+    parts.append("\n".join(["## Notes", "", *_notes(notes), ""]))
+    parts.append("\n".join(["## What is not there", "", *_absent(), ""]))
+    return "\n".join(parts)
+
+
+def _top() -> str:
+    has_rsgi = any(mode.name == "granian-rsgi" for mode in MODES)
+    return _TOP.format(
+        dash="\N{EN DASH}",
+        with_rsgi=" and `--interface rsgi`" if has_rsgi else "",
+    )
+
+
+def _sorted() -> list[Behaviour]:
+    groups = list(dict.fromkeys(each.group for each in BEHAVIOURS))
+    return [*sorted(BEHAVIOURS, key=lambda each: groups.index(each.group)), *ENDINGS]
+
+
+def _cell(behaviour: Behaviour, mode: type[Mode], notes: list[Difference]) -> str:
+    if behaviour.needs in mode.lacks:
+        return "\N{EN DASH}"
+    differs = difference(behaviour, mode.name)
+    if differs is None:
+        return "✓"
+    for number, note in enumerate(notes, 1):
+        if note[2:] == differs[2:]:  # the same in the same modes, for the same reason
+            return str(number)
+    notes.append(differs)
+    return str(len(notes))
+
+
+def _notes(notes: list[Difference]) -> list[str]:
+    return [
+        f"{number}. {', '.join(_HEADINGS[mode] for mode in each.modes)}: {_code(each.seen)}: "
+        f"{each.why}."
+        for number, each in enumerate(notes, 1)
+    ]
+
+
+def _absent() -> list[str]:
+    found: dict[str, list[str]] = {}
+    for mode in MODES:
+        for reason in dict.fromkeys(mode.lacks.values()):
+            found.setdefault(reason, []).append(_HEADINGS[mode.name])
+    return [f"- {', '.join(modes)}: {reason}." for reason, modes in found.items()]
+
+
+def _code(text: str) -> str:
+    shown = text.replace("\n", "↵").replace("|", "and")
+    return f"`{shown if len(shown) < 90 else shown[:80] + '…'}`"
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        PAGE.write_text(page())
+    elif PAGE.read_text() != page():
+        sys.exit(f"{PAGE.name} is out of date: python {Path(__file__).name} --write")
