@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kit import Context, HTTPException, Kit, Limits, Response
+from kit import Context, HTTPException, Kit, Limits, Request, Response
 
 TOO_LARGE = "The body is larger than 5 bytes"
 
@@ -106,6 +106,36 @@ def test_a_body_that_is_read_into_memory_is_bounded(
 
     asked = run(client(*chunks).ask, app, "/")
     assert (asked.status, asked.body) == (413, b"The body is larger than 8 bytes")
+
+
+def test_a_stream_is_bounded_by_the_body(run: Any, client: Any) -> None:
+    """A body without a Content-Length is counted as it is read."""
+    app = Kit(limits=Limits(max_body_size_bytes=8))
+    sizes = []
+
+    @app.post("/")
+    async def handler(c: Context) -> Response:
+        async for chunk in c.req.raw.body or ():
+            sizes.append(len(chunk))
+        return c.text("read")
+
+    assert run(client(b"1" * 5, b"2" * 3).ask, app, "/").body == b"read"
+    asked = run(client(b"1" * 5, b"2" * 4, b"3").ask, app, "/")
+    assert (asked.status, asked.body) == (413, b"The body is larger than 8 bytes")
+    assert sizes == [5, 3, 5]
+
+
+@pytest.mark.parametrize("size", [8, 9])
+def test_a_request_in_memory_is_bounded(run: Any, size: int) -> None:
+    app = Kit(limits=Limits(max_body_size_bytes=8))
+    app.post("/", lambda c: c.text("not read"))
+
+    async def ask() -> int:
+        # No header tells the size.
+        response = await app.fetch(Request("http://x/", method="POST", body=b"1" * size))
+        return response.status
+
+    assert run(ask) == (200 if size == 8 else 413)
 
 
 def test_a_stream_is_not_bounded_by_memory(run: Any, client: Any) -> None:

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from kit._state.app_state import AppState
 from kit._state.route import Route
 from kit._support.limits import body_too_large
 from kit.context import Context
-from kit.interface import METHOD_NAME_ALL, HandlerError
+from kit.interface import METHOD_NAME_ALL, HandlerError, HTTPException
 from kit.interface.signatures import describe
 from kit.web import Request
-from kit.web._request import request_of_scope
+from kit.web._request import limit_body, request_of_scope
 
 _MOST_DIGITS = 30  # Python refuses to read numbers of many thousands of them
 
@@ -59,8 +60,15 @@ def match_request(state: AppState, request: Request, path: str) -> tuple[str, An
     method = request.method
     match = state.find("GET" if method == "HEAD" else method, path)
     most = state.limits.max_body_size_bytes
-    if most is not None and _declared_size(request) > most:
-        return path, _raising(body_too_large(most), match)
+    if most is not None:
+        if _declared_size(request) > most:
+            return path, _raising(body_too_large(most), match)
+        if not request.body_used:
+            # A body may have no Content-Length, and a gateway may pass on a wrong one.
+            try:
+                limit_body(request, most, partial(body_too_large, most))
+            except HTTPException as error:
+                return path, _raising(error, match)
     return path, match
 
 
