@@ -29,7 +29,7 @@ NAMES = {
         "in_thread",
     ),
     "kit.accepts": ("Accepted", "AcceptsOptions", "accepts"),
-    "kit.asgi": ("AsgiHandler", "from_asgi", "from_wsgi"),
+    "kit.asgi": ("AsgiHandler", "WsgiApplication", "from_asgi", "from_wsgi", "to_wsgi"),
     "kit.cookie": (
         "CookieOptions",
         "delete_cookie",

@@ -10,7 +10,7 @@ The application receives the path as the client sent it, and the prefix that lea
 `root_path` (`SCRIPT_NAME` for WSGI), so that it builds correct URLs. Request and response are
 streamed. The application runs in a task of its own: it sees the context variables of the request,
 but those that it sets stay in its task. A Kit app runs the application's lifespan together with its
-own. Of the `Limits`, only `max_body_size_bytes` applies, by the Content-Length of the request.
+own. Of the `Limits`, only `max_body_size_bytes` applies.
 
 An ASGI application gets the WebSocket connections below its path as well. Their handshakes run
 through the middleware of the Kit app, which may refuse them or add headers to the acceptance.

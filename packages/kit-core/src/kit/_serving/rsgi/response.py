@@ -72,6 +72,8 @@ async def send_response(
 
             break_connection(source)
         raise
+    finally:
+        sender.end()
 
 
 def _send_whole(
@@ -122,6 +124,10 @@ class _StreamSender:
     @property
     def has_started(self) -> bool:
         return self._transport is not None
+
+    def end(self) -> None:
+        """Ends the response, which the server does once nothing refers to its transport."""
+        self._transport = None
 
     async def send(self, message: Any) -> None:
         """Sends the head of the response, or a chunk of its body.
