@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Measures what SIGTERM does to what a server has in hand, for docs/deployment.md.
+"""Measures what SIGTERM does to the open connections of a server, for docs/deployment.md.
 
     python scripts/measure_shutdown.py [SERVER ...]
 
-Each server serves an app in one process. At SIGTERM a request of two seconds, an endless stream, a
-WebSocket and an idle connection are open; a new connection is opened right after it. Prints a
-table: what became of each, after how many seconds, and when the process had ended. A server
-that is still there after 60 seconds is killed.
+Each server runs an app in one process. At SIGTERM, four connections are open: a request that takes
+two seconds, an endless stream, a WebSocket and an idle connection. Another one is opened right
+after the signal. Prints a table: how each connection ended, after how many seconds, and when the
+process exited. A server that still runs after 60 seconds is killed.
 """
 
 from __future__ import annotations

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Restarts the machines of examples/scaling under load, and counts the requests that fail.
+"""Restarts the machines of examples/scaling under load, and counts failed requests.
 
     uv run python scripts/rolling_restart.py rolling --seconds 120
     uv run python scripts/rolling_restart.py kill --seconds 60 --markdown
 
-Two machines with two workers of `kit serve` each stand behind nginx and share one Redis. 40
-visitors send 200 requests a second, a quarter of them POST; each knows how many visits its session
-has to hold. Meanwhile, in turn: `rolling` restarts a machine as a deployment does (drain, SIGTERM,
-wait, start, ready), `undrained` does so without telling the proxy, `kill` ends one by SIGKILL, and
-`redis` kills Redis and starts it again. The exit code is 1 if an answer was wrong, or if a request
-failed in `rolling`.
+Two machines, each with two workers of `kit serve`, run behind nginx and share one Redis. 40
+simulated visitors send 200 requests a second, a quarter of them POST. Each visitor knows how many
+visits its session must contain. The scenarios:
+
+- `rolling` restarts one machine after the other as a deployment does: drain, SIGTERM, wait, start,
+  ready.
+- `undrained` does the same without the drain.
+- `kill` stops machines with SIGKILL.
+- `redis` kills Redis and starts it again.
+
+The exit code is 1 if a response was wrong, or if a request failed in `rolling`.
 """
 
 from __future__ import annotations
@@ -37,13 +42,13 @@ DOWN_S = 2.0
 
 
 class Trial:
-    """A scenario, and what came of it.
+    """A scenario and its results.
 
     Args:
         scenario: One of SCENARIOS.
-        seconds: How long the load lasts.
-        pause_s: Time between two restarts.
-        listens: Whether somebody listens to events, a stream that a restart waits for.
+        seconds: Duration of the load.
+        pause_s: Seconds between two restarts.
+        listens: Whether a client holds an event stream open, which delays a restart.
     """
 
     def __init__(self, scenario: str, seconds: float, pause_s: float, listens: bool) -> None:
@@ -57,7 +62,7 @@ class Trial:
         self.unplanned: list[str] = []
 
     def run(self, folder: Path) -> None:
-        """Runs it."""
+        """Runs the scenario."""
         with scaled.Scaled(folder, limit=f"{LIMIT}/hour") as all_of_it:
             asyncio.run(self._run(all_of_it))
             for machine in all_of_it.machines:
@@ -67,7 +72,7 @@ class Trial:
         load = scaled_load.Load(all_of_it.proxy.port, self.seconds, listens=self.listens)
         running = asyncio.create_task(load.run())
         disturbing = asyncio.create_task(self._disturb(all_of_it, load.end))
-        # If a machine doesn't come back, the rest of the load is of no use.
+        # If a machine doesn't come back, the rest of the load is pointless.
         await asyncio.wait([running, disturbing], return_when=asyncio.FIRST_EXCEPTION)
         load.is_over.set()
         await disturbing
@@ -78,7 +83,7 @@ class Trial:
         targets = ["redis"] if self.scenario == "redis" else ["machine 1", "machine 2"]
         longest = 0.0
         for target in itertools.cycle(targets):
-            # Each at least once; another one if it will be over before the load is.
+            # Each target at least once; then more, while they can finish before the load does.
             has_time = time.monotonic() + longest + self.pause_s < end
             if not has_time and len(self.restarts) == len(targets):
                 return
@@ -103,21 +108,21 @@ class Trial:
 
     @property
     def is_limit_shared(self) -> bool:
-        """Whether the limit has counted all answers, whichever worker they came from."""
+        """Whether the rate limit counted all responses, whichever worker sent them."""
         left: int | None = self.result.remaining
-        # Requests that failed may have been counted.
+        # Failed requests may have been counted too.
         most = self.result.counted + self.result.failures
         return left is not None and self.result.counted <= LIMIT - left <= most
 
     def problems(self) -> list[str]:
-        """Lists what must not be."""
+        """Lists everything that went wrong."""
         result = self.result
         found = [f"{count} times {what}" for what, count in Counter(result.wrong).most_common(5)]
         if self.scenario == "rolling" and result.failures:
             found.append(f"{result.failures} requests failed")
         if self.scenario in ("rolling", "undrained") and self.unplanned:
             found.append(f"in the log: {self.unplanned[0]}")
-        # Redis writes once a second what it has to have again after it was killed.
+        # Redis saves once a second, so it may lose counts when it is killed.
         if self.scenario != "redis" and not self.is_limit_shared:
             found.append(f"{result.counted} counted, but the limit has {result.remaining} left")
         return found
@@ -128,12 +133,12 @@ class Trial:
         requests = result.counts["GET"] + result.counts["POST"]
         rows = [
             ("requests", f"{requests:,} ({requests / self.seconds:,.0f} a second)"),
-            ("of these POST", f"{result.counts['POST']:,}"),
+            ("of which POST", f"{result.counts['POST']:,}"),
             ("failed", f"{result.failures:,}"),
             *((f"- {what}", f"{count:,}") for what, count in sorted(result.failed.items())),
             ("sent again by clients", f"{result.counts['sent again by the client']:,}"),
             ("wrong answers", f"{len(result.wrong):,}"),
-            ("answers by worker", " ".join(map(str, result.workers.values()))),
+            ("responses by worker", " ".join(map(str, result.workers.values()))),
             ("restarts", ", ".join(f"{what}: {n}" for what, n in sorted(self.restarts.items()))),
             ("a restart takes", f"{min(self.restart_s):.1f} to {max(self.restart_s):.1f} s"),
             ("times", f"{result.percentile_ms(50):.1f} ms median, {self._p99_and_longest()}"),
@@ -141,9 +146,7 @@ class Trial:
         if self.listens:
             events = result.events
             received = f"{events['received']:,} of about {result.counts['POST']:,}"
-            rows.append(
-                ("events", f"{received}, connected again {events['connected again']} times")
-            )
+            rows.append(("events", f"{received}, reconnected {events['connected again']} times"))
         return "\n".join(f"{name:28}{value}" for name, value in rows)
 
     def _p99_and_longest(self) -> str:
@@ -172,10 +175,16 @@ def main() -> int:
     """Runs the command; returns its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("scenario", choices=SCENARIOS)
-    parser.add_argument("--seconds", type=float, default=120, help="how long (default: 120)")
-    parser.add_argument("--pause", type=float, default=5, help="between restarts (default: 5)")
-    parser.add_argument("--listen", action="store_true", help="have somebody listen to events")
-    parser.add_argument("--markdown", action="store_true", help="print the row of the docs, too")
+    parser.add_argument(
+        "--seconds", type=float, default=120, help="duration of the load (default: 120)"
+    )
+    parser.add_argument(
+        "--pause", type=float, default=5, help="seconds between restarts (default: 5)"
+    )
+    parser.add_argument("--listen", action="store_true", help="also hold an event stream open")
+    parser.add_argument(
+        "--markdown", action="store_true", help="also print the table row for the docs"
+    )
     options = parser.parse_args()
     if reason := scaled.missing():
         sys.exit(reason)
@@ -188,7 +197,7 @@ def main() -> int:
     if options.markdown:
         print(trial.markdown())
     problems = trial.problems()
-    print("\n".join(f"wrong: {each}" for each in problems) or "all as it should be")
+    print("\n".join(f"wrong: {each}" for each in problems) or "no problems")
     return 1 if problems else 0
 
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Sends millions of requests to one server, one in twenty of them a fault, and checks every answer.
+"""Sends millions of requests to one server, one in twenty a fault, and checks every response.
 
     uv run python scripts/soak_millions.py --requests 10000000
     uv run python scripts/soak_millions.py --requests 1000000 --server granian --seed 7 --markdown
 
-Several processes of clients keep connections busy. What each answer has to be follows from the
-random id of its request, so that a mixed-up one shows. Faults are handlers that raise, time out or
-fail within a body, clients that leave within a request, an answer or while a handler waits, and
-malformed bytes. A line every ten seconds tells how far it is. The exit code is 1 if an answer was
-wrong, if the log has something unplanned, or if memory, tasks or file descriptors grew.
+Several client processes keep connections busy. The random id of a request determines its response,
+so a mixed-up response is noticed. Faults are: handlers that raise, time out or fail within a body;
+clients that disconnect during a request, during a response or while a handler waits; malformed
+bytes. The script prints its progress every ten seconds. The exit code is 1 if a response was wrong,
+if the log has unexpected records, or if memory, tasks or file descriptors grew.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from serving import ServedApp, exit_on_sigterm  # type: ignore[import-not-found]
 from soak import MIB, OPTIONS, unplanned
 
 MILLION = 1_000_000
-# Caches and pools are full, and the allocator has its arenas, after this part of the requests.
+# After this fraction of the requests, caches and pools are full, and memory should stay flat.
 WARM_UP = 0.2
-# Smaller growth is the allocator's. A leak of 10 bytes per request exceeds it in a million.
+# The allocator causes smaller growth. A leak of 10 bytes per request exceeds this in a million.
 MOST_GROWTH_BYTES = 8 * MIB
 LOOK_S = 0.5
 PROGRESS_S = 10.0
 SETTLE_S = 20.0
-# The clients may go on for so long after they were told to stop.
+# How long the clients may take to stop.
 STOP_S = 60.0
 FAULTS = {"raises", "refuses", "timed out", *millions_client.BREAKING}
 
 
 class Soak:
-    """The load, and measurements during it.
+    """The load, and what is measured during it.
 
     Args:
         served: The server.
-        options: The options of the command.
+        options: The command-line options.
     """
 
     def __init__(self, served: ServedApp, options: argparse.Namespace) -> None:
@@ -61,7 +61,7 @@ class Soak:
         self.kinds: Counter[str] = Counter()
         self.wrong: list[str] = []
         self.wrong_count = 0
-        # Answered requests, and resident memory at that time in bytes.
+        # Number of finished requests, and resident memory in bytes at that time.
         self.memory: list[tuple[int, int]] = []
         self.seconds = 0.0
         self.trouble: list[str] = []
@@ -72,7 +72,7 @@ class Soak:
     def run(self) -> None:
         """Runs the load and takes all measurements."""
         options = self.options
-        # With other ids than any load has.
+        # Another seed, so the ids differ from those of the load.
         warm_up = Clients(self.served.port, options, options.warm_up, seed=options.seed + MILLION)
         warm_up.run_to_end(STOP_S)
         self.before = self._settled(None)
@@ -113,7 +113,7 @@ class Soak:
         )
 
     def _settled(self, expected: dict[str, Any] | None) -> dict[str, Any]:
-        """Waits until nothing is left of the clients; returns what the server has open."""
+        """Waits until the server has released all clients; returns what it still has open."""
         end = time.monotonic() + SETTLE_S
         while True:
             with urlopen(f"http://127.0.0.1:{self.served.port}/state", timeout=30) as response:
@@ -128,14 +128,14 @@ class Soak:
                 return found
 
     def _compare_counts(self, *loads: Clients) -> None:
-        """Looks whether the server counted what the clients did."""
+        """Compares the server's counts with what the clients did."""
         done: Counter[str] = sum((load.kinds for load in loads), Counter())
         counted = Counter(self.after["counts"])
         agrees = {
             "timeouts": counted["timeouts"] == done["timed out"],
-            # A client may have left before its handler began.
+            # A client may disconnect before its handler starts.
             "cancelled": 0 < counted["cancelled"] <= done["leaves a waiting handler"],
-            # The bodies that raise are logged, too.
+            # Bodies that raise are logged too.
             "planned faults logged": counted["planned faults logged"] >= done["raises"],
         }
         wrong = [f"{name}: {counted[name]} of {done}" for name, fits in agrees.items() if not fits]
@@ -146,12 +146,12 @@ class Soak:
 
     @property
     def answered(self) -> int:
-        """How many requests were sent and answered as planned, or not."""
+        """Number of requests that are finished, right or wrong."""
         return self.kinds.total()
 
     @property
     def growth_bytes(self) -> float:
-        """Growth of memory after the warm-up: medians of its first and last fifth compared."""
+        """Memory growth after the warm-up: the last fifth's median minus the first fifth's."""
         first, last = self._warm_fifths()
         return statistics.median(size for _, size in last) - statistics.median(
             size for _, size in first
@@ -159,7 +159,7 @@ class Soak:
 
     @property
     def growth_per_million(self) -> float:
-        """The same for each million requests."""
+        """Memory growth in bytes per million requests."""
         first, last = self._warm_fifths()
         requests = statistics.median(at for at, _ in last) - statistics.median(
             at for at, _ in first
@@ -172,7 +172,7 @@ class Soak:
         return warm[:part], warm[-part:]
 
     def memory_at_tenths(self) -> list[float]:
-        """Memory in MiB at each tenth of the requests."""
+        """Returns memory in MiB after each tenth of the requests."""
         tenths = [self.answered * part / 10 for part in range(11)]
         return [min(self.memory, key=lambda each: abs(each[0] - at))[1] / MIB for at in tenths]
 
@@ -186,7 +186,7 @@ class Soak:
         if missing := FAULTS - self.kinds.keys():
             found.append(f"not sent: {sorted(missing)}")
         if self.unplanned:
-            found.append(f"{len(self.unplanned)} lines in the log that were not planned")
+            found.append(f"{len(self.unplanned)} unexpected log records")
         if self.growth_bytes > MOST_GROWTH_BYTES:
             found.append("memory grew")
         grown = [name for name in ("files", "tasks") if self.after[name] > self.before[name]]
@@ -196,16 +196,16 @@ class Soak:
         return found
 
     def rows(self) -> list[tuple[str, str]]:
-        """Returns the figures."""
+        """Returns names and values of all figures."""
         faults = sum(self.kinds[kind] for kind in FAULTS)
         tenths = " ".join(f"{size:.1f}" for size in self.memory_at_tenths())
         return [
             ("requests", f"{self.answered:,}"),
-            ("a second", f"{self.answered / self.seconds:,.0f}"),
+            ("per second", f"{self.answered / self.seconds:,.0f}"),
             ("faults", f"{faults:,} ({faults / self.answered:.1%})"),
             *((f"- {kind}", f"{self.kinds[kind]:,}") for kind in sorted(FAULTS)),
             ("wrong answers", f"{self.wrong_count:,}"),
-            ("exceptions not planned", f"{len(self.unplanned):,}"),
+            ("unexpected log records", f"{len(self.unplanned):,}"),
             ("memory at each tenth, MiB", tenths),
             ("growth after the warm-up", f"{self.growth_bytes / MIB:+.2f} MiB"),
             ("growth per million", f"{self.growth_per_million / MIB:+.3f} MiB"),
@@ -239,12 +239,12 @@ class Soak:
 
 
 class Clients:
-    """Processes of clients.
+    """The client processes.
 
     Args:
         port: The port of the server.
-        options: The options of the command.
-        requests: How many requests all of them send.
+        options: The command-line options.
+        requests: Number of requests that they send in total.
         seed: The seed.
     """
 
@@ -268,31 +268,31 @@ class Clients:
 
     @property
     def are_running(self) -> bool:
-        """Whether one of them hasn't told that it has ended."""
+        """Whether any of them hasn't reported its end yet."""
         return bool(self._channels)
 
     @property
     def answered(self) -> int:
-        """How many requests are done."""
+        """Number of finished requests."""
         return sum(tally.answered for tally in self._tallies.values())
 
     @property
     def kinds(self) -> Counter[str]:
-        """The same by kind."""
+        """Number of finished requests by kind."""
         return sum((tally.kinds for tally in self._tallies.values()), Counter())
 
     @property
     def wrong_count(self) -> int:
-        """How many things were wrong."""
+        """Number of problems."""
         return sum(tally.wrong_count for tally in self._tallies.values())
 
     @property
     def wrong(self) -> list[str]:
-        """Some of them."""
+        """Descriptions of some problems."""
         return [each for tally in self._tallies.values() for each in tally.wrong]
 
     def take(self) -> None:
-        """Reads what they have told."""
+        """Reads their latest counts."""
         for number, channel in [*self._channels.items()]:
             try:
                 while channel.poll():
@@ -303,13 +303,13 @@ class Clients:
                 del self._channels[number]
 
     def stop(self) -> None:
-        """Tells them to send no more."""
+        """Tells them to stop sending."""
         for channel in self._channels.values():
-            with contextlib.suppress(OSError):  # it has just ended
+            with contextlib.suppress(OSError):  # it has just exited
                 channel.send("stop")
 
     def run_to_end(self, limit_s: float) -> None:
-        """Waits until all have ended, and kills those that haven't by then."""
+        """Waits until all have exited; kills those that exceed the time limit."""
         end = time.monotonic() + limit_s
         while self.are_running and time.monotonic() < end:
             time.sleep(0.05)
@@ -322,10 +322,10 @@ class Clients:
 
 
 def soak(options: argparse.Namespace) -> Soak:
-    """Serves the app, and runs the load on it.
+    """Serves the app, and runs the load against it.
 
     Returns:
-        What was measured.
+        The measurements.
     """
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
@@ -341,16 +341,30 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     """Reads the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--requests", type=int, default=10 * MILLION, help="default: 10 million")
-    parser.add_argument("--warm-up", type=int, default=20_000, help="before them (default: 20000)")
-    parser.add_argument("--server", choices=("granian", "uvicorn"), default="uvicorn")
-    parser.add_argument("--clients", type=int, default=2, help="processes (default: 2)")
-    parser.add_argument("--connections", type=int, default=16, help="of each (default: 16)")
-    parser.add_argument("--depth", type=int, default=4, help="requests on each (default: 4)")
-    parser.add_argument("--seed", type=int, default=0, help="what ids and kinds depend on")
     parser.add_argument(
-        "--seconds", type=float, default=5400, help="the longest it may take (default: 5400)"
+        "--warm-up",
+        type=int,
+        default=20_000,
+        help="requests before the measurement (default: 20000)",
     )
-    parser.add_argument("--markdown", action="store_true", help="print the row of the docs, too")
+    parser.add_argument("--server", choices=("granian", "uvicorn"), default="uvicorn")
+    parser.add_argument("--clients", type=int, default=2, help="client processes (default: 2)")
+    parser.add_argument(
+        "--connections",
+        type=int,
+        default=16,
+        help="connections of each client process (default: 16)",
+    )
+    parser.add_argument(
+        "--depth", type=int, default=4, help="requests in flight per connection (default: 4)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed for the ids and kinds of requests (default: 0)"
+    )
+    parser.add_argument("--seconds", type=float, default=5400, help="time limit (default: 5400)")
+    parser.add_argument(
+        "--markdown", action="store_true", help="also print the table row for the docs"
+    )
     return parser.parse_args(arguments)
 
 
@@ -363,7 +377,10 @@ def main() -> int:
     print(found.report())
     if options.markdown:
         print(found.markdown())
-    print("\n".join(f"wrong: {each}" for each in found.trouble) or "flat, and every answer right")
+    print(
+        "\n".join(f"wrong: {each}" for each in found.trouble)
+        or "no growth, and every response right"
+    )
     return 1 if found.trouble else 0
 
 

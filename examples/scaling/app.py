@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An app for many workers on many machines: what they share is in Redis, and jobs go to a queue."""
+"""An app for many workers on many machines: shared state is in Redis, jobs go to a queue."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ redis: Redis = Redis.from_url(redis_url, socket_timeout=READY_S, socket_connect_
 
 @asynccontextmanager
 async def lifespan(app: Any) -> AsyncIterator[None]:
-    """Opens what each worker has of its own: connections, and nothing else."""
+    """Opens the connections of a worker: its only state."""
     async with AsyncExitStack() as stack:
         stack.push_async_callback(redis.aclose)
         await stack.enter_async_context(channels.lifespan(app))
@@ -46,13 +46,13 @@ app: Kit[Any, Any] = Kit(lifespan=lifespan)
 
 @app.get("/livez")
 async def live(c: Context[Any, Any]) -> Response:
-    """Whether the process answers at all: one that doesn't is replaced."""
+    """Liveness: a machine that doesn't respond is replaced."""
     return c.text("ok")
 
 
 @app.get("/readyz")
 async def ready(c: Context[Any, Any]) -> Response:
-    """Whether it can do its work now: one that can't gets no requests."""
+    """Readiness: a machine that isn't ready gets no requests."""
     try:
         await redis.ping()
     except RedisError as error:
@@ -60,7 +60,7 @@ async def ready(c: Context[Any, Any]) -> Response:
     return c.text("ok")
 
 
-# The proxy appends the address of the client to X-Forwarded-For.
+# One proxy, which sets X-Forwarded-For to the address of the client.
 limiter = rate_limit(LIMIT, name="api", store=RateLimitStore(redis_url), trusted_hops=1)
 app.use("/visits", limiter, session(store=sessions, secure=False))
 app.use("/reports/*", limiter)
@@ -80,14 +80,14 @@ def one_more(data: dict[str, Any]) -> None:
 async def visit(c: Context[Any, Any]) -> Response:
     found = await get_session(c)
     found.update(one_more)
-    with suppress(ChannelsUnavailableError):  # the visit counts, whether others hear of it or not
+    with suppress(ChannelsUnavailableError):  # the visit counts even if nobody is notified
         await channels.publish("visits", str(found["count"]))
     return c.json({"count": found["count"], "worker": os.getpid()}, 201)
 
 
 @app.get("/events")
 async def events(c: Context[Any, Any]) -> Response:
-    """Tells of all visits, whichever worker they came to."""
+    """Streams all visits, whichever worker handled them."""
 
     async def send(out: SSEStreamingApi) -> None:
         async with channels.subscribe("visits") as subscription:

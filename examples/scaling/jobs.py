@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The jobs of the app, which `taskiq worker jobs:broker` carries out in processes of its own."""
+"""The jobs of the app. `taskiq worker jobs:broker` runs them in separate processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 from taskiq_redis import RedisAsyncResultBackend, RedisStreamBroker
 
 redis_url = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379")
-# A stream, since a job is given to another worker there if the one that took it doesn't finish it.
+# With a stream, another worker takes a job over if the first one doesn't finish it.
 broker = RedisStreamBroker(redis_url).with_result_backend(
     RedisAsyncResultBackend(redis_url, result_ex_time=3600)
 )
@@ -16,5 +16,5 @@ broker = RedisStreamBroker(redis_url).with_result_backend(
 
 @broker.task
 async def make_report(name: str) -> dict[str, object]:
-    """Runs at least once: doing it again must change nothing."""
+    """Makes a report. May run more than once, so a repetition must do no harm."""
     return {"name": name, "made_by": os.getpid()}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What an app does under every server: requests, and what is answered or happens.
+"""What an app does on every server: requests, their responses, and their effects in the app.
 
-An expectation is a line of text, so that what a server does instead can stand beside it in the
-docs. `behaviours_differences` has these.
+An expectation is one line of text, so the docs can show what a server does instead beside it.
+`behaviours_differences` lists those differences.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class Behaviour:
     """One behaviour.
 
     Attributes:
-        group: The part of the table that it is in.
-        name: What it is about.
-        expected: What is seen.
-        see: Looks.
-        needs: What a mode has to have for it, see `Mode.lacks`.
+        group: Its section of the page.
+        name: Its row there.
+        expected: What is observed unless a server differs.
+        see: Observes it in a mode.
+        needs: What a mode must support for it, see `Mode.lacks`.
     """
 
     group: str
@@ -35,7 +35,7 @@ class Behaviour:
 
 
 BEHAVIOURS: list[Behaviour] = []
-ENDINGS: list[Behaviour] = []  # what is seen at the end of the server, in one go
+ENDINGS: list[Behaviour] = []  # all observed in one shutdown of the server
 
 
 def asked(
@@ -50,18 +50,18 @@ def asked(
     is_chunked: bool = False,
     needs: str = "",
 ) -> None:
-    """Adds a behaviour that one request shows.
+    """Adds a behaviour that takes one request to observe.
 
     Args:
         group: As of `Behaviour`.
         name: As of `Behaviour`.
-        expected: Status and body, and each of the headers `shown`.
-        target: As of `Request`, as are those below.
-        *shown: Names of headers.
+        expected: Status and body, then each of the headers in `shown`.
+        target: Path and query, as on the wire.
+        *shown: Names of response headers.
         method: The method.
-        headers: The header lines.
+        headers: Further header lines.
         body: The body.
-        is_chunked: Whether it has no length.
+        is_chunked: Whether the body is sent in chunks, without a Content-Length.
         needs: As of `Behaviour`.
     """
     request = Request(target, method, headers, body, is_chunked)
@@ -75,7 +75,7 @@ def asked(
 def seen(
     group: str, name: str, expected: str, needs: str = "connection"
 ) -> Callable[[Callable[[Any], str]], Callable[[Any], str]]:
-    """Adds a behaviour that takes more than a request to see."""
+    """Adds a behaviour that takes more than one request to observe."""
 
     def add(see: Callable[[Any], str]) -> Callable[[Any], str]:
         BEHAVIOURS.append(Behaviour(group, name, expected, see, needs))

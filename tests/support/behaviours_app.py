@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The app whose behaviours are compared between servers.
 
-It notes what happens behind its answers in the file that KIT_TRACE names.
+It writes what happens besides its responses to the file named by KIT_TRACE.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ met: dict[str, anyio.Event] = {}
 
 
 def note(text: str) -> None:
-    """Notes something in the trace."""
+    """Appends a line to the trace."""
     with open(TRACE, "a") as file:
         file.write(text + "\n")
 
@@ -47,7 +47,7 @@ async def lifespan(app: Any) -> AsyncIterator[dict[str, Any]]:
 
 
 class ConflictError(Exception):
-    """An error that the error handler of the app knows."""
+    """An error that the app's error handler handles."""
 
 
 def on_error(error: Exception, c: Context) -> Response:
@@ -303,7 +303,7 @@ app.mount("/mounted", from_asgi(Kit().get("/:what", lambda c: c.json([c.req.path
 
 @app.get("/meet/:name/:side")
 async def meet(c: Context) -> Response:
-    """Answers once both sides have come."""
+    """Responds once both sides have arrived."""
     name, side = c.req.param("name"), c.req.param("side")
     met.setdefault(f"{name} {side}", anyio.Event()).set()
     other = "b" if side == "a" else "a"

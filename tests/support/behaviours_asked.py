@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The behaviours that one request shows."""
+"""The behaviours that take one request to observe."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ G = "Methods and routing"
 asked(G, "GET", "200 hello; content-type: text/plain; charset=UTF-8", "/text", "content-type")
 asked(
     G,
-    "HEAD has the length of GET",
+    "HEAD has the Content-Length of GET",
     "200; content-length: 5",
     "/text",
     "content-length",
@@ -33,9 +33,9 @@ asked(
 )
 for method in ("OPTIONS", "POST", "PUT", "PATCH", "DELETE"):
     asked(G, method, f"200 {method}", "/method", method=method)
-asked(G, "a method of one's own", "200 PURGE", "/method", method="PURGE")
-asked(G, "a method without a route", "404 404 Not Found", "/text", method="DELETE")
-asked(G, "a path without a route", "404 404 Not Found", "/none")
+asked(G, "custom method", "200 PURGE", "/method", method="PURGE")
+asked(G, "method without a route", "404 404 Not Found", "/text", method="DELETE")
+asked(G, "path without a route", "404 404 Not Found", "/none")
 asked(G, "HEAD of a path without a route", "404", "/none", method="HEAD")
 asked(G, "percent-encoded UTF-8", '200 "café au"', "/echo/caf%C3%A9%20au")
 asked(G, "encoded slash stays in its segment", '200 "a/b"', "/echo/a%2Fb")
@@ -49,7 +49,7 @@ asked(
     '200 {"a":["1","2"],"b":[" +"],"c":[""]}',
     "/query?a=1&a=2&b=%20%2B&c=",
 )
-asked(G, "query of a question mark alone", "200 {}", "/query?")
+asked(G, "query that is only a question mark", "200 {}", "/query?")
 asked(G, "query that isn't UTF-8", '200 {"a":["%FF"]}', "/query?a=%FF")
 
 # --- request headers ---------------------------------------------------------------------------
@@ -137,7 +137,7 @@ asked(
 asked(G, "not read", "200 not read", "/ignored", method="POST", body=b"unread")
 asked(
     G,
-    "too large by its length",
+    "too large, with Content-Length",
     "413 The body is larger than 14000000 bytes",
     "/bytes",
     method="POST",
@@ -146,7 +146,7 @@ asked(
 )
 asked(
     G,
-    "too large without a length",
+    "too large, chunked",
     "413 The body is larger than 14000000 bytes",
     "/bytes",
     method="POST",
@@ -173,7 +173,7 @@ asked(G, "repeated header", "200 two; link: </a> | </b>", "/repeated", "link")
 asked(G, "Latin-1 in a header", "200 latin; x-value: caf\xe9", "/latin-1", "x-value")
 asked(G, "5 MB", "200 5000000 bytes", "/large", needs="size")
 asked(G, "418", "418 a status", "/status/418")
-asked(G, "a status without a name", "299 a status", "/status/299")
+asked(G, "status without a reason phrase", "299 a status", "/status/299")
 asked(G, "redirect", "302; location: /text", "/redirect", "location")
 asked(G, "no Content-Type", "200 untyped; content-type: none", "/untyped", "content-type")
 asked(G, "async stream", "200 0;1;2;3;4;", "/stream")
@@ -198,7 +198,7 @@ asked(
 # --- errors ------------------------------------------------------------------------------------
 
 G = "Errors"
-asked(G, "an exception", "500 Internal Server Error", "/boom")
+asked(G, "exception", "500 Internal Server Error", "/boom")
 asked(G, "HTTPException with a header", "403 refused; x-why: because", "/refused", "x-why")
 asked(G, "the app's error handler", '409 {"conflict":"two at once"}', "/conflict")
 
@@ -242,7 +242,7 @@ asked(
 )
 asked(
     G,
-    "not changed since",
+    "not modified",
     "304",
     TEN,
     headers=(("if-modified-since", "Fri, 31 Dec 2100 00:00:00 GMT"),),

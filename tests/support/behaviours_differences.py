@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where a server differs from the rest: what is seen there, and why."""
+"""Where a server differs from the others: what is observed there, and why."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from behaviours import BEHAVIOURS, ENDINGS, Behaviour
 
 
 class Difference(NamedTuple):
-    """What some modes do instead.
+    """A difference of some modes.
 
     Attributes:
         group: The group of the behaviour.
         name: Its name.
-        modes: The modes.
-        seen: What is seen.
-        why: Why.
+        modes: The names of the modes that differ.
+        seen: What is observed there.
+        why: The reason, and what to do about it.
     """
 
     group: str
@@ -34,19 +34,19 @@ LAMBDA = (*PARSED, *VERSION_2)
 HYPERCORN = ("hypercorn", "hypercorn-trio")
 GRANIAN = ("granian", "granian-rsgi")
 
-_RSGI_PATH = "RSGI has the decoded path alone"
-_RSGI_CLOSE = "RSGI sends no code and no reason with a close"
-_DECODED = "mangum decodes the path, and keeps nothing of how it was encoded"
-_VALIDATE = "wsgiref.validate insists on a Content-Type"
-_LAX = "it reads heads as e-mail: for development, never open to others"
+_RSGI_PATH = "RSGI passes only the decoded path"
+_RSGI_CLOSE = "RSGI can't send a close code or a reason"
+_DECODED = "mangum passes only the decoded path"
+_VALIDATE = "wsgiref.validate requires a Content-Type"
+_LAX = "it parses headers like e-mail: use it for development only"
 _FAILED = "500 A server error occurred.  Please contact the administrator."
-_JOINED = "a WSGI server joins lines of one name with a comma"
-_JSON = "mangum adds one where there is none: give `c.body` a Content-Type"
-_HTTPS = "AWS ends TLS"
-_LOOPBACK = "it trusts a proxy on the same machine unless told otherwise"
-_H11 = "h11 passes the target on as it is"
+_JOINED = "WSGI servers join repeated headers with a comma"
+_JSON = "mangum adds a missing Content-Type: set one with `c.body`"
+_HTTPS = "AWS terminates TLS"
+_LOOPBACK = "it trusts a proxy on the same machine by default"
+_H11 = "h11 doesn't parse the target"
 _SMUGGLING = (
-    "it goes by the chunks, as RFC 9112 allows: put no proxy that goes by the length before it"
+    "it uses the chunks, as RFC 9112 allows: don't put it behind a proxy that uses the length"
 )
 
 G = "Methods and routing"
@@ -64,7 +64,7 @@ _ROUTING = [
         "encoded slash stays in its segment",
         ("wsgiref", *LAMBDA),
         "404 404 Not Found",
-        f"{_DECODED}; wsgiref does so too. gunicorn keeps it in `RAW_URI`",
+        "mangum and wsgiref pass only the decoded path; gunicorn adds `RAW_URI`",
     ),
     Difference(G, "path that isn't UTF-8", LAMBDA, "200 /path/\ufffd", _DECODED),
     Difference(
@@ -72,29 +72,29 @@ _ROUTING = [
         "query with repeated and empty values",
         ("lambda-alb",),
         '200 {"a":["2"],"b":[" +"],"c":[""]}',
-        "the event has the last value alone: turn on multi-value headers at the target group",
+        "the event has only the last value: turn on multi-value headers for the target group",
     ),
     Difference(
         G,
         "query that isn't UTF-8",
         PARSED,
         '200 {"a":["\ufffd"]}',
-        "the event has it decoded",
+        "the query in the event is decoded",
     ),
 ]
 
 G = "Request headers"
 _HEADERS = [
+    Difference(G, "Latin-1", ("granian-rsgi",), "200 null", "RSGI omits values that aren't ASCII"),
     Difference(
-        G, "Latin-1", ("granian-rsgi",), "200 null", "RSGI leaves out values that aren't ASCII"
+        G, "repeated", (*WSGI, *VERSION_2), '200 "1,2"', "the values are joined without a space"
     ),
-    Difference(G, "repeated", (*WSGI, *VERSION_2), '200 "1,2"', "they are joined without a space"),
     Difference(
         G,
         "repeated",
         ("lambda-alb",),
         '200 "2"',
-        "the event has the last one alone: turn on multi-value headers at the target group",
+        "the event has only the last one: turn on multi-value headers for the target group",
     ),
     Difference(G, "Latin-1", LAMBDA, '200 "cafÃ©"', "mangum encodes values as UTF-8"),
     Difference(
@@ -102,37 +102,37 @@ _HEADERS = [
         "two Cookie lines",
         WSGI,
         '200 ["1,b=2",null]',
-        f"{_JOINED}; only a proxy that gets them by HTTP/2 sends two",
+        f"{_JOINED}; only proxies that speak HTTP/2 to clients send two",
     ),
     Difference(
         G,
         "two Cookie lines",
         ("lambda-rest",),
         '200 ["1, b=2",null]',
-        "mangum joins lines of one name with a comma",
+        "mangum joins repeated headers with a comma",
     ),
     Difference(
         G,
         "two Cookie lines",
         ("lambda-alb",),
         '200 [null,"2"]',
-        "the event has the last one alone: turn on multi-value headers at the target group",
+        "the event has only the last one: turn on multi-value headers for the target group",
     ),
     Difference(
         G,
         "underscore in a name",
         ("gunicorn",),
         "200 [null,null]",
-        "it drops the line, since `x-under` is the same variable; see `--header-map`",
+        "it drops the header, since `x-under` is the same variable; see `--header-map`",
     ),
     Difference(
         G,
         "underscore in a name",
         ("wsgiref",),
         '200 [null,"v"]',
-        "`x-under` is the same variable: no guard may rely on such a header",
+        "`x-under` is the same variable: don't use such a header for access control",
     ),
-    Difference(G, "no Content-Type", ("wsgiref",), '200 "text/plain"', "it adds one"),
+    Difference(G, "no Content-Type", ("wsgiref",), '200 "text/plain"', "it adds a Content-Type"),
 ]
 
 G = "Bodies"
@@ -140,13 +140,13 @@ _NO_CHUNKS = "the server doesn't decode chunks, so `to_wsgi` refuses the body"
 _BODIES = [
     Difference(G, "chunked", ("wsgiref",), "411 Length Required", _NO_CHUNKS),
     Difference(G, "10 MB streamed and chunked", ("wsgiref",), "411 Length Required", _NO_CHUNKS),
-    Difference(G, "too large without a length", ("wsgiref",), "411 Length Required", _NO_CHUNKS),
+    Difference(G, "too large, chunked", ("wsgiref",), "411 Length Required", _NO_CHUNKS),
     Difference(
         G,
         "Expect: 100-continue, body not read",
         (*HYPERCORN, "gunicorn"),
         "100",
-        "it asks for the body before the app is called",
+        "it requests the body before it calls the app",
     ),
 ]
 
@@ -164,14 +164,14 @@ _RESPONSES = [
         "repeated header",
         VERSION_2,
         "200 two; link: </a>,</b>",
-        "what a function returns has one line for each name; cookies are apart",
+        "a returned response has one value per header name, except cookies",
     ),
     Difference(
         G,
         "Latin-1 in a header",
         LAMBDA,
         "502 UnicodeDecodeError; x-value: none",
-        "mangum decodes values as UTF-8, and fails: send ASCII",
+        "mangum decodes values as UTF-8 and fails: send ASCII",
     ),
     Difference(
         G,
@@ -190,16 +190,18 @@ _RESPONSES = [
     Difference(G, "redirect", ("wsgiref",), f"{_FAILED}; location: none", _VALIDATE),
     Difference(
         G,
-        "stream that fails on the way is cut off",
+        "stream that fails is cut off",
         ("wsgiref",),
         "200, whole",
-        "HTTP/1.0 has no chunks: the end of the connection is the end of the body",
+        "HTTP/1.0 has no chunks, so closing the connection ends the body",
     ),
 ]
 
 G = "Connection and lifespan"
 _CONNECTION = [
-    Difference(G, "address of the client", LAMBDA, '200 "192.0.2.7"', "the event names it"),
+    Difference(
+        G, "address of the client", LAMBDA, '200 "192.0.2.7"', "the event contains the address"
+    ),
     Difference(G, "URL", LAMBDA, "200 https://example.com/url?a=1", _HTTPS),
     Difference(
         G,
@@ -220,7 +222,7 @@ _CONNECTION = [
         "startup that fails",
         HYPERCORN,
         "exit code 0, says why",
-        "it ends in order: let a service manager restart it always, not on failure alone",
+        "it exits normally: use `Restart=always`, not `Restart=on-failure`",
     ),
 ]
 
@@ -235,26 +237,26 @@ _FILES = [
     ),
 ]
 
-G = "Connections kept open"
+G = "Keep-alive"
 _KEPT = [
     Difference(
         G,
         "target with scheme and host",
         ("uvicorn-h11", *HYPERCORN),
         "404 404 Not Found, closed",
-        f"{_H11}; only clients of a proxy send such a target",
+        f"{_H11}; clients send such a target only to a proxy",
     ),
     Difference(
         G,
         "target with scheme and host",
         ("wsgiref",),
         f"{_FAILED}, closed",
-        "wsgiref.validate insists on a slash at the start",
+        "wsgiref.validate requires a path that starts with a slash",
     ),
 ]
 
 G = "Malformed requests"
-_NO_HOST = "it leaves that to the app: use kit-trusted-hosts"
+_NO_HOST = "it leaves the check to the app: use kit-trusted-hosts"
 _MALFORMED = [
     Difference(G, "no request line", ("wsgiref",), "answered with HTML>", _LAX),
     Difference(
@@ -266,7 +268,7 @@ _MALFORMED = [
         "head of 4 MB",
         ("uvicorn",),
         "answered with 200",
-        "it has no bound below that: a proxy has one",
+        "it has no limit of 4 MB or less: set one in a proxy",
     ),
     Difference(
         G,
@@ -281,7 +283,7 @@ _MALFORMED = [
     ),
     *(
         Difference(G, name, ("wsgiref",), "answered with 500", _LAX)
-        for name in ("length that is no number", "negative length")
+        for name in ("length that isn't a number", "negative length")
     ),
 ]
 
@@ -292,27 +294,27 @@ _WEBSOCKET = [
         "subprotocol",
         ("granian-rsgi",),
         "InvalidStatus: server rejected WebSocket connection: HTTP 500",
-        "RSGI can't accept with a subprotocol, so Kit refuses: serve such routes by ASGI",
+        "RSGI can't accept with a subprotocol, so Kit refuses: use ASGI for such routes",
     ),
     Difference(G, "closed by the app", ("granian-rsgi",), "1005", _RSGI_CLOSE),
     Difference(G, "handler that fails", ("granian-rsgi",), "1005", _RSGI_CLOSE),
 ]
 
-G = "The end, by SIGTERM"
+G = "Shutdown on SIGTERM"
 _END = [
     Difference(
         G,
-        "its `wait_until` is done, then the lifespan ends",
+        "its `wait_until` task finishes, then the lifespan",
         GRANIAN,
         "shutdown",
-        "it waits for the response alone: work that must not be lost is a job in a queue",
+        "it waits only for the response: put work that must not be lost into a job queue",
     ),
     Difference(
         G,
-        "how the process ends",
+        "exit code of the process",
         ("uvicorn", "uvicorn-h11"),
         "exit code -15",
-        "it raises the signal again once all is done",
+        "it raises the signal again after the shutdown",
     ),
 ]
 
@@ -331,7 +333,7 @@ DIFFERENCES = [
 
 
 def difference(behaviour: Behaviour, mode: str) -> Difference | None:
-    """What a mode does instead of a behaviour; None if it does not differ."""
+    """Returns how a mode differs in a behaviour; None if it doesn't."""
     found = [
         each
         for each in DIFFERENCES
@@ -342,6 +344,6 @@ def difference(behaviour: Behaviour, mode: str) -> Difference | None:
 
 
 def unknown() -> list[str]:
-    """Differences of behaviours that there are not."""
+    """Lists differences whose behaviour doesn't exist."""
     known = {(each.group, each.name) for each in (*BEHAVIOURS, *ENDINGS)}
     return [f"{each.group}: {each.name}" for each in DIFFERENCES if each[:2] not in known]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The app of `behaviours_app` as a function of AWS Lambda.
 
-As a program it is what Lambda starts: it reads events, one a line, and writes what the function
-returns. As a module it makes events of requests, and answers of what was returned.
+As a program, it stands for the Lambda process: it reads events, one per line, and writes what the
+function returns. As a module, it turns requests into events, and returned values into responses.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SAMPLES = Path(__file__).with_name("lambda_events")
 
 
 def event_of(kind: str, request: Request) -> dict[str, Any]:
-    """Puts a request into a sample of an event."""
+    """Returns a sample event with the request in it."""
     event: dict[str, Any] = json.loads((_SAMPLES / f"{kind}.json").read_text())
     path, _, query = request.target.partition("?")
     lines = [
@@ -101,7 +101,7 @@ _PARTS: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def answer_of(returned: dict[str, Any]) -> Answer:
-    """What a client gets of what a function returned."""
+    """Returns the response that a client gets for what a function returned."""
     if "errorType" in returned:
         return Answer(502, (), returned["errorType"].encode())
     body = returned.get("body") or ""
@@ -127,7 +127,7 @@ def main() -> None:
         try:
             returned = handler(json.loads(line), None)  # type: ignore[arg-type]
         except Exception as error:
-            # What Lambda does of it, which API Gateway and load balancers answer with 502.
+            # Lambda reports the error; API Gateway and load balancers then send 502.
             returned = {"errorType": type(error).__name__}
         print(json.dumps(returned), flush=True)
 

@@ -21,13 +21,13 @@ from serving import HERE, SHUTDOWN_S, ServedApp
 
 PATIENCE_S = 10.0
 APP = "behaviours_app:app"
-_CONNECTION = "connections end at AWS: a function is called with one whole request"
-_WSGI = "WSGI knows no WebSocket connections"
+_CONNECTION = "AWS holds the connection and calls the function with one complete request"
+_WSGI = "WSGI has no WebSockets"
 _BUSY = (
-    "not asked: hypercorn 0.18 on trio may end, with all connections, where app and client "
+    "not tested: hypercorn 0.18 on trio may exit, dropping all connections, if app and client "
     "close a WebSocket at the same time (`trio.BusyResourceError`)"
 )
-_THREAD = "a server of WSGI sees that a client left only when it sends"
+_THREAD = "a WSGI server notices a disconnect only when it sends"
 
 
 class Mode(ABC):
@@ -38,8 +38,8 @@ class Mode(ABC):
 
     Attributes:
         name: Its name.
-        lacks: What can't be there, with the reason.
-        is_once: Whether one interpreter is enough.
+        lacks: The needs of behaviours that it can't meet, each with the reason.
+        is_once: Whether testing it on one Python version is enough.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Mode(ABC):
 
     @abstractmethod
     def __exit__(self, *error: object) -> None:
-        """Ends all processes."""
+        """Kills all processes."""
 
     @abstractmethod
     def ask(self, request: Request) -> Answer:
@@ -73,11 +73,11 @@ class Mode(ABC):
 
     @property
     def trace(self) -> list[str]:
-        """What the app noted."""
+        """The lines that the app wrote to its trace."""
         return self._trace.read_text().splitlines()
 
     def until_noted(self, text: str) -> str:
-        """Waits until the app notes something."""
+        """Waits until the trace has a line; returns the line, or what went wrong."""
         end = time.monotonic() + PATIENCE_S
         while text not in self.trace:
             if time.monotonic() > end:
@@ -87,7 +87,7 @@ class Mode(ABC):
 
 
 class Served(Mode):
-    """A server that listens."""
+    """A server that listens on a port."""
 
     target = APP
 
@@ -116,12 +116,12 @@ class Served(Mode):
         return self.server.connect(PATIENCE_S)
 
     def end(self) -> str:
-        """Ends the server as a service manager does; says how it ended."""
+        """Sends SIGTERM, as a service manager does; returns the exit code as text."""
         self.server.process.terminate()
         return f"exit code {self.server.process.wait(SHUTDOWN_S)}"
 
     def failing_start(self) -> str:
-        """How the server ends if the lifespan fails at its start."""
+        """Returns how the server exits if the startup of the lifespan fails."""
         log = self.folder / "failing"
         served = self._served(log, KIT_START_FAILS="1")
         try:
@@ -175,7 +175,7 @@ class Wsgiref(Served):
     lacks: ClassVar[dict[str, str]] = {
         "noticing": _THREAD,
         "websocket": _WSGI,
-        "keep-alive": "wsgiref ends each connection after an answer",
+        "keep-alive": "wsgiref closes the connection after each response",
     }
 
 
@@ -186,11 +186,11 @@ class Function(Mode):
         "connection": _CONNECTION,
         "keep-alive": _CONNECTION,
         "noticing": _CONNECTION,
-        "streaming": "mangum returns a response as a whole",
-        "concurrency": "an instance has one call at a time",
-        "signals": "an instance is frozen and dropped, without being told",
-        "size": "a call has at most 6 MB, behind a load balancer 1 MB",
-        "websocket": "API Gateway calls functions for its WebSocket messages in another way",
+        "streaming": "mangum returns a response whole, without streaming",
+        "concurrency": "an instance handles one call at a time",
+        "signals": "an instance is frozen and later discarded, so there is no shutdown",
+        "size": "requests and responses are limited to 6 MB, behind a load balancer to 1 MB",
+        "websocket": "API Gateway passes WebSocket messages in another kind of event",
     }
     kind: str
 

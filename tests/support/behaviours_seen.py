@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The behaviours that take a connection, several requests, or a process to see."""
+"""The behaviours that take a connection, several requests, or a whole process to observe."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def expect_unread(mode: Served) -> str:
         return "200 not read" if first == "200" else first
 
 
-@seen("Bodies", "broken off by the client", "broken-off ClientDisconnectedError")
+@seen("Bodies", "client disconnects during the body", "broken-off ClientDisconnectedError")
 def broken_off(mode: Served) -> str:
     head = Request("/broken-off", "POST", (("content-length", "1000"),)).head()
     with mode.connect() as connection:
@@ -45,7 +45,7 @@ def broken_off(mode: Served) -> str:
     return mode.until_noted("broken-off ClientDisconnectedError")
 
 
-@seen("Responses", "stream comes chunk by chunk", "first; then second;", needs="streaming")
+@seen("Responses", "stream arrives chunk by chunk", "first; then second;", needs="streaming")
 def gated(mode: Served) -> str:
     with mode.connect() as connection:
         connection.sendall(Request("/gated/chunks").message())
@@ -59,7 +59,7 @@ def gated(mode: Served) -> str:
         return "at once" if early else "first; then second;"
 
 
-@seen("Responses", "stream that fails on the way is cut off", "200, cut off")
+@seen("Responses", "stream that fails is cut off", "200, cut off")
 def broken(mode: Served) -> str:
     with mode.connect() as connection:
         connection.sendall(Request("/broken").message())
@@ -72,9 +72,9 @@ def broken(mode: Served) -> str:
     return f"{status}, {'whole' if is_whole else 'cut off'}"
 
 
-# --- clients that leave ------------------------------------------------------------------------
+# --- disconnecting clients ------------------------------------------------------------------------
 
-G = "Clients that leave"
+G = "Disconnecting clients"
 
 
 def _leave_amid(mode: Served, target: str) -> None:
@@ -108,7 +108,7 @@ def leaves_handler(mode: Served) -> str:
 G = "Background work"
 
 
-@seen(G, "`wait_until` after an answer", "200 now; later done", needs="")
+@seen(G, "`wait_until` after a response", "200 now; later done", needs="")
 def later(mode: Mode) -> str:
     answer = mode.ask(Request("/later/done"))
     return f"{answer.shown()}; {mode.until_noted('later done')}"
@@ -122,7 +122,7 @@ def later_failing(mode: Mode) -> str:
 
 # --- keep-alive --------------------------------------------------------------------------------
 
-G = "Connections kept open"
+G = "Keep-alive"
 
 
 def _in_turn(mode: Served, *requests: Request) -> str:
@@ -159,12 +159,17 @@ def after_stream(mode: Served) -> str:
     return _in_turn(mode, Request("/stream"), TEXT)
 
 
-@seen(G, "after a body that was not read", "200 not read, 200 hello", needs="keep-alive")
+@seen(G, "after an unread body", "200 not read, 200 hello", needs="keep-alive")
 def after_unread(mode: Served) -> str:
     return _in_turn(mode, Request("/ignored", "POST", (), b"unread"), TEXT)
 
 
-@seen(G, "three requests at once, in order", "200 POST, 200 hello, 200 PUT", needs="keep-alive")
+@seen(
+    G,
+    "three pipelined requests, answered in order",
+    "200 POST, 200 hello, 200 PUT",
+    needs="keep-alive",
+)
 def pipelined(mode: Served) -> str:
     requests = (Request("/method", "POST"), TEXT, Request("/method", "PUT"))
     with mode.connect() as connection:
@@ -174,7 +179,7 @@ def pipelined(mode: Served) -> str:
 
 
 def _ends(mode: Served, data: bytes) -> str:
-    """Whether the connection ends after the first answer."""
+    """Returns the first response, and whether the connection is closed after it."""
     with mode.connect() as connection:
         connection.sendall(data)
         stream = connection.makefile("rb")
@@ -212,7 +217,7 @@ _MALFORMED = {
     "space before a colon": _HEAD + b"x-value : 1\r\ncontent-length: 0\r\n\r\n",
     "no colon": _HEAD + b"x-value\r\ncontent-length: 0\r\n\r\n",
     "NUL in a value": _HEAD + b"x-value: a\0b\r\ncontent-length: 0\r\n\r\n",
-    "length that is no number": _HEAD + b"content-length: ten\r\n\r\n0123456789",
+    "length that isn't a number": _HEAD + b"content-length: ten\r\n\r\n0123456789",
     "negative length": _HEAD + b"content-length: -1\r\n\r\n",
     "two lengths": _HEAD + b"content-length: 1\r\ncontent-length: 2\r\n\r\nab",
     "length and chunks": _HEAD
@@ -245,7 +250,7 @@ for _name, _data in _MALFORMED.items():
 
 # --- several requests at once ------------------------------------------------------------------
 
-G = "At once"
+G = "Concurrency"
 
 
 def _both(mode: Served, *targets: str) -> str:
@@ -310,7 +315,7 @@ def failing(mode: Served) -> str:
     return _close_code(mode, "fail")
 
 
-@seen(G, "client that leaves ends the loop", "ws over", needs="websocket")
+@seen(G, "client disconnects: the loop ends", "ws over", needs="websocket")
 def leaves_websocket(mode: Served) -> str:
     with _socket(mode):
         pass
@@ -337,12 +342,12 @@ def plain_get(mode: Mode) -> str:
     return str(mode.ask(Request("/ws")).status)
 
 
-# --- the end; looked at last, in this order ----------------------------------------------------
+# --- shutdown; observed last, in this order ----------------------------------------------------
 
 G = "Connection and lifespan"
 
 
-@seen(G, "startup is before the first request", "startup", needs="")
+@seen(G, "startup runs before the first request", "startup", needs="")
 def startup(mode: Mode) -> str:
     mode.ask(TEXT)
     return mode.trace[0]
@@ -354,7 +359,7 @@ def failing_start(mode: Served) -> str:
 
 
 def at_the_end(mode: Served) -> dict[str, str]:
-    """Ends the server amid a request; returns what is seen, by the name of the behaviour."""
+    """Stops the server during a request; returns what is observed, by name of the behaviour."""
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(mode.ask, Request("/slow/last"))
         mode.until_noted("slow last begins")
@@ -369,7 +374,7 @@ def at_the_end(mode: Served) -> dict[str, str]:
 
 for _name, _expected in (
     ("a request in flight is answered", "200 slow"),
-    ("its `wait_until` is done, then the lifespan ends", "later last, shutdown"),
-    ("how the process ends", "exit code 0"),
+    ("its `wait_until` task finishes, then the lifespan", "later last, shutdown"),
+    ("exit code of the process", "exit code 0"),
 ):
-    ENDINGS.append(Behaviour("The end, by SIGTERM", _name, _expected, at_the_end, "signals"))
+    ENDINGS.append(Behaviour("Shutdown on SIGTERM", _name, _expected, at_the_end, "signals"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes the table of behaviours and servers into the docs, from what the tests expect.
+"""Writes docs/server-behaviours.md from what the tests expect.
 
 python tests/support/behaviours_table.py --write
 python tests/support/behaviours_table.py --check
@@ -36,43 +36,43 @@ _HEADINGS = {
 _TOP = """\
 # Servers compared
 
-One app, asked the same of every server: what is answered, and what happens behind the answer. The
+The same requests, sent to one app on every server: the responses, and what happens in the app. The
 tests check each cell, and `tests/support/behaviours_table.py` writes this page from what they
 expect.
 
-- ✓: as the column "what is seen" says.
-- A number: otherwise, as the [note](#notes) with that number says.
-- {dash}: can't be there, or isn't asked; see [What is not there](#what-is-not-there).
+- ✓: as the column "expected" says.
+- A number: different; the [note](#notes) with that number says how, and why.
+- {dash}: impossible here, or not tested; see [What isn't compared](#what-isnt-compared).
 
 The columns:
 
-- uvicorn with httptools, which it uses where that is installed, and with `--http h11`;
+- uvicorn with httptools, its default where that is installed, and with `--http h11`;
 - hypercorn on asyncio, and with `--worker-class trio`;
 - granian with `--interface asgi`{with_rsgi};
-- gunicorn with threads, and the server of the standard library with `wsgiref.validate` in between,
-  both by [`to_wsgi`](deployment.md#wsgi);
-- [AWS Lambda](deployment.md#aws-lambda) by mangum: a REST API and an HTTP API of API Gateway, a
-  load balancer (ALB) without and with multi-value headers, and a function URL. The events are
-  modelled on samples; no request went through AWS.
+- gunicorn with threads, and wsgiref, the server of the standard library, behind `wsgiref.validate`;
+  both run the app through [`to_wsgi`](deployment.md#wsgi);
+- [AWS Lambda](deployment.md#aws-lambda) through mangum, called by a REST API or an HTTP API of API
+  Gateway, a load balancer (ALB) without and with multi-value headers, or a function URL. The
+  events are modelled on samples; no request went through AWS.
 
-100 (Continue) is the server's. None of them lets Kit send 103 (Early Hints), and Kit sends no
+The server, not Kit, sends 100 (Continue). No server lets Kit send 103 (Early Hints). Kit sends no
 trailers.
 """
 
 
 def page() -> str:
-    """The page."""
+    """Returns the text of the page."""
     notes: list[Difference] = []
     parts = [_top()]
     for group, behaviours in groupby(_sorted(), key=lambda each: each.group):
         names = " | ".join(_HEADINGS[mode.name] for mode in MODES)
-        lines = [f"| | what is seen | {names} |", "|---|---|" + "---|" * len(MODES)]
+        lines = [f"| | expected | {names} |", "|---|---|" + "---|" * len(MODES)]
         for each in behaviours:
             cells = " | ".join(_cell(each, mode, notes) for mode in MODES)
             lines.append(f"| {each.name} | {_code(each.expected)} | {cells} |")
         parts.append("\n".join([f"## {group}", "", *lines, ""]))
     parts.append("\n".join(["## Notes", "", *_notes(notes), ""]))
-    parts.append("\n".join(["## What is not there", "", *_absent(), ""]))
+    parts.append("\n".join(["## What isn't compared", "", *_absent(), ""]))
     return "\n".join(parts)
 
 
@@ -96,7 +96,7 @@ def _cell(behaviour: Behaviour, mode: type[Mode], notes: list[Difference]) -> st
     if differs is None:
         return "✓"
     for number, note in enumerate(notes, 1):
-        if note[2:] == differs[2:]:  # the same in the same modes, for the same reason
+        if note[2:] == differs[2:]:  # the same modes, result and reason
             return str(number)
     notes.append(differs)
     return str(len(notes))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Requests and answers of the behaviours, and how they go over a connection."""
+"""Requests and responses of the behaviours, and how they are sent over a connection."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Request:
     is_chunked: bool = False
 
     def head(self, *, keep: bool = False) -> bytes:
-        """The head on the wire."""
+        """Returns the head as on the wire."""
         lines = [f"{self.method} {self.target} HTTP/1.1", f"host: {HOST}"]
         lines += [f"{name}: {value}" for name, value in self.headers]
         lines += [] if keep else ["connection: close"]
@@ -42,7 +42,7 @@ class Request:
         return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
     def message(self, *, keep: bool = False) -> bytes:
-        """Head and body on the wire."""
+        """Returns head and body as on the wire."""
         body = self.body
         if self.is_chunked:
             parts = [body[at : at + 65536] for at in range(0, len(body), 65536)]
@@ -52,7 +52,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer.
+    """A response.
 
     Attributes:
         status: The status code.
@@ -65,17 +65,17 @@ class Answer:
     body: bytes
 
     def values(self, name: str) -> list[str]:
-        """The values of a header."""
+        """Returns the values of a header."""
         return [value for n, value in self.headers if n == name]
 
     def shown(self, *names: str) -> str:
-        """Status, body and some headers in one line."""
+        """Returns status, body and some headers in one line."""
         lines = [f"{name}: {' | '.join(self.values(name)) or 'none'}" for name in names]
         return "; ".join([f"{self.status} {text_of(self.body)}".rstrip(), *lines])
 
 
 def text_of(body: bytes) -> str:
-    """A body in a few characters."""
+    """Returns a short text for a body."""
     if len(body) > 300:
         return f"{len(body)} bytes"
     try:
@@ -85,7 +85,7 @@ def text_of(body: bytes) -> str:
 
 
 def read(stream: BinaryIO, method: str = "GET") -> Answer:
-    """Reads an answer, and those before it that are not final."""
+    """Reads a response; skips interim ones (1xx)."""
     while True:
         response = wire.read_response(stream, method)
         if response.status >= 200:
@@ -94,7 +94,7 @@ def read(stream: BinaryIO, method: str = "GET") -> Answer:
 
 
 def ask(connection: socket.socket, request: Request) -> Answer:
-    """Asks over a connection that ends with it."""
+    """Sends a request with `Connection: close`; returns the response."""
     raw = wire.exchange(connection, request.message())
     [response] = wire.responses(raw, request.method)
     lines = ((n.decode(), v.decode("latin-1")) for n, v in response.headers)

@@ -19,18 +19,18 @@ from behaviours_app import app
 from kit.asgi import to_wsgi
 
 application = to_wsgi(app)
-application.start()  # each worker imports this module, so it ends there if the app can't start
+application.start()  # in each worker, which exits if the startup fails
 
 
 class Handler(WSGIRequestHandler):
-    """Logs no requests."""
+    """Doesn't log requests."""
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
 
 
 class Server(ThreadingMixIn, WSGIServer):
-    """Answers requests at once, each in a thread; the end waits for them."""
+    """Handles each request in a thread; closing the server waits for them."""
 
     daemon_threads = False
     request_queue_size = 64

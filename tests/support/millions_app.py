@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What `scripts/soak_millions.py` serves: each answer follows from the id in its request.
+"""The app of `scripts/soak_millions.py`: the id in a request determines the response.
 
-Planned faults are counted in place of being printed, so that the log holds nothing but what nobody
-planned, however many requests there are.
+Planned faults are counted instead of logged, so the log contains only unexpected records.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ app: Kit[Any, Any] = Kit()
 
 
 class _Planned(logging.Filter):
-    """Counts records of planned faults, and drops them."""
+    """Counts log records of planned faults, and drops them."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
@@ -37,7 +36,7 @@ class _Planned(logging.Filter):
         return False
 
 
-# uvicorn and granian each write about a body that raises in a logger of their own.
+# uvicorn and granian log bodies that raise to their own loggers.
 for name in ("kit", "uvicorn.error", "_granian", "granian"):
     logging.getLogger(name).addFilter(_Planned())
 

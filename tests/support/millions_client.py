@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The clients of `scripts/soak_millions.py`: one process with many connections.
 
-It has to be cheaper than the server, so it writes prepared bytes, and compares what comes back with
-the bytes that the id of each request leads to. Several requests may be on their way on a
-connection; answers come in order (RFC 9112 section 9.3.2).
+The client must be cheaper than the server. So it sends prepared bytes, and compares the response
+with the bytes expected for the id of the request. A connection may have several requests in flight;
+responses arrive in order (RFC 9112 section 9.3.2).
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from typing import Any, NamedTuple, cast
 import uvloop
 
 REPORT_S = 0.5
-# An answer that takes longer is a wrong one.
+# A response that takes longer counts as wrong.
 ANSWER_S = 30.0
-# How many connections may be about to break off.
+# How many connections with a fault may be open at once.
 MOST_FAULTY = 40
-# An abort takes all forms: at once, and when the server is at work.
+# Seconds until a client disconnects: at once, or while the server is working.
 LEAVE_S = (0.0, 0.002, 0.02)
 _RESET = struct.pack("ii", 1, 0)
 
 
 class Expected(NamedTuple):
-    """An answer.
+    """An expected response.
 
     Attributes:
-        kind: What was asked for.
-        status: The beginning of the first line.
-        fields: Lines that the head must have.
+        kind: The kind of request.
+        status: The start of the status line.
+        fields: Header lines that it must have.
         body: The body.
         has_body: Whether the body is sent.
     """
@@ -120,7 +120,7 @@ MALFORMED = (
     b"POST /body/%s HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n",
     b"%s\r\n\r\n",
 )
-# Per thousand requests. What is in the second table needs a connection of its own.
+# Requests per thousand. Each of BREAKING needs a connection of its own.
 PLAIN: dict[Make, int] = {
     _text: 420,
     _json: 180,
@@ -145,19 +145,19 @@ _TABLE: list[Make | str] = [
     for _ in range(weight)
 ]
 assert len(_TABLE) == 1000
-# How many of an answer's first bytes are shown if it is wrong.
+# How many bytes of a wrong response are shown.
 _SHOWN = 200
 
 
 @dataclass
 class Tally:
-    """What the clients of a process have seen.
+    """The results of a client process.
 
     Attributes:
-        answered: How many requests had their answer, or were broken off as planned.
-        kinds: The same by kind.
-        wrong: What was not as it should be, a few of each process.
-        wrong_count: How many of these there were.
+        answered: Number of requests that got a response, or were aborted as planned.
+        kinds: The same number by kind.
+        wrong: Descriptions of the first few problems.
+        wrong_count: Number of problems.
     """
 
     answered: int = 0
@@ -166,17 +166,18 @@ class Tally:
     wrong_count: int = 0
 
     def note(self, problem: str) -> None:
-        """Counts something wrong."""
+        """Counts a problem."""
         self.wrong_count += 1
         if len(self.wrong) < 20:
             self.wrong.append(problem)
 
 
 def parse(data: bytes, expected: Expected) -> tuple[int, str | None] | None:
-    """Compares an answer with the expected one.
+    """Compares a response with the expected one.
 
     Returns:
-        Where it ends, and what is wrong with it; None if some of it is missing.
+        The end of the response in `data`, and the problem with it, if any. None if the response
+        is still incomplete.
     """
     end = data.find(b"\r\n\r\n")
     if end < 0:
@@ -222,7 +223,7 @@ def _dechunk(data: bytes, at: int) -> tuple[bytes, int] | None:
 
 
 class Steady(asyncio.Protocol):
-    """A connection that is kept: it always has some requests on their way."""
+    """A connection that is kept open, always with requests in flight."""
 
     def __init__(self, load: Load) -> None:
         self._load = load
@@ -231,13 +232,13 @@ class Steady(asyncio.Protocol):
         self.asked_at = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's is no subclass of it.
+        # uvloop's class doesn't inherit from it.
         self._transport = cast(asyncio.Transport, transport)
         self._ask()
 
     @property
     def is_late(self) -> bool:
-        """Whether an answer has been missing for too long."""
+        """Whether a response is overdue."""
         return bool(self._waiting) and time.monotonic() - self.asked_at > ANSWER_S
 
     def _ask(self) -> None:
@@ -277,10 +278,10 @@ class Steady(asyncio.Protocol):
 
 
 class Breaking(asyncio.Protocol):
-    """A connection with one request that ends badly.
+    """A connection with one faulty request.
 
     Args:
-        load: What it is a part of.
+        load: The load that it belongs to.
         kind: A key of BREAKING.
         ident: The id of the request.
     """
@@ -295,11 +296,11 @@ class Breaking(asyncio.Protocol):
 
     @property
     def is_late(self) -> bool:
-        """Whether the connection has stayed for too long."""
+        """Whether the connection has been open for too long."""
         return time.monotonic() - self.asked_at > ANSWER_S
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's is no subclass of it.
+        # uvloop's class doesn't inherit from it.
         self._transport = cast(asyncio.Transport, transport)
         self._transport.write(self._request())
         if self._kind in ("leaves in a request", "leaves a waiting handler"):
@@ -322,7 +323,7 @@ class Breaking(asyncio.Protocol):
         return b"GET /%s/%s HTTP/1.1\r\nhost: a\r\n\r\n" % (paths[self._kind], ident)
 
     def _leave(self) -> None:
-        """Breaks off, half of the times with a reset."""
+        """Closes the connection, or resets it, with equal probability."""
         if self._transport.is_closing():
             return
         self._has_left = True
@@ -349,7 +350,7 @@ class Breaking(asyncio.Protocol):
         if self._kind == "malformed":
             return data.startswith(b"HTTP/1.1 400 ") and data.count(b"HTTP/1.1 ") == 1
         if self._kind == "answer cut by a fault":
-            # The beginning may have been lost with the connection; an end would be a lie.
+            # The start may be lost with the connection, but the response must not look complete.
             return not self._has_left and b"\r\n0\r\n\r\n" not in data
         if self._kind == "leaves in an answer":
             return self._has_left and data.startswith(OK)
@@ -357,13 +358,13 @@ class Breaking(asyncio.Protocol):
 
 
 class Load:
-    """The connections of a process.
+    """The connections of a client process.
 
     Args:
         port: The port of the server.
-        requests: How many requests to send.
-        connections: How many connections stay.
-        depth: How many requests are on their way on each.
+        requests: Number of requests to send.
+        connections: Number of connections that are kept open.
+        depth: Number of requests in flight on each.
         seed: Seed for ids and kinds.
     """
 
@@ -380,7 +381,7 @@ class Load:
         self._opening: set[asyncio.Task[None]] = set()
 
     def draw(self) -> tuple[bytes, Expected] | None:
-        """Makes the next request of a connection that stays; None if there is no more."""
+        """Returns the next request of a kept connection; None if there are no more."""
         while self._left > 0:
             bits = self._bits(64)
             drawn = _TABLE[bits % 1000]
@@ -421,8 +422,8 @@ class Load:
         """Sends all requests, unless it is stopped.
 
         Args:
-            report: Is given the counts now and then, and at the end.
-            stopped: Whether to send no more.
+            report: Called with the counts twice a second, and at the end.
+            stopped: Returns True if no more requests should be sent.
         """
         self.loop = asyncio.get_running_loop()
         self.loop.set_exception_handler(self._note_fault)
@@ -445,11 +446,11 @@ class Load:
 
 
 def main(channel: Connection, *arguments: int) -> None:
-    """Runs a process of clients; arguments as for `Load`.
+    """Runs a client process; arguments as for `Load`.
 
-    Sends a `Tally` now and then, and None at the end. Whatever it is sent makes it stop.
+    Sends a `Tally` twice a second, and None at the end. Any message to it makes it stop.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the process that started it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
     load = Load(*arguments)
     uvloop.run(load.run(channel.send, channel.poll))
     channel.send(None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Visitors of examples/scaling: each knows what its session has to hold."""
+"""Visitors of examples/scaling: each knows what its session must contain."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-# An answer that takes longer has failed.
+# A response that takes longer counts as failed.
 ANSWER_S = 10.0
-# As EventSource does by itself, if sooner.
+# Like EventSource, but sooner.
 RECONNECT_S = 0.2
 
 
-class Lost(Exception):  # noqa: N818 - says what became of a connection
-    """The connection ended before there was an answer."""
+class Lost(Exception):  # noqa: N818 - the name says what happened
+    """The connection was closed before the response."""
 
 
 @dataclass
 class Result:
-    """What the visitors have seen.
+    """The results of the visitors.
 
     Attributes:
         counts: Requests by method and outcome.
         failed: What failed, and how often.
-        wrong: Answers of status 2xx that were not right.
-        times_s: How long answers took.
-        workers: How many answers came from which process.
-        remaining: The lowest number of requests that the rate limit had left.
-        counted: Answers that the rate limit has counted.
-        events: Events that arrived at the listener, and how often it had to connect again.
+        wrong: Descriptions of successful responses with wrong content.
+        times_s: Response times in seconds.
+        workers: Number of responses by process id.
+        remaining: The lowest number of requests that the rate limit reported as left.
+        counted: Number of responses that the rate limit must have counted.
+        events: Events that the listener received, and how often it reconnected.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -47,7 +47,7 @@ class Result:
 
     @property
     def failures(self) -> int:
-        """How many requests failed."""
+        """Number of failed requests."""
         return self.failed.total()
 
     def percentile_ms(self, percent: int) -> float:
@@ -62,7 +62,7 @@ class Result:
 
 
 class Connection:
-    """A connection to the proxy, opened when it is needed.
+    """A connection to the proxy, opened by the first request.
 
     Args:
         port: The port of the proxy.
@@ -74,14 +74,14 @@ class Connection:
 
     @property
     def is_open(self) -> bool:
-        """Whether a request would go over a connection that has been used."""
+        """Whether the next request would reuse the connection."""
         return self._writer is not None and not self._reader.at_eof()
 
     async def ask(self, method: str, path: str, cookie: str) -> tuple[int, dict[str, str], bytes]:
-        """Sends a request; returns status, headers and body of the answer.
+        """Sends a request; returns status, headers and body of the response.
 
         Raises:
-            Lost: If the connection ends before.
+            Lost: If the connection is closed before the response.
         """
         if not self.is_open:
             self.close()
@@ -105,20 +105,19 @@ class Connection:
         return int(lines[0].split(" ")[1]), headers, body
 
     def close(self) -> None:
-        """Closes it."""
+        """Closes the connection."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
 
 
 class Visitor:
-    """Counts its visits by its session, now and then by POST, otherwise by GET.
+    """Visits by POST, which its session counts, and reads the count by GET.
 
     Args:
-        number: Which one it is. Every other opens a connection for each request; those that keep
-            theirs send a GET again if the connection was closed meanwhile, as browsers do, and
-            send each POST over a new one.
-        load: What it is a part of.
+        number: Its number. Odd ones open a connection for each request. Even ones keep theirs: if
+            it was closed, they repeat a GET, as browsers do. They send each POST on a new one.
+        load: The load that it belongs to.
     """
 
     def __init__(self, number: int, load: Load) -> None:
@@ -151,7 +150,7 @@ class Visitor:
                 status, headers, body = await self._ask(method)
         except (Lost, TimeoutError, OSError) as error:
             result.note(method, type(error).__name__)
-            if method == "POST":  # it may have been done
+            if method == "POST":  # the app may have counted it
                 self._count = None
             return
         result.times_s.append(time.monotonic() - start)
@@ -192,14 +191,14 @@ class Visitor:
 
 
 class Load:
-    """All visitors, and perhaps somebody who listens to events.
+    """All visitors, and optionally a client that listens to events.
 
     Args:
         port: The port of the proxy.
-        seconds: For how long.
-        rate: How many requests a second.
-        visitors: How many visitors send them.
-        listens: Whether somebody listens to events.
+        seconds: Duration.
+        rate: Requests per second of all visitors.
+        visitors: Number of visitors.
+        listens: Whether a client listens to events.
     """
 
     def __init__(
@@ -220,7 +219,7 @@ class Load:
         self._listens = listens
 
     async def run(self) -> Result:
-        """Runs it."""
+        """Runs the load."""
         listening = asyncio.create_task(self._listen()) if self._listens else None
         async with asyncio.TaskGroup() as group:
             for number in range(self.visitors):
