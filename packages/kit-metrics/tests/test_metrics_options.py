@@ -69,7 +69,11 @@ BUCKETS = "can't be used: expected seconds above 0, in ascending order"
             ValueError,
             "metrics(max_label_values=0) can't be used: expected at least 1",
         ),
-        ({"exclude": 7}, TypeError, "metrics(exclude=...) takes a str or a list of them, not 7"),
+        (
+            {"exclude": 7},
+            TypeError,
+            "metrics(exclude=...) takes a path pattern, a function (c), or a list of them, not 7",
+        ),
         (
             {"exemplars": "yes"},
             TypeError,
