@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -154,3 +155,15 @@ def test_a_registry_that_has_such_a_metric(
     registry.unregister(other)
     run(app_with(registry=registry).request, "/")
     assert counted() == {("GET", "/", "200"): 1}
+
+
+def test_a_folder_of_several_processes_that_doesnt_exist(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(tmp_path / "absent")
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", folder)
+    with pytest.raises(ValueError, match="PROMETHEUS_MULTIPROC_DIR") as raised:
+        metrics()
+    assert str(raised.value) == (
+        f"PROMETHEUS_MULTIPROC_DIR={folder!r} names no folder: create it before the server starts"
+    )

@@ -43,8 +43,17 @@ _MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def multiprocess_folder() -> str | None:
-    """Returns the folder that the processes of an app share; None unless there are several."""
-    return os.environ.get(_MULTIPROCESS) or None
+    """Returns the folder that the processes of an app share; None unless there are several.
+
+    Raises:
+        ValueError: If there is no such folder.
+    """
+    folder = os.environ.get(_MULTIPROCESS)
+    if folder and not os.path.isdir(folder):
+        raise ValueError(
+            f"{_MULTIPROCESS}={folder!r} names no folder: create it before the server starts"
+        )
+    return folder or None
 
 
 class Series(NamedTuple):

@@ -76,7 +76,8 @@ def metrics(
 
     Raises:
         TypeError: If an option is of the wrong type.
-        ValueError: If it can't be used, or the registry has other metrics of these names.
+        ValueError: If it can't be used, the registry has other metrics of these names, or the
+            folder that `PROMETHEUS_MULTIPROC_DIR` names doesn't exist.
         ImportError: If `exemplars` is True, and opentelemetry-api isn't installed.
 
     Example:
