@@ -338,6 +338,12 @@ def test_drained_it_is_alive_but_not_ready_and_runs_no_checks(run: Callable[...,
     assert calls == []
 
 
+def test_a_drained_app_can_still_start(run: Callable[..., Any]) -> None:
+    probes = health({"x": passes}, startup="/startupz")
+    probes.drain()
+    assert run(get, app_with(probes), "/startupz")[0] == 200
+
+
 def test_it_is_drained_while_a_file_exists(run: Callable[..., Any], tmp_path: Path) -> None:
     file = tmp_path / "draining"
     app = app_with(health(drain_file=file))

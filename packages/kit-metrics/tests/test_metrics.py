@@ -271,6 +271,29 @@ def test_a_cancelled_request_counts_once(
     assert counted(IN_PROGRESS, PLACE) == {("GET", "/wait"): 0}
 
 
+def test_a_request_that_is_cancelled_behind_the_middleware_without_a_response(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Counted
+) -> None:
+    async def outer(c: Context, next: Next) -> None:
+        await next()
+        scope.cancel()
+        await anyio.lowlevel.checkpoint()
+
+    app = Kit()
+    app.use(outer, metrics(registry=registry))
+    app.get("/", lambda c: None)
+    scope: Any = None
+
+    async def ask() -> None:
+        nonlocal scope
+        with anyio.CancelScope() as scope:
+            await app.request("/")
+
+    run(ask)
+    assert counted() == {("GET", "/", "499"): 1}
+    assert counted(IN_PROGRESS, PLACE) == {("GET", "/"): 0}
+
+
 def test_a_handler_without_a_response_is_an_error(
     run: Callable[..., Any], registry: CollectorRegistry, counted: Counted
 ) -> None:

@@ -207,6 +207,7 @@ def test_the_sums_of_processes_that_have_ended_without_what_was_in_progress(
     samples = [sample for family in parse_text(body) for sample in family.samples]
     assert {sample.name for sample in samples} == {"http_requests_total"}
     assert {sample.labels["route"]: sample.value for sample in samples} == {"/": 12}
+    assert body.count("# TYPE ") == 1
 
 
 def test_scrapes_take_no_threads_from_handlers(

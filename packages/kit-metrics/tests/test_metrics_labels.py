@@ -47,6 +47,16 @@ def test_labels_are_what_plain_and_async_functions_return(
     assert found == {("acme", "large", "200"): 2, ("bob", "", "200"): 1}
 
 
+def test_the_answer_to_head_with_labels_has_no_bytes(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Callable[..., Any]
+) -> None:
+    app = app_with(registry, labels={"x": lambda c: "y"})
+    for method in ("GET", "HEAD"):
+        run(lambda method=method: app.request("/acme", method=method))
+    sent = counted("http_response_size_bytes_sum", ("method", "x"))
+    assert sent == {("GET", "y"): 5, ("HEAD", "y"): 0}
+
+
 def test_labels_of_a_stream_are_found_when_it_was_sent(
     run: Callable[..., Any], registry: CollectorRegistry, counted: Callable[..., Any]
 ) -> None:
