@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import threading
@@ -235,6 +236,65 @@ def test_a_cancelled_probe_doesnt_stop_the_checks_of_others(run: Callable[..., A
     run(ask)
 
 
+def test_a_check_that_awaits_a_cancelled_task_fails(caplog: pytest.LogCaptureFixture) -> None:
+    async def check(env: Any) -> None:
+        task = asyncio.ensure_future(asyncio.Event().wait())
+        task.cancel()
+        await task
+
+    app = app_with(health({"pool": check, "other": passes}, show_errors=True))
+    status, document = anyio.run(get, app, "/readyz")
+    assert status == 503
+    assert document["checks"]["pool"][0]["output"] == "was cancelled"
+    assert document["checks"]["other"][0]["status"] == "pass"
+    assert [record.getMessage() for record in caplog.records] == [
+        "The health check 'pool' fails: was cancelled"
+    ]
+
+
+def test_after_a_run_that_was_interrupted_the_others_run_the_checks_once_more() -> None:
+    async def ask() -> None:
+        began = anyio.Event()
+        calls = []
+
+        async def check(env: Any) -> bool:
+            calls.append(1)
+            if len(calls) == 2:
+                began.set()
+                await anyio.sleep_forever()
+            return len(calls) == 1
+
+        app = app_with(health({"x": check}, timeout=30))
+        assert (await get(app, "/readyz"))[0] == 200
+        # Unlike a cancel scope of anyio, asyncio's own cancellation ends what is shielded, too.
+        interrupted = asyncio.create_task(get(app, "/readyz"))
+        await began.wait()
+        others = [asyncio.create_task(get(app, "/readyz")) for _ in range(3)]
+        await asyncio.sleep(0)
+        interrupted.cancel()
+        assert [status for status, _ in await asyncio.gather(*others)] == [503] * 3
+        assert len(calls) == 3
+        with pytest.raises(asyncio.CancelledError):
+            await interrupted
+
+    anyio.run(ask)
+
+
+def test_a_thread_that_cant_be_started_is_started_the_next_time(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    app = app_with(health({"x": passes}, show_errors=True))
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        _, document = run(get, app, "/readyz")
+    output = document["checks"]["x"][0]["output"]
+    assert output == 'RuntimeError("can\'t start new thread")'
+    assert run(get, app, "/readyz")[0] == 200
+
+
 def test_results_are_used_again_for_some_time(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,6 +336,12 @@ def test_drained_it_is_alive_but_not_ready_and_runs_no_checks(run: Callable[...,
     assert run(get, app, "/livez")[0] == 200
     assert run(app.request, "/").status == 200
     assert calls == []
+
+
+def test_a_drained_app_can_still_start(run: Callable[..., Any]) -> None:
+    probes = health({"x": passes}, startup="/startupz")
+    probes.drain()
+    assert run(get, app_with(probes), "/startupz")[0] == 200
 
 
 def test_it_is_drained_while_a_file_exists(run: Callable[..., Any], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from prometheus_client import CollectorRegistry
 
 from kit import Context, HTTPException, Kit, Response
 from kit.interface import Next, plugins
+from kit.logger import access_log
 from kit.metrics import metrics
 from kit.serve_static import serve_static
 from kit.streaming import stream
@@ -269,6 +271,29 @@ def test_a_cancelled_request_counts_once(
     assert counted(IN_PROGRESS, PLACE) == {("GET", "/wait"): 0}
 
 
+def test_a_request_that_is_cancelled_behind_the_middleware_without_a_response(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Counted
+) -> None:
+    async def outer(c: Context, next: Next) -> None:
+        await next()
+        scope.cancel()
+        await anyio.lowlevel.checkpoint()
+
+    app = Kit()
+    app.use(outer, metrics(registry=registry))
+    app.get("/", lambda c: None)
+    scope: Any = None
+
+    async def ask() -> None:
+        nonlocal scope
+        with anyio.CancelScope() as scope:
+            await app.request("/")
+
+    run(ask)
+    assert counted() == {("GET", "/", "499"): 1}
+    assert counted(IN_PROGRESS, PLACE) == {("GET", "/"): 0}
+
+
 def test_a_handler_without_a_response_is_an_error(
     run: Callable[..., Any], registry: CollectorRegistry, counted: Counted
 ) -> None:
@@ -385,6 +410,60 @@ def test_what_is_excluded_is_not_measured(
         run(app.request, path)
     assert counted() == {("GET", "/", "200"): 1, ("GET", "/fault", "500"): 1}
     assert {*counted(IN_PROGRESS, PLACE)} == {("GET", "/"), ("GET", "/fault")}
+
+
+async def asks_for_internals(c: Context) -> bool:
+    return c.req.header("x-internal") is not None
+
+
+@pytest.mark.parametrize(
+    "exclude",
+    [
+        "/books/*",
+        lambda c: c.req.path.startswith("/books/"),
+        asks_for_internals,
+        ["/fault", "/books/:id"],
+        ["/other", asks_for_internals],
+    ],
+)
+def test_requests_are_excluded_by_patterns_and_functions(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Counted, exclude: Any
+) -> None:
+    app = app_with(registry, exclude=exclude)
+    run(lambda: app.request("/books/1", headers={"x-internal": "1"}))
+    run(app.request, "/")
+    assert counted() == {("GET", "/", "200"): 1}
+    assert counted(IN_PROGRESS, PLACE) == {("GET", "/"): 0}
+
+
+def test_a_function_of_exclude_that_fails_excludes_nothing(
+    run: Callable[..., Any],
+    registry: CollectorRegistry,
+    counted: Counted,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def broken(c: Context) -> bool:
+        raise ValueError("a fault")
+
+    run(app_with(registry, exclude=broken).request, "/")
+    assert counted() == {("GET", "/", "200"): 1}
+    assert "failed, so nothing is excluded" in caplog.text
+
+
+def test_a_stream_that_other_middleware_tracks_too_is_counted_once_by_each(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Counted
+) -> None:
+    lines: list[str] = []
+    app = Kit()
+    app.use(access_log(to=lines.append), metrics(registry=registry), access_log(to=lines.append))
+    app.get("/", lambda c: c.body(chunks(b"abc", b"de")))
+
+    async def ask() -> bytes:
+        return await (await app.request("/")).bytes()
+
+    assert run(ask) == b"abcde"
+    assert counted(SENT) == {("GET", "/", "200"): 5}
+    assert [json.loads(line)["response_bytes"] for line in lines] == [5, 5]
 
 
 def test_buckets_and_prefix(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from shutil import which
@@ -202,6 +203,43 @@ def test_the_sums_of_processes_that_have_ended_without_what_was_in_progress(
     assert 'http_requests_total{method="GET",route="/",status="200"} 12.0\n' in body
     assert 'http_requests_in_progress{method="GET",route="/stream"} 1.0\n' in body
     assert not (tmp_path / f"gauge_livesum_{pids[1]}.db").exists()
+    body = get(anyio.run, app, "/metrics?name[]=http_requests_total&name[]=none")[1].decode()
+    samples = [sample for family in parse_text(body) for sample in family.samples]
+    assert {sample.name for sample in samples} == {"http_requests_total"}
+    assert {sample.labels["route"]: sample.value for sample in samples} == {"/": 12}
+    assert body.count("# TYPE ") == 1
+
+
+def test_scrapes_take_no_threads_from_handlers(
+    run: Callable[..., Any], registry: CollectorRegistry
+) -> None:
+    began, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        def collect(self) -> list[Any]:
+            began.set()
+            go_on.wait(30)
+            return []
+
+    app = app_with(registry)
+
+    async def ask() -> None:
+        limiter = anyio.to_thread.current_default_thread_limiter()
+        async with anyio.create_task_group() as tasks:
+            for _ in range(3):
+                tasks.start_soon(app.request, "/metrics")
+            try:
+                await anyio.to_thread.run_sync(began.wait, 30)
+                assert limiter.borrowed_tokens == 0
+            finally:
+                go_on.set()
+
+    go_on.set()  # a registry collects when something is registered
+    registry.register(Slow())
+    go_on.clear()
+    began.clear()
+    run(ask)
+    assert began.is_set()
 
 
 @pytest.mark.parametrize("accept", ["text/plain", OF_PROMETHEUS])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import anyio
@@ -45,6 +45,45 @@ def test_labels_are_what_plain_and_async_functions_return(
     ask(run, app, "/acme", "/acme", "/bob")
     found = counted(labels=("tenant", "plan", "status"))
     assert found == {("acme", "large", "200"): 2, ("bob", "", "200"): 1}
+
+
+def test_the_answer_to_head_with_labels_has_no_bytes(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Callable[..., Any]
+) -> None:
+    app = app_with(registry, labels={"x": lambda c: "y"})
+    for method in ("GET", "HEAD"):
+        run(lambda method=method: app.request("/acme", method=method))
+    sent = counted("http_response_size_bytes_sum", ("method", "x"))
+    assert sent == {("GET", "y"): 5, ("HEAD", "y"): 0}
+
+
+def test_labels_of_a_stream_are_found_when_it_was_sent(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Callable[..., Any]
+) -> None:
+    async def kind(c: Context) -> str | None:
+        await anyio.lowlevel.checkpoint()
+        kind: str | None = c.get("kind")
+        return kind
+
+    async def body(c: Context) -> AsyncIterator[bytes]:
+        yield b"a"
+        c.set("kind", "late")
+        yield b"b"
+
+    app = app_with(registry, labels={"kind": kind, "size": lambda c: "small"})
+    app.get("/streamed/:name", lambda c: c.body(body(c)))
+
+    async def ask_for_both() -> None:
+        assert await (await app.request("/streamed/x")).text() == "ab"
+        stream: Any = (await app.request("/streamed/y")).body
+        await anext(stream)
+        await stream.aclose()
+
+    run(ask_for_both)
+    assert counted(labels=("kind", "size", "status")) == {
+        ("late", "small", "200"): 1,
+        ("", "small", "200"): 1,
+    }
 
 
 def test_a_label_has_only_so_many_values(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,7 +70,11 @@ BUCKETS = "can't be used: expected seconds above 0, in ascending order"
             ValueError,
             "metrics(max_label_values=0) can't be used: expected at least 1",
         ),
-        ({"exclude": 7}, TypeError, "metrics(exclude=...) takes a str or a list of them, not 7"),
+        (
+            {"exclude": 7},
+            TypeError,
+            "metrics(exclude=...) takes a path pattern, a function (c), or a list of them, not 7",
+        ),
         (
             {"exemplars": "yes"},
             TypeError,
@@ -150,3 +155,15 @@ def test_a_registry_that_has_such_a_metric(
     registry.unregister(other)
     run(app_with(registry=registry).request, "/")
     assert counted() == {("GET", "/", "200"): 1}
+
+
+def test_a_folder_of_several_processes_that_doesnt_exist(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(tmp_path / "absent")
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", folder)
+    with pytest.raises(ValueError, match="PROMETHEUS_MULTIPROC_DIR") as raised:
+        metrics()
+    assert str(raised.value) == (
+        f"PROMETHEUS_MULTIPROC_DIR={folder!r} names no folder: create it before the server starts"
+    )

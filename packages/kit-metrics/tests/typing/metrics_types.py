@@ -28,6 +28,14 @@ assert_type(
     metrics(labels={"tenant": tenant, "kind": lambda c: "x"}, exemplars=order), AsyncMiddleware
 )
 
+
+async def is_internal(c: Context) -> bool:
+    return c.req.header("x-internal") is not None
+
+
+assert_type(metrics(exclude=is_internal), AsyncMiddleware)
+assert_type(metrics(exclude=["/a/*", is_internal, lambda c: False]), AsyncMiddleware)
+
 app = Kit()
 app.use(metrics(exclude=["/livez"], max_label_values=10))
 app.get("/metrics", expose())

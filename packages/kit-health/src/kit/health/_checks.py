@@ -72,6 +72,15 @@ class Probe:
         self._log(error, failure)
         return Outcome(perf_counter() - start, error)
 
+    def cancelled(self) -> Outcome:
+        """Returns the outcome of a check that ended with a cancellation which nobody asked for.
+
+        Awaiting a task that was cancelled raises one, e.g. that of a connection which was closed.
+        """
+        error = "was cancelled"
+        self._log(error, None)
+        return Outcome(0.0, error)
+
     async def _result(self, env: Mapping[str, Any]) -> Any:
         if self._is_async:
             return await self._check(env)
@@ -101,10 +110,15 @@ class Probe:
                 with suppress(RuntimeError):  # the event loop has ended
                     wake()
 
-        self._is_in_thread = True
-        Thread(
+        thread = Thread(
             target=copy_context().run, args=(call,), name=f"kit.health {self.name}", daemon=True
-        ).start()
+        )
+        self._is_in_thread = True
+        try:
+            thread.start()
+        except BaseException:  # e.g. there are too many threads, for now
+            self._is_in_thread = False
+            raise
         await over.wait()
         for error in errors:
             if isinstance(error, Exception):

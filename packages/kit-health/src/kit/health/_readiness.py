@@ -29,10 +29,10 @@ class Readiness:
     def __init__(self, probes: Iterable[Probe], lifetime_s: float) -> None:
         self._probes = tuple(probes)
         self._lifetime_s = lifetime_s
-        self._outcomes: dict[str, Outcome] | None = None
+        self._outcomes: Mapping[str, Outcome] | None = None
         self._ended_at = 0.0
         # An event can only be waited for in its own event loop.
-        self._under_way: RunVar[Event | None] = RunVar("kit.health", None)
+        self._under_way: RunVar[_Run | None] = RunVar("kit.health", None)
         self.has_passed = False
 
     async def outcomes(self, env: Mapping[str, Any]) -> Mapping[str, Outcome]:
@@ -47,12 +47,11 @@ class Readiness:
         known = self._outcomes
         if known is not None and monotonic() - self._ended_at < self._lifetime_s:
             return known
-        under_way = self._under_way.get()
-        if under_way is None:
-            return await self._run(env)
-        await under_way.wait()
-        known = self._outcomes
-        return await self._run(env) if known is None else known
+        while (under_way := self._under_way.get()) is not None:
+            await under_way.over.wait()
+            if under_way.outcomes is not None:
+                return under_way.outcomes
+        return await self._run(env)
 
     async def _run(self, env: Mapping[str, Any]) -> Mapping[str, Outcome]:
         found: dict[str, Outcome] = {}
@@ -60,18 +59,34 @@ class Readiness:
         async def run(probe: Probe) -> None:
             found[probe.name] = await probe.run(env)
 
-        event = Event()
-        self._under_way.set(event)
+        this = _Run()
+        self._under_way.set(this)
         try:
             with CancelScope(shield=True):
                 async with create_task_group() as tasks:
                     for probe in self._probes:
                         tasks.start_soon(run, probe)
-            self._outcomes = {probe.name: found[probe.name] for probe in self._probes}
+            outcomes = {
+                probe.name: found.get(probe.name) or probe.cancelled() for probe in self._probes
+            }
+            self._outcomes = this.outcomes = outcomes
             self._ended_at = monotonic()
         finally:
             self._under_way.set(None)
-            event.set()
-        if all(each.error is None for each in found.values()):
+            this.over.set()
+        if all(each.error is None for each in outcomes.values()):
             self.has_passed = True
-        return self._outcomes
+        return outcomes
+
+
+class _Run:
+    """One run of all checks.
+
+    Attributes:
+        over: Set when it has ended.
+        outcomes: What it found; None if it was interrupted.
+    """
+
+    def __init__(self) -> None:
+        self.over = Event()
+        self.outcomes: Mapping[str, Outcome] | None = None

@@ -125,12 +125,14 @@ class Observation:
 
     Args:
         c: The context of the request.
-        report: Called with the outcome. An exception that it raises is logged.
+        report: Called with the outcome, plain or async. An exception that it raises is logged.
     """
 
     __slots__ = ("_c", "_progress", "_report")
 
-    def __init__(self, c: Context[Any, Any], report: Callable[[Outcome], object]) -> None:
+    def __init__(
+        self, c: Context[Any, Any], report: Callable[[Outcome], Awaitable[None] | None]
+    ) -> None:
         self._c = c
         self._report = report
         self._progress: BodyProgress | None = None
@@ -142,7 +144,7 @@ class Observation:
         if c.finalized:
             self._progress = c.res.track_body()
 
-    def _end(self, error: BaseException | None) -> None:
+    def _end(self, error: BaseException | None) -> Awaitable[None] | None:
         c = self._c
         status = c.res.status if c.finalized else _status_without_response(error)
         progress = self._progress
@@ -150,7 +152,7 @@ class Observation:
         size = 0
         if progress is not None and status not in _WITHOUT_BODY:
             size = _size_sent(c, progress, ending)
-        self._report(Outcome(status, size, ending, failure))
+        return self._report(Outcome(status, size, ending, failure))
 
 
 def _status_without_response(error: BaseException | None) -> int | None:

@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
 from prometheus_client import (
     REGISTRY,
     CollectorRegistry,
@@ -33,6 +34,9 @@ _OPENMETRICS_TYPE = f"{_OPENMETRICS}; version=1.0.0; charset=utf-8"
 # On Windows the signal 0 is no question, but Ctrl-C.
 _CAN_ASK = os.name == "posix"
 _LIVE_FILE = re.compile(r"gauge_live[a-z]+_(\d+)\.db")
+
+# A limiter belongs to one event loop.
+_limiter: RunVar[CapacityLimiter | None] = RunVar("kit.metrics", None)
 
 Expose = Callable[[Context[Any, Any]], Awaitable[Response]]
 
@@ -82,13 +86,24 @@ def handler_for(*registries: CollectorRegistry) -> Expose:
         wants_openmetrics = _prefers_openmetrics(c.req.header("accept"))
         names = c.req.queries("name[]")
         # In a thread: to collect may take long, and reads files where there are several processes.
-        data = await to_thread.run_sync(_render, registries, wants_openmetrics, names)
+        data = await to_thread.run_sync(
+            _render, registries, wants_openmetrics, names, limiter=_one_at_a_time()
+        )
         kind = _OPENMETRICS_TYPE if wants_openmetrics else _TEXT_TYPE
         return c.body(
             data, 200, {"content-type": kind, "vary": "Accept", "cache-control": "no-store"}
         )
 
     return attach(expose, describes={"hidden": True})
+
+
+def _one_at_a_time() -> CapacityLimiter:
+    """Returns the limiter of all scrapes in this event loop: many leave the threads to handlers."""
+    limiter = _limiter.get()
+    if limiter is None:
+        limiter = CapacityLimiter(1)
+        _limiter.set(limiter)
+    return limiter
 
 
 def _prefers_openmetrics(accept: str | None) -> bool:
@@ -109,21 +124,22 @@ def _render(
     registries: Iterable[CollectorRegistry], wants_openmetrics: bool, names: list[str] | None
 ) -> bytes:
     folder = multiprocess_folder()
+    sources: list[Any]
     if folder is not None:
-        registries = (_of_all_processes(folder),)
-    chosen = _Chosen(registries, names)
+        _forget_dead_processes(folder)
+        sources = [_AllProcesses(folder, names)]
+    else:
+        sources = [each.restricted_registry(names) if names else each for each in registries]
     encode: Any = openmetrics if wants_openmetrics else exposition
-    data: bytes = encode.generate_latest(chosen)
+    data: bytes = encode.generate_latest(_Merged(sources))
     return data
 
 
-class _Chosen:
-    """Metrics of several registries: those whose samples have some names, each metric once."""
+class _Merged:
+    """The metrics of several sources, each name once: that of the first source that has it."""
 
-    def __init__(self, registries: Iterable[CollectorRegistry], names: list[str] | None) -> None:
-        self._sources: list[Any] = [
-            each.restricted_registry(names) if names else each for each in registries
-        ]
+    def __init__(self, sources: Iterable[Any]) -> None:
+        self._sources = sources
 
     def collect(self) -> Iterator[Metric]:
         """Yields the metrics."""
@@ -134,14 +150,27 @@ class _Chosen:
             seen.update(found)
 
 
-def _of_all_processes(folder: str) -> CollectorRegistry:
-    from prometheus_client import multiprocess
+class _AllProcesses:
+    """The metrics of the processes that share a folder.
 
-    _forget_dead_processes(folder)
-    registry = CollectorRegistry()
-    collect: Any = multiprocess.MultiProcessCollector
-    collect(registry, folder)
-    return registry
+    Not a registry: one finds names only in collectors that know theirs, and this one doesn't.
+    """
+
+    def __init__(self, folder: str, names: list[str] | None) -> None:
+        self._folder = folder
+        self._names = names
+
+    def collect(self) -> Iterator[Metric]:
+        """Yields the metrics, with the samples of the chosen names."""
+        from prometheus_client import multiprocess
+
+        make: Any = multiprocess.MultiProcessCollector
+        metric: Metric
+        for metric in make(None, self._folder).collect():
+            if self._names:
+                metric.samples = [each for each in metric.samples if each.name in self._names]
+            if metric.samples:
+                yield metric
 
 
 def _forget_dead_processes(folder: str) -> None:

@@ -12,8 +12,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summ
 
 from kit.interface import Context
 
-from ._bodies import content_length
-
 __all__ = (
     "LABELS",
     "OTHER",
@@ -45,8 +43,17 @@ _MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def multiprocess_folder() -> str | None:
-    """Returns the folder that the processes of an app share; None unless there are several."""
-    return os.environ.get(_MULTIPROCESS) or None
+    """Returns the folder that the processes of an app share; None unless there are several.
+
+    Raises:
+        ValueError: If there is no such folder.
+    """
+    folder = os.environ.get(_MULTIPROCESS)
+    if folder and not os.path.isdir(folder):
+        raise ValueError(
+            f"{_MULTIPROCESS}={folder!r} names no folder: create it before the server starts"
+        )
+    return folder or None
 
 
 class Series(NamedTuple):
@@ -118,7 +125,7 @@ class Place:
             series = place._new_series(status, extra)
         series.add(1, exemplar)
         series.observe_duration(duration_s, exemplar)
-        received = content_length(c.req.header("content-length"))
+        received = _content_length(c.req.header("content-length"))
         if received is not None:
             series.observe_request(received)
         series.observe_response(size)
@@ -257,3 +264,10 @@ def _answered_by(c: Context[Any, Any]) -> str:
     """Returns the pattern of the middleware that answered, unless it is for all paths."""
     pattern = c.matched_routes[c.req.route_index].path
     return UNMATCHED if pattern in _EVERYWHERE else pattern
+
+
+def _content_length(declared: str | None) -> int | None:
+    """Returns the number of a Content-Length header, or None if it isn't one."""
+    if declared is None or not (declared.isdigit() and declared.isascii()):
+        return None
+    return int(declared[:18])

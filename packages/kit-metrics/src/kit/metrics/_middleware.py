@@ -10,14 +10,15 @@ from typing import Any, TypeAlias
 
 from prometheus_client import REGISTRY, CollectorRegistry, Histogram
 
-from kit.interface import AsyncMiddleware, Context, Exit, Next, Response
+from kit.interface import AsyncMiddleware, Context, Next, Response
+from kit.interface.observing import Exclude, exclusion
 from kit.interface.options import OptionChecks
 from kit.route import endpoint
 
-from ._bodies import count_stream, sent_size, whole_size
+from ._counting import Counting, count
 from ._exposition import check_registry, handler_for
-from ._instruments import UNMATCHED, Place, instruments_of
-from ._labels import ExtraLabels, check_labels, exemplar_of, exemplar_source
+from ._instruments import UNMATCHED, instruments_of
+from ._labels import ExtraLabels, check_labels, exemplar_source
 
 __all__ = ("metrics",)
 
@@ -29,8 +30,6 @@ ExemplarSource: TypeAlias = Callable[
 ]
 """Returns the labels of an exemplar: `def exemplar(c)`, plain or async."""
 
-# That of a request which was cancelled before there was a response, as nginx logs it.
-_CANCELLED = 499
 _DEFAULT_BUCKETS = Histogram.DEFAULT_BUCKETS[:-1]
 
 
@@ -42,7 +41,7 @@ def metrics(
     buckets: Iterable[float] = _DEFAULT_BUCKETS,
     labels: Mapping[str, Label] | None = None,
     max_label_values: int = 100,
-    exclude: Iterable[str] | str = (),
+    exclude: Exclude | Iterable[Exclude] = (),
     exemplars: bool | ExemplarSource = False,
 ) -> AsyncMiddleware:
     """Returns middleware that measures each request, and answers `path` with the metrics.
@@ -66,7 +65,8 @@ def metrics(
             called when the request is over. Their values have to be few: each combination of values
             is kept until the process ends.
         max_label_values: How many values each of these labels may have. All others are `_OTHER`.
-        exclude: Patterns of routes, or paths, that aren't measured.
+        exclude: Which requests aren't measured: a route pattern such as `/health/*`, which the
+            whole path has to match, a function `(c)`, plain or async, or a list of them.
         exemplars: Adds exemplars, which only OpenMetrics has. True: the ids of the current sampled
             trace and span of OpenTelemetry. Or a function `(c)`, plain or async, that returns a
             mapping, up to 128 characters in all, or None.
@@ -76,7 +76,8 @@ def metrics(
 
     Raises:
         TypeError: If an option is of the wrong type.
-        ValueError: If it can't be used, or the registry has other metrics of these names.
+        ValueError: If it can't be used, the registry has other metrics of these names, or the
+            folder that `PROMETHEUS_MULTIPROC_DIR` names doesn't exist.
         ImportError: If `exemplars` is True, and opentelemetry-api isn't installed.
 
     Example:
@@ -92,24 +93,25 @@ def metrics(
     extra = ExtraLabels(check_labels(check, labels), max_label_values)
     find_exemplar = exemplar_source(check, exemplars)
     is_simple = not extra.names and find_exemplar is None
-    excluded = frozenset(check.texts("exclude", exclude))
+    excludes = exclusion(check, exclude)
     bounds = _checked_buckets(check, buckets)
     instruments = instruments_of(own, prefix, extra.names, bounds)
     answer = handler_for(own, REGISTRY) if registry is None else handler_for(own)
 
     places = instruments.places
-    measure = _Measure(extra, find_exemplar)
 
     async def metrics(c: Context[Any, Any], next: Next) -> Response | None:
         req = c.req
         method = req.method
         if req.path == path and method in ("GET", "HEAD"):
             return await answer(c)
+        if excludes is not None:
+            excluded = excludes(c)
+            if excluded is True or (excluded is not False and await excluded):
+                await next()
+                return None
         found = endpoint(c)
         route = UNMATCHED if found is None else found.path
-        if excluded and (route in excluded or req.path in excluded):
-            await next()
-            return None
         place = places.get((method, route)) or instruments.place(method, route)
         place.begin()
         start = perf_counter()
@@ -117,16 +119,16 @@ def metrics(
             await next()
             if is_simple and c.finalized:
                 response = c.res
-                body = response.body
-                if isinstance(body, bytes):
+                progress = response.track_body()
+                if progress.is_complete and not response.body_used:
                     # PERF: nearly every request.
-                    size = whole_size(body, response.status, method)
+                    size = 0 if method == "HEAD" else progress.size_bytes
                     place.end(c, response.status, perf_counter() - start, size)
                     return None
-            await measure.rest(c, place, start)
+            await count(Counting(c, place, start, extra), find_exemplar)
         except BaseException:
             # An exit runs to its end, even though the request is cancelled.
-            c.add_exit(measure.cancelled(c, place, start))
+            c.add_exit(Counting(c, place, start, extra).cancelled)
             raise
         return None
 
@@ -140,49 +142,3 @@ def _checked_buckets(check: OptionChecks, buckets: Any) -> tuple[float, ...]:
     if not bounds or bounds[0] <= 0 or bounds != sorted({*bounds}):
         check.unusable("buckets", bounds, "seconds above 0, in ascending order")
     return tuple(map(float, bounds))
-
-
-class _Measure:
-    """Counts requests that take more than the shortest way.
-
-    Args:
-        extra: The labels of the app.
-        find_exemplar: What returns the exemplar.
-    """
-
-    def __init__(self, extra: ExtraLabels, find_exemplar: Callable[[Any], Any] | None) -> None:
-        self._extra = extra
-        self._find_exemplar = find_exemplar
-
-    def cancelled(self, c: Context[Any, Any], place: Place, start: float) -> Exit:
-        """Returns an exit that counts a request which was cancelled."""
-
-        async def cancelled(error: BaseException | None) -> None:
-            duration = perf_counter() - start
-            place.end(c, _CANCELLED, duration, 0, await self._extra.values(c))
-
-        return cancelled
-
-    async def rest(self, c: Context[Any, Any], place: Place, start: float) -> None:
-        """Counts a request that has a response, now or when its streamed body has been sent."""
-        exemplar = None
-        if self._find_exemplar is not None:
-            # Now, since a streamed body is sent outside of the span of the request.
-            exemplar = await exemplar_of(self._find_exemplar, c)
-        response = c.res
-        body = response.body
-        if body is None or isinstance(body, bytes) or response.body_used:
-            duration = perf_counter() - start
-            # No response is an error, and so is one whose body was read already.
-            status = response.status if c.finalized and not response.body_used else 500
-            size = whole_size(body, status, c.req.method) if isinstance(body, bytes) else 0
-            place.end(c, status, duration, size, await self._extra.values(c), exemplar)
-            return
-        counted = count_stream(c, body)
-
-        async def sent(error: BaseException | None) -> None:
-            duration = perf_counter() - start
-            size = sent_size(c, counted)
-            place.end(c, c.res.status, duration, size, await self._extra.values(c), exemplar)
-
-        c.add_exit(sent)
