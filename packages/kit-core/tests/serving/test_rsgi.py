@@ -7,6 +7,7 @@ import asyncio
 import gc
 import subprocess
 import sys
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -174,6 +175,43 @@ async def test_stream_of_known_length_that_fails_is_ended() -> None:
         await app.__rsgi__(Scope(), protocol)
     gc.collect()
     assert (protocol.sent, protocol.is_open) == ([b"part"], False)
+
+
+async def test_nothing_else_has_to_refer_to_an_unfinished_stream() -> None:
+    class Granian(Http):
+        async def client_disconnect(self) -> None:
+            await asyncio.get_running_loop().create_future()
+
+    protocol = Granian()
+    kept = weakref.ref(protocol)
+    with pytest.raises(ValueError, match="broken"):
+        await app_of(lambda c: c.body(broken())).__rsgi__(Scope(), protocol)
+    await wait_all_tasks_blocked()
+    del protocol
+    gc.collect()
+    assert kept() is not None
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_stream_is_closed(method: str) -> None:
+    ended: list[str] = []
+
+    class Chunks:
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield b"a"
+
+        async def aclose(self) -> None:
+            ended.append("ended")
+
+    protocol = await serve(app_of(lambda c: c.body(Chunks())), Scope(method=method))
+    assert (protocol.sent, ended) == ([b"a"] if method == "GET" else [], ["ended"])
+
+
+async def test_host_is_told_once() -> None:
+    app = app_of(lambda c: c.json([*c.req.raw.headers.get_all("host")]))
+    lines = [("host", "shop.example")]
+    protocol = await serve(app, Scope(lines=lines, http_version="2", authority="shop.example"))
+    assert protocol.answer[3] == b'["shop.example"]'
 
 
 async def test_stream_that_ends_is_ended() -> None:
