@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,9 @@ class Headers:
 
     def get(self, key: str, default: Any = None) -> Any:
         return next((value for name, value in self._lines if name == key), default)
+
+    def get_all(self, key: str) -> list[str]:
+        return [value for name, value in self._lines if name == key]
 
     def __contains__(self, key: str) -> bool:
         return self.get(key) is not None
@@ -67,6 +71,7 @@ class Http:
     Attributes:
         answer: The kind of response, its status, its headers, and what else it was given.
         sent: The chunks of a stream.
+        gone: Set once the client has left.
     """
 
     chunks: Iterable[bytes | None] = ()
@@ -74,6 +79,7 @@ class Http:
     sent: list[bytes] = field(default_factory=list)
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     more: asyncio.Event = field(default_factory=asyncio.Event)
+    _transport: weakref.ref[Transport] | None = None
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for chunk in self.chunks:
@@ -100,7 +106,14 @@ class Http:
 
     def response_stream(self, status: int, headers: Any) -> Transport:
         self._respond("stream", status, headers)
-        return Transport(self)
+        transport = Transport(self)
+        self._transport = weakref.ref(transport)
+        return transport
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the stream has not ended: as with granian, nothing may refer to the transport."""
+        return self._transport is not None and self._transport() is not None
 
 
 @dataclass

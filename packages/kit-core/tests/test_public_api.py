@@ -43,6 +43,16 @@ NAMES = {
     "kit.factory": ("AppOptions", "Factory", "create_factory", "create_middleware"),
     "kit.html": ("TemplateString", "html", "raw"),
     "kit.request": ("KitRequest", "clone_raw_request"),
+    "kit.rsgi": (
+        "HeaderPairs",
+        "RsgiHeaders",
+        "RsgiHttp",
+        "RsgiMessage",
+        "RsgiScope",
+        "RsgiTransport",
+        "RsgiWebSocket",
+        "RsgiWebSocketTransport",
+    ),
     "kit.streaming": (
         "SSEStreamingApi",
         "StreamAbortedError",

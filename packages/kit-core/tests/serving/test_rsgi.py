@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
+import gc
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+import weakref
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -143,63 +143,92 @@ async def test_client_that_leaves_ends_the_stream(waits: bool) -> None:
     assert (ended, protocol.sent[0]) == (["ended"], b"tick")
 
 
-@pytest.fixture
-def connection() -> Iterator[tuple[socket.socket, socket.socket]]:
-    """The two ends of a connection: that of the client, and that of the server."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        client = socket.create_connection(listener.getsockname(), timeout=10)
-        server, _ = listener.accept()
-        with client, server:
-            yield client, server
-
-
-def address(pair: tuple[str, int]) -> str:
-    return f"{pair[0]}:{pair[1]}"
-
-
 async def broken() -> AsyncIterator[bytes]:
     yield b"part"
     raise ValueError("broken")
 
 
-async def test_stream_that_fails_breaks_the_connection(connection: Any) -> None:
-    client, _ = connection
-    scope = Scope(client=address(client.getsockname()), server=address(client.getpeername()))
+@pytest.mark.parametrize("waits", [True, False])
+async def test_stream_that_fails_is_left_unfinished_until_the_client_leaves(waits: bool) -> None:
+    async def fails() -> AsyncIterator[bytes]:
+        yield b"part"
+        if waits:
+            await asyncio.sleep(0)
+        raise ValueError("broken")
+
+    protocol = Http()
     with pytest.raises(ValueError, match="broken"):
-        await serve(app_of(lambda c: c.body(broken())), scope)
-    assert client.recv(1) == b""
+        await app_of(lambda c: c.body(fails())).__rsgi__(Scope(), protocol)
+    await wait_all_tasks_blocked()
+    gc.collect()
+    assert (protocol.sent, protocol.is_open) == ([b"part"], True)
+    protocol.gone.set()
+    await wait_all_tasks_blocked()
+    gc.collect()
+    assert not protocol.is_open
 
 
-@pytest.mark.parametrize("client", ["127.0.0.1:1", "unix socket"])
-async def test_stream_that_fails_on_an_unknown_connection_is_logged(
-    connection: Any, caplog: pytest.LogCaptureFixture, client: str
-) -> None:
+async def test_stream_of_known_length_that_fails_is_ended() -> None:
+    protocol = Http()
+    app = app_of(lambda c: c.body(broken(), headers={"content-length": "9"}))
     with pytest.raises(ValueError, match="broken"):
-        await serve(app_of(lambda c: c.body(broken())), Scope(client=client))
-    assert "the client takes it for complete" in caplog.text
-    connection[1].sendall(b"x")
-    assert connection[0].recv(1) == b"x"
+        await app.__rsgi__(Scope(), protocol)
+    gc.collect()
+    assert (protocol.sent, protocol.is_open) == ([b"part"], False)
 
 
-async def test_stream_that_fails_where_descriptors_are_unknown_is_logged(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def listdir(path: Any) -> Any:
-        raise FileNotFoundError(path)
+async def test_nothing_else_has_to_refer_to_an_unfinished_stream() -> None:
+    class Granian(Http):
+        async def client_disconnect(self) -> None:
+            await asyncio.get_running_loop().create_future()
 
-    monkeypatch.setattr(os, "listdir", listdir)
+    protocol = Granian()
+    kept = weakref.ref(protocol)
     with pytest.raises(ValueError, match="broken"):
-        await serve(app_of(lambda c: c.body(broken())))
-    assert "the client takes it for complete" in caplog.text
+        await app_of(lambda c: c.body(broken())).__rsgi__(Scope(), protocol)
+    await wait_all_tasks_blocked()
+    del protocol
+    gc.collect()
+    assert kept() is not None
 
 
-async def test_response_that_can_not_be_started_breaks_nothing() -> None:
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_stream_is_closed(method: str) -> None:
+    ended: list[str] = []
+
+    class Chunks:
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield b"a"
+
+        async def aclose(self) -> None:
+            ended.append("ended")
+
+    protocol = await serve(app_of(lambda c: c.body(Chunks())), Scope(method=method))
+    assert (protocol.sent, ended) == ([b"a"] if method == "GET" else [], ["ended"])
+
+
+async def test_host_is_told_once() -> None:
+    app = app_of(lambda c: c.json([*c.req.raw.headers.get_all("host")]))
+    lines = [("host", "shop.example")]
+    protocol = await serve(app, Scope(lines=lines, http_version="2", authority="shop.example"))
+    assert protocol.answer[3] == b'["shop.example"]'
+
+
+async def test_stream_that_ends_is_ended() -> None:
+    protocol = await serve(app_of(lambda c: c.body(["a", "b"])))
+    gc.collect()
+    assert (protocol.sent, protocol.is_open) == ([b"a", b"b"], False)
+
+
+async def test_response_that_can_not_be_started() -> None:
     class Refusing(Http):
         def response_stream(self, status: int, headers: Any) -> Any:
             raise RuntimeError("RSGI protocol error")
 
+    others = asyncio.all_tasks()
     with pytest.raises(RuntimeError, match="protocol error"):
         await app_of(lambda c: c.body(broken())).__rsgi__(Scope(), Refusing())
+    assert asyncio.all_tasks() == others
 
 
 # --- bodies ------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ import asyncio
 from typing import Any
 
 from kit._serving.types import Message
+from kit.rsgi import RsgiHttp, RsgiScope
 
 from .reading import Reading
-from .types import RsgiHttp, RsgiScope
 
 _UNREAD = -1
 _DISCONNECT: Message = {"type": "http.disconnect"}

@@ -12,11 +12,11 @@ from kit._state.app_state import AppState
 from kit._support.paths import encode_delimiters
 from kit.compose import respond
 from kit.context import Context, end_request
+from kit.rsgi import RsgiHttp, RsgiScope
 
 from .exchange import Exchange
 from .response import header_pairs, send_response
 from .scope import LazyScope
-from .types import RsgiHttp, RsgiScope
 
 
 async def serve_http(state: AppState, source: RsgiScope, protocol: RsgiHttp) -> None:
@@ -48,7 +48,7 @@ async def serve_http(state: AppState, source: RsgiScope, protocol: RsgiHttp) -> 
         c, only = new_context(state, scope, exchange.receive, path, match)
     try:
         response = await (respond(c) if only is None else answer_alone(c, only))
-        await send_response(sendable(response, c), source, protocol, c, method)
+        await send_response(sendable(response, c), protocol, c, method)
         exchange.finish()
     except BaseException as error:
         exchange.finish()

@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from typing import Any
 
 from kit._serving.response import WITHOUT_BODY
 from kit._serving.stream import send_stream
 from kit.context import Context
+from kit.rsgi import HeaderPairs, RsgiHttp, RsgiTransport
 from kit.web import Response
 from kit.web._body import peek, put
 from kit.web._response import lines_of
 from kit.web._streams import USED, close_stream
-
-from .types import HeaderPairs, RsgiHttp, RsgiScope, RsgiTransport
 
 
 def header_pairs(lines: Iterable[tuple[bytes, bytes]]) -> HeaderPairs:
@@ -31,20 +31,19 @@ def _text(value: bytes) -> str:
 
 
 async def send_response(
-    response: Response, source: RsgiScope, protocol: RsgiHttp, c: Context[Any, Any], method: str
+    response: Response, protocol: RsgiHttp, c: Context[Any, Any], method: str
 ) -> None:
     """Sends any response.
 
     Args:
         response: The response. A streamed body is closed, even if it is not sent.
-        source: The scope of the server.
         protocol: The protocol of the server.
         c: The context of the request.
         method: The method of the request.
 
     Raises:
-        Exception: The exception that a streamed body raised. The response has started by then, so
-            the connection was broken.
+        Exception: The exception that a streamed body raised. If the response has started by then,
+            the client doesn't get its end.
     """
     body = peek(response)
     lines = lines_of(response)
@@ -67,10 +66,7 @@ async def send_response(
     try:
         await send_stream(head, body, sender.send, c.req.raw.wait_for_disconnect)
     except BaseException:
-        if sender.has_started:
-            from .connection import break_connection
-
-            break_connection(source)
+        sender.leave_unfinished()
         raise
     finally:
         sender.end()
@@ -110,20 +106,14 @@ class _StreamSender:
 
     Args:
         protocol: The protocol of the server.
-
-    Attributes:
-        has_started: Whether the head was sent.
     """
 
-    __slots__ = ("_protocol", "_transport")
+    __slots__ = ("_has_length", "_protocol", "_transport")
 
     def __init__(self, protocol: RsgiHttp) -> None:
         self._protocol = protocol
         self._transport: RsgiTransport | None = None
-
-    @property
-    def has_started(self) -> bool:
-        return self._transport is not None
+        self._has_length = False
 
     def end(self) -> None:
         """Ends the response, which the server does once nothing refers to its transport."""
@@ -137,9 +127,29 @@ class _StreamSender:
         """
         if self._transport is None:
             pairs = header_pairs(message["headers"])
+            self._has_length = any(name == "content-length" for name, _ in pairs)
             self._transport = self._protocol.response_stream(message["status"], pairs)
         elif message["body"]:
             try:
                 await self._transport.send_bytes(message["body"])
             except RuntimeError as error:  # granian's RSGIProtocolClosed
                 raise ConnectionResetError(str(error)) from None
+
+    def leave_unfinished(self) -> None:
+        """Keeps a response that has failed from looking complete.
+
+        RSGI can't abort a response, and the server ends it once nothing refers to its transport.
+        So the transport is kept until the client gives up. With a Content-Length, the client can
+        tell by itself that bytes are missing.
+        """
+        if self._transport is not None and not self._has_length:
+            waiting = asyncio.ensure_future(self._wait_for_client())
+            _unfinished.add(waiting)
+            waiting.add_done_callback(_unfinished.discard)
+
+    async def _wait_for_client(self) -> None:
+        await self._protocol.client_disconnect()
+
+
+# An event loop holds only weak references to its tasks.
+_unfinished: set[asyncio.Future[None]] = set()

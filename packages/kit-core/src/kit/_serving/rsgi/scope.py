@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from .types import RsgiScope
+from kit.rsgi import RsgiScope
 
 _ASGI = {"version": "3.0", "spec_version": "2.5"}
 _VERSIONS = {"1": "1.0"}

@@ -9,10 +9,10 @@ from typing import Any
 from kit._serving.types import Message
 from kit._serving.websocket import serve_websocket
 from kit._state.app_state import AppState
+from kit.rsgi import RsgiMessage, RsgiScope, RsgiWebSocket, RsgiWebSocketTransport
 
 from .reading import Reading
 from .scope import websocket_scope
-from .types import RsgiMessage, RsgiScope, RsgiWebSocket, RsgiWebSocketTransport
 
 _FORBIDDEN, _FAULT = 403, 500
 # SPEC: RFC 6455 section 7.4.1: no status code was received; the connection was lost.

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""What RSGI does in its own way, on a real granian; tests/test_servers.py has what is the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import documents
+import httpx
+import pytest
+from ports import free_port
+from servers import command
+from serving import ServerProcess
+
+pytestmark = pytest.mark.once
+
+PATIENCE_S = 20
+SHORT_S = 0.5  # for what would wait forever
+APP = """
+import asyncio
+
+from behind_proxy import BehindProxy
+from kit import Kit
+
+site = Kit()
+goes_on = asyncio.Event()
+
+
+async def part():
+    yield b"part"
+    raise ValueError("broken")
+
+
+@site.get("/broken")
+def broken(c):
+    return c.body(part())
+
+
+@site.get("/short")
+def short(c):
+    return c.body(part(), headers={"content-length": "9"})
+
+
+@site.get("/late")
+def late(c):
+    async def whole():
+        try:
+            yield b"whole"
+            await asyncio.get_running_loop().create_future()
+        finally:
+            await goes_on.wait()
+            raise ValueError("late")
+
+    return c.body(whole(), headers={"content-length": "5"})
+
+
+@site.get("/slow")
+async def slow(c):
+    others = len(asyncio.all_tasks())
+    goes_on.set()
+    while len(asyncio.all_tasks()) == others and c.req.query("other") == "ends":
+        await asyncio.sleep(0)
+    return c.text("slow")
+
+
+@site.get("/tasks")
+def tasks(c):
+    return c.text(str(len(asyncio.all_tasks())))
+
+
+@site.get("/other")
+async def other(c):
+    await asyncio.sleep(0)
+    return c.text("other")
+"""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("rsgi")
+    blocks = documents.read("docs/deployment.md").blocks
+    [wrapper] = [block.text for block in blocks if block.title == "behind_proxy.py"]
+    (folder / "behind_proxy.py").write_text(wrapper)
+    app = APP + '\nsite.route("/", __import__("behind_proxy").site)\n'
+    (folder / "app.py").write_text(app + 'app = BehindProxy(site, "127.0.0.1")\n')
+    port = free_port()
+    line = command("granian-rsgi", "app:app", port)
+    with ServerProcess(line, port, folder / "log", folder=folder):
+        yield f"http://127.0.0.1:{port}"
+
+
+def test_failed_stream_never_ends(url: str) -> None:
+    with pytest.raises(httpx.ReadTimeout), httpx.Client(base_url=url, timeout=SHORT_S) as client:
+        client.get("/broken")
+
+
+def test_failed_stream_of_known_length_is_seen_to_be_short(url: str) -> None:
+    with pytest.raises(httpx.RemoteProtocolError):
+        httpx.get(f"{url}/short", timeout=PATIENCE_S)
+
+
+def test_failed_stream_is_forgotten_when_its_client_leaves(url: str) -> None:
+    with httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
+        before = client.get("/tasks").text
+        with httpx.stream("GET", f"{url}/broken", timeout=PATIENCE_S) as response:
+            assert next(response.iter_bytes()) == b"part"
+            assert client.get("/tasks").text != before
+        for _ in range(1000):
+            if client.get("/tasks").text == before:
+                return
+    raise AssertionError("something still waits for the client")
+
+
+async def test_failed_stream_leaves_others_of_its_connection_alone(url: str) -> None:
+    async with (
+        httpx.AsyncClient(base_url=url, timeout=PATIENCE_S, http1=False, http2=True) as client,
+        client.stream("GET", "/broken") as response,
+    ):
+        assert await anext(response.aiter_bytes()) == b"part"
+        others = await asyncio.gather(*[client.get("/other") for _ in range(5)])
+    assert [(each.text, each.http_version) for each in others] == [("other", "HTTP/2")] * 5
+
+
+def test_stream_that_fails_after_its_end_leaves_the_next_request_alone(url: str) -> None:
+    with httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
+        assert client.get("/late").text == "whole"
+        assert client.get("/slow?other=ends").text == "slow"
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "seen"),
+    [
+        ([], ("http", "127.0.0.1")),
+        ([("x-forwarded-for", "203.0.113.9"), ("x-forwarded-proto", "https")], "203.0.113.9"),
+        (
+            [("x-forwarded-for", "192.0.2.1"), ("x-forwarded-for", "192.0.2.2, 203.0.113.9")],
+            None,
+        ),
+        ([("x-forwarded-for", "2001:db8::1"), ("x-forwarded-proto", "https")], "2001:db8::1"),
+        ([("x-forwarded-for", "203.0.113.9"), ("x-forwarded-proto", "file")], None),
+    ],
+)
+def test_documented_wrapper(url: str, forwarded: list[tuple[str, str]], seen: object) -> None:
+    answer = httpx.get(f"{url}/", headers=forwarded, timeout=PATIENCE_S).json()
+    is_forwarded = isinstance(seen, str)
+    assert answer["client"] == (seen if is_forwarded else "127.0.0.1")
+    assert answer["url"] == (url.replace("http:", "https:") if is_forwarded else url) + "/"
