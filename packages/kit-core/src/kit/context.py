@@ -157,10 +157,9 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         """
         if self._exits is None:
             self._exits = []
-            if self._receive is not None:
+            if self._receive is not None and self._execution_ctx is None:
                 # PERF: served requests with an execution context are ended, the others aren't.
-                if self._execution_ctx is None:
-                    self._execution_ctx = _background_tasks()()
+                self._execution_ctx = _background_tasks()()
         self._exits.append(exit)
 
     async def _end(self, error: BaseException | None = None) -> None:
@@ -622,7 +621,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         return self.res
 
 
-# PERF: a statement that imports costs as much as the rest of an exit, even if nothing is left to load.
+# PERF: an import statement costs as much as the rest of an exit, even with nothing left to load.
 @cache
 def _background_tasks() -> type[BackgroundTasks]:
     """Imports `BackgroundTasks` with the first request that needs it."""
