@@ -77,8 +77,9 @@ def opentelemetry(
             address that the server reports.
         trust_incoming: Whether requests continue the trace of the caller, and take its baggage; or
             a function `(c)`, plain or async, that decides, for requests that have some. A request
-            that isn't trusted begins a new trace, for which the sampler decides anew, with a link to the caller's
-            span. If the function raises, that is logged, and the request isn't trusted.
+            that isn't trusted begins a new trace, which the app's own sampler decides on, with a
+            link to the caller's span. If the function raises, that is logged, and the request isn't
+            trusted.
 
     Returns:
         The middleware, for `app.use(...)`; register it first.
