@@ -117,6 +117,22 @@ def test_untrusted_caller_without_a_span(
     assert telemetry.span.links == ()
 
 
+def test_untrusted_request_of_a_handler_has_no_link_to_its_parent(
+    run: Any, served: Any, telemetry: Any
+) -> None:
+    app = Kit().use(telemetry.middleware(trust_incoming=False))
+
+    @app.get("/")
+    async def handler(c: Context) -> Response:
+        return await app.request("/inner", {"headers": {"baggage": "a=b"}})
+
+    app.get("/inner", lambda c: c.text("ok"))
+    run(served().by, app)
+    inner, outer = telemetry.spans
+    assert inner.parent.span_id == outer.context.span_id
+    assert inner.links == ()
+
+
 def test_untrusted_caller_does_not_decide_what_is_sampled(
     run: Any, served: Any, telemetry_of: Any
 ) -> None:
