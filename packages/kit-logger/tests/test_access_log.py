@@ -19,7 +19,7 @@ from anyio.lowlevel import checkpoint
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kit import Context, HTTPException, Kit, Response
+from kit import Context, HTTPException, Kit, Next, Response
 from kit.logger import access_log
 from kit.request_id import request_id
 from kit.streaming import stream
@@ -192,6 +192,30 @@ def test_errors(run: Any, error: Exception, status: int, level: str, name: str) 
     assert (entry["status"], entry["level"], entry["error"]) == (status, level, name)
     assert "secret" not in lines[0]
     assert "ended" not in entry
+
+
+def test_error_that_is_answered_with_200(run: Any) -> None:
+    lines = Lines()
+    app = app_of(lines, raising(KeyError("x"))).on_error(lambda error, c: c.text("fine"))
+    assert ask(run, app)[0]["status"] == 200
+    assert (lines.entry["status"], lines.entry["error"]) == (200, "KeyError")
+
+
+def test_tasks_that_were_promised_before_run(run: Any) -> None:
+    ran = []
+
+    async def task() -> None:
+        ran.append(True)
+
+    async def promising(c: Context, next: Next) -> None:
+        c.execution_ctx.wait_until(task())
+        await next()
+
+    lines = Lines()
+    app = Kit().use(promising, access_log(to=lines))
+    ask(run, app)
+    assert ran == [True]
+    assert len(lines) == 1
 
 
 def test_no_response(run: Any) -> None:
@@ -436,6 +460,31 @@ def test_own_fields(run: Any, is_async: bool) -> None:
     assert "client" not in entry
     if is_async:
         assert (entry["ratio"], entry["share"], entry["ids"]) == (None, 0.5, [1])
+
+
+class Meters(float):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.5, "0.5"),
+        (1e300, "1e+300"),
+        (float("nan"), "null"),
+        (float("-inf"), "null"),
+        (Meters(2.5), "2.5"),
+        (Meters("nan"), "null"),
+        (True, "true"),
+        (12345678901234567890, "12345678901234567890"),
+        ({"a": [1, "\n"]}, '{"a":[1,"\\n"]}'),
+        ('"\u2028é\x7f\x00', '"\\"\\u2028\\u00e9\\u007f\\u0000"'),
+    ],
+)
+def test_values_of_own_fields(run: Any, value: object, text: str) -> None:
+    lines = Lines()
+    ask(run, app_of(lines, fields=lambda c: {'a"\n': value}))
+    assert lines[0].endswith(f',"a\\"\\n":{text}}}')
 
 
 @pytest.mark.parametrize("fields", [lambda c: 1, lambda c: 1 / 0])

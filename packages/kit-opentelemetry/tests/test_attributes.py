@@ -134,6 +134,11 @@ def test_host(run: Any, served: Any, telemetry: Any, host: str, address: str, po
     assert telemetry.span.attributes["server.port"] == port
 
 
+def test_empty_user_agent(run: Any, served: Any, telemetry: Any) -> None:
+    run(served(headers={"user-agent": ""}).by, app_of(telemetry.middleware()))
+    assert "user_agent.original" not in telemetry.span.attributes
+
+
 def test_default_port_of_https(run: Any, served: Any, telemetry: Any) -> None:
     run(served(headers={"host": "a.example"}, scheme="https").by, app_of(telemetry.middleware()))
     assert telemetry.span.attributes["server.port"] == 443

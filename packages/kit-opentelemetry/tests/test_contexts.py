@@ -66,6 +66,99 @@ def test_malformed_traceparent(run: Any, served: Any, telemetry: Any, traceparen
     assert telemetry.span.parent is None
 
 
+def by_header(c: Context) -> bool:
+    return c.req.header("x-inside") == "1"
+
+
+async def by_header_async(c: Context) -> bool:
+    return by_header(c)
+
+
+def failing(c: Context) -> bool:
+    raise ValueError("x")
+
+
+@pytest.mark.parametrize("trust", [False, by_header, by_header_async, failing])
+def test_untrusted_caller(
+    run: Any, served: Any, telemetry: Any, trust: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = Kit().use(telemetry.middleware(trust_incoming=trust))
+    app.get("/", lambda c: c.text(str(baggage.get_baggage("a"))))
+    assert run(served(headers=SAMPLED).by, app).body == b"None"
+    span = telemetry.span
+    assert span.parent is None
+    assert format_trace_id(span.context.trace_id) != TRACE
+    [link] = span.links
+    assert format_trace_id(link.context.trace_id) == TRACE
+    assert format_span_id(link.context.span_id) == PARENT
+    assert [record.message for record in caplog.records] == (
+        ["opentelemetry(trust_incoming=...) failed, so the request begins a new trace"]
+        if trust is failing
+        else []
+    )
+
+
+@pytest.mark.parametrize("trust", [True, by_header, by_header_async])
+def test_trusted_caller(run: Any, served: Any, telemetry: Any, trust: Any) -> None:
+    app = Kit().use(telemetry.middleware(trust_incoming=trust))
+    app.get("/", lambda c: c.text(str(baggage.get_baggage("a"))))
+    assert run(served(headers={**SAMPLED, "x-inside": "1"}).by, app).body == b"b"
+    assert format_trace_id(telemetry.span.context.trace_id) == TRACE
+    assert telemetry.span.links == ()
+
+
+@pytest.mark.parametrize("headers", [{}, {"baggage": "a=b"}, {"traceparent": "garbage"}])
+def test_untrusted_caller_without_a_span(
+    run: Any, served: Any, telemetry: Any, headers: dict[str, str]
+) -> None:
+    app = Kit().use(telemetry.middleware(trust_incoming=False))
+    app.get("/", lambda c: c.text(str(baggage.get_baggage("a"))))
+    assert run(served(headers=headers).by, app).body == b"None"
+    assert telemetry.span.links == ()
+
+
+def test_untrusted_request_of_a_handler_has_no_link_to_its_parent(
+    run: Any, served: Any, telemetry: Any
+) -> None:
+    app = Kit().use(telemetry.middleware(trust_incoming=False))
+
+    @app.get("/")
+    async def handler(c: Context) -> Response:
+        return await app.request("/inner", {"headers": {"baggage": "a=b"}})
+
+    app.get("/inner", lambda c: c.text("ok"))
+    run(served().by, app)
+    inner, outer = telemetry.spans
+    assert inner.parent.span_id == outer.context.span_id
+    assert inner.links == ()
+
+
+def test_untrusted_caller_does_not_decide_what_is_sampled(
+    run: Any, served: Any, telemetry_of: Any
+) -> None:
+    for root, headers, count in ((ALWAYS_OFF, SAMPLED, 0), (ALWAYS_ON, UNSAMPLED, 1)):
+        telemetry = telemetry_of(ParentBased(root))
+        run(served(headers=headers).by, Kit().use(telemetry.middleware(trust_incoming=False)))
+        assert len(telemetry.spans) == count
+
+
+@pytest.mark.parametrize("trust", [False, by_header, by_header_async, failing])
+def test_untrusted_trace_goes_no_further_without_an_sdk(run: Any, served: Any, trust: Any) -> None:
+    app = Kit().use(opentelemetry(trust_incoming=trust))
+    seen: dict[str, str] = {}
+
+    @app.get("/")
+    def handler(c: Context) -> Response:
+        propagate.inject(seen)
+        return c.text("ok")
+
+    assert run(served(headers=SAMPLED).by, app).status == 200
+    assert seen == {}
+    if callable(trust) and trust is not failing:
+        run(served(headers={**SAMPLED, "x-inside": "1"}).by, app)
+        assert seen == SAMPLED
+
+
 def test_unsampled_parent(run: Any, served: Any, telemetry_of: Any) -> None:
     telemetry = telemetry_of(ParentBased(ALWAYS_ON))
     seen: dict[str, str] = {}

@@ -62,6 +62,17 @@ from kit.opentelemetry import opentelemetry
             ValueError,
             "opentelemetry(trusted_hops=-1) can't be used: expected at least 0",
         ),
+        (
+            {"trust_incoming": 1},
+            TypeError,
+            "opentelemetry(trust_incoming=...) takes a bool or a function (c), not 1",
+        ),
+        (
+            {"trust_incoming": lambda: True},
+            TypeError,
+            "opentelemetry(trust_incoming=...) takes a function (c): the signature of what it was "
+            "given is <lambda>()",
+        ),
     ],
 )
 def test_options_are_checked(options: Any, error: type[Exception], text: str) -> None:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 from msgspec import Struct
 
@@ -33,6 +34,9 @@ from kit.web._body import BodyInit, peek, take
 from kit.web._headers import HeaderLine, encode_name, encode_value, known_names, set_line
 from kit.web._request import close_with
 from kit.web._response import NULL_BODY_STATUSES, check_status, lines_of, response_of
+
+if TYPE_CHECKING:
+    from kit.concurrency._background import BackgroundTasks
 
 # PERF: header lines that most responses share.
 _TEXT_LINES = ((b"content-type", b"text/plain; charset=UTF-8"),)
@@ -133,9 +137,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                     "This request has no execution context: give fetch() or request() one as "
                     "execution_ctx, or serve the app"
                 )
-            from kit.concurrency._background import BackgroundTasks
-
-            self._execution_ctx = BackgroundTasks()
+            self._execution_ctx = _background_tasks()()
         return self._execution_ctx
 
     def add_exit(self, exit: Exit, /) -> None:
@@ -155,9 +157,9 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         """
         if self._exits is None:
             self._exits = []
-            if self._receive is not None:
+            if self._receive is not None and self._execution_ctx is None:
                 # PERF: served requests with an execution context are ended, the others aren't.
-                self.execution_ctx  # noqa: B018
+                self._execution_ctx = _background_tasks()()
         self._exits.append(exit)
 
     async def _end(self, error: BaseException | None = None) -> None:
@@ -178,10 +180,8 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         finally:
             self._close()
 
-    async def _run_exits(self, error: BaseException | None = None) -> None:
-        from kit.concurrency._exits import run_exits
-
-        await run_exits(self._exits or [], error or self._error)
+    def _run_exits(self, error: BaseException | None = None) -> Awaitable[None]:
+        return _exit_runner()(self._exits or [], error or self._error)
 
     def _close(self) -> None:
         """Releases the resources of the request, now that it is over."""
@@ -619,6 +619,23 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             # Even if middleware changed it: an error handler that raises results in a 500.
             return self.text("Internal Server Error", 500)
         return self.res
+
+
+# PERF: an import statement costs as much as the rest of an exit, even with nothing left to load.
+@cache
+def _background_tasks() -> type[BackgroundTasks]:
+    """Imports `BackgroundTasks` with the first request that needs it."""
+    from kit.concurrency._background import BackgroundTasks
+
+    return BackgroundTasks
+
+
+@cache
+def _exit_runner() -> Callable[[list[Exit], BaseException | None], Awaitable[None]]:
+    """Imports `run_exits` with the first request that has exits."""
+    from kit.concurrency._exits import run_exits
+
+    return run_exits
 
 
 def scope_of(c: Context[Any, Any]) -> dict[str, Any] | None:

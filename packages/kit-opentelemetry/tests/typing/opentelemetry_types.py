@@ -21,6 +21,9 @@ assert_type(opentelemetry(), AsyncMiddleware)
 assert_type(opentelemetry(get_tracer_provider(), get_meter_provider()), AsyncMiddleware)
 assert_type(opentelemetry(exclude=["/livez", is_probe], trusted_hops=1), AsyncMiddleware)
 assert_type(opentelemetry(request_headers="x-tenant", redacted_query=()), AsyncMiddleware)
+assert_type(opentelemetry(trust_incoming=False), AsyncMiddleware)
+assert_type(opentelemetry(trust_incoming=is_probe), AsyncMiddleware)
+opentelemetry(trust_incoming="x")  # type: ignore
 opentelemetry(exclude=1)  # type: ignore
 opentelemetry("x")  # type: ignore
 logging.StreamHandler().addFilter(TraceIdFilter(default=""))

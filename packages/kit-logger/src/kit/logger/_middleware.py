@@ -103,6 +103,9 @@ def _target(request: Request, query: bool) -> str:
 
 def visible(text: str) -> str:
     """Returns a text with anything but visible ASCII percent-encoded."""
+    # PERF: nearly every text; three times as fast as the search.
+    if text.isascii() and text.isprintable() and " " not in text:
+        return text
     return _INVISIBLE.sub(_escaped, text)
 
 

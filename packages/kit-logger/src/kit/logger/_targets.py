@@ -108,21 +108,29 @@ def _to_structured(logger: Any) -> Callable[..., None]:
 
 def json_line(level: str, time: str, fields: Mapping[str, Any]) -> str:
     """Returns a line as a JSON object in ASCII (RFC 8259), without line breaks."""
-    members = [f'"time":"{time}","level":"{level}"']
+    text = f'{{"time":"{time}","level":"{level}"'
     for name, value in fields.items():
+        text += _beginning_of(name) or _beginning(name)
+        kind = value.__class__
         # PERF: in half the time of encoding the whole.
-        if value.__class__ is str:
-            text = quoted(value)
-        elif value.__class__ is int:
-            text = str(value)
+        if kind is str:
+            text += quoted(value)
+        elif kind is int:
+            text += str(value)
+        elif kind is float:
+            text += repr(value) if isfinite(value) else "null"
         else:
-            text = _encode(_finite(value))
-        members.append(f"{_known_names.get(name) or quoted(name)}:{text}")
-    return f"{{{','.join(members)}}}"
+            text += _encode(_finite(value))
+    return text + "}"
 
 
-_known_names = {
-    name: quoted(name)
+def _beginning(name: str) -> str:
+    return f",{quoted(name)}:"
+
+
+# PERF: of the fields of every line.
+_beginning_of = {
+    name: _beginning(name)
     for name in (
         "client",
         "duration_ms",
@@ -137,7 +145,7 @@ _known_names = {
         "trace_id",
         "user_agent",
     )
-}
+}.get
 _encode = JSONEncoder(separators=(",", ":"), allow_nan=False, default=str).encode
 
 

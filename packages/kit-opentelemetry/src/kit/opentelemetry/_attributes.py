@@ -88,97 +88,117 @@ class Described:
     Attributes:
         name: The name of its span.
         attributes: The attributes of the span.
-        measured: The attributes of the metric of active requests.
         route: The pattern of the route, or None.
         is_propagated: Whether it has a header of W3C Trace Context or Baggage.
         size: The length of its body in bytes, or None if that is not known.
     """
 
-    __slots__ = ("attributes", "is_propagated", "measured", "name", "route", "size")
+    __slots__ = ("attributes", "is_propagated", "name", "route", "size")
 
     def __init__(self, c: Context[Any, Any], request: Request, settings: Settings) -> None:
         scope = request.scope or {}
-        found = _headers(request, settings.read)
+        found, self.is_propagated = _headers(request, settings.read)
+        host = found.get(b"host")
         method = request.method
-        scheme: str = scope.get("scheme") or request.url.partition(":")[0]
+        is_known = method in settings.methods
+        attributes: Attributes = _of_many(
+            method if is_known else None,
+            (scope.get("scheme") or request.url.partition(":")[0])[:_LONGEST_NAME],
+            scope.get("http_version"),
+            None if host is None else host[0][:_LONGEST_NAME],
+        ).copy()
+        if not is_known:
+            attributes["http.request.method_original"] = method[:_LONGEST_NAME]
         path, query = target_of(request)
-        if method in settings.methods:
-            shown, attributes = method, {"http.request.method": method}
-        else:
-            shown = "HTTP"
-            attributes = {
-                "http.request.method": "_OTHER",
-                "http.request.method_original": method[:_LONGEST_NAME],
-            }
-        self.measured: Attributes = {
-            "http.request.method": attributes["http.request.method"],
-            "url.scheme": scheme,
-        }
-        attributes["url.scheme"] = scheme
         attributes["url.path"] = path[:_LONGEST]
         if query and settings.query:
             attributes["url.query"] = redact_query(query, settings.redacted)[:_LONGEST]
-        self.name, self.route = shown, None
+        shown = method if is_known else "HTTP"
         route = endpoint(c)
-        if route is not None:
+        if route is None:
+            self.name, self.route = shown, None
+        else:
             self.route = attributes["http.route"] = request.root_path + route.path
             self.name = f"{shown} {self.route}"
-        self.attributes: Attributes = attributes
-        self._add_connection(c, scope, settings)
-        self._add_headers(found, scope, scheme, settings)
-        length = found.get(b"content-length", (b"",))[0]
-        self.size = int(length) if length.isdigit() and len(length) < 19 else None
-        self.is_propagated = not _OF_PROPAGATION.isdisjoint(found)
-
-    def _add_connection(
-        self, c: Context[Any, Any], scope: Mapping[str, Any], settings: Settings
-    ) -> None:
-        """Adds who sent the request, and by which protocol."""
-        attributes = self.attributes
-        client = scope.get("client")
-        if client is not None and client[0]:
-            attributes["network.peer.address"] = attributes["client.address"] = client[0]
-            port = int(client[1] or 0)  # granian has written it as text
-            if port:
-                attributes["network.peer.port"] = port
+        _add_connection(attributes, scope)
         if settings.conn_info is not None:
-            address = settings.conn_info(c).remote.address
-            if address is None:
-                attributes.pop("client.address", None)
-            else:
-                attributes["client.address"] = address
-        version = scope.get("http_version")
-        if version:
-            attributes["network.protocol.version"] = version
-
-    def _add_headers(
-        self,
-        found: Mapping[bytes, list[bytes]],
-        scope: Mapping[str, Any],
-        scheme: str,
-        settings: Settings,
-    ) -> None:
-        """Adds what the headers tell: the server, the user agent, and those that are asked for."""
-        attributes = self.attributes
-        host = found.get(b"host")
-        address, port = _parsed_host(host[0][:_LONGEST_NAME]) if host else ("", 0)
-        server = scope.get("server")
-        if not address and server is not None and server[0]:
-            address, port = server[0], int(server[1] or 0)
-        if address:
-            attributes["server.address"] = address
-            port = port or _DEFAULT_PORTS.get(scheme, 0)
-            if port:
-                attributes["server.port"] = port
+            attributes["client.address"] = settings.conn_info(c).remote.address
+            if attributes["client.address"] is None:
+                del attributes["client.address"]
         agent = found.get(b"user-agent")
-        if agent:
+        if agent is not None and agent[0]:
             attributes["user_agent.original"] = agent[0].decode("latin-1")[:_LONGEST_NAME]
-        for name, attribute in settings.wanted.items():
-            values = found.get(name)
-            if values is not None:
-                attributes[attribute] = _shown(
-                    name.decode(), [value.decode("latin-1") for value in values]
-                )
+        if settings.wanted:
+            _add_headers(attributes, found, settings.wanted)
+        length = found.get(b"content-length")
+        self.size = None if length is None else _size(length[0])
+        self.attributes = attributes
+
+    @property
+    def measured(self) -> Attributes:
+        """The attributes of the metric of active requests."""
+        attributes = self.attributes
+        return {name: attributes[name] for name in ("http.request.method", "url.scheme")}
+
+
+# PERF: nearly all requests share these with others. No text that is kept is longer than 256.
+@lru_cache(256)
+def _of_many(
+    method: str | None, scheme: str, version: str | None, host: bytes | None
+) -> Attributes:
+    """Returns the attributes that many requests have in common.
+
+    Args:
+        method: The method; None for an unknown one.
+        scheme: The scheme.
+        version: The version of HTTP, if the server tells it.
+        host: The value of Host.
+    """
+    attributes: Attributes = {"http.request.method": method or "_OTHER", "url.scheme": scheme}
+    if version:
+        attributes["network.protocol.version"] = version
+    address, port = _parsed_host(host) if host else ("", 0)
+    if address:
+        _add_server(attributes, address, port)
+    return attributes
+
+
+def _add_server(attributes: Attributes, address: str, port: int) -> None:
+    attributes["server.address"] = address
+    port = port or _DEFAULT_PORTS.get(attributes["url.scheme"], 0)
+    if port:
+        attributes["server.port"] = port
+
+
+def _add_connection(attributes: Attributes, scope: Mapping[str, Any]) -> None:
+    """Adds both ends of the connection."""
+    client = scope.get("client")
+    if client is not None and client[0]:
+        attributes["network.peer.address"] = attributes["client.address"] = client[0]
+        port = int(client[1] or 0)  # granian has written it as text
+        if port:
+            attributes["network.peer.port"] = port
+    if "server.address" not in attributes:
+        server = scope.get("server")
+        if server is not None and server[0]:
+            _add_server(attributes, server[0], int(server[1] or 0))
+
+
+def _add_headers(
+    attributes: Attributes, found: Mapping[bytes, list[bytes]], wanted: Mapping[bytes, str]
+) -> None:
+    """Adds the headers that are asked for."""
+    for name, attribute in wanted.items():
+        values = found.get(name)
+        if values is not None:
+            attributes[attribute] = _shown(
+                name.decode(), [value.decode("latin-1") for value in values]
+            )
+
+
+def _size(length: bytes) -> int | None:
+    """Returns the number of Content-Length, if it is one."""
+    return int(length) if length.isdigit() and len(length) < 19 else None
 
 
 def sent_headers(response: Response, settings: Settings) -> Attributes:
@@ -198,8 +218,8 @@ def _shown(name: str, values: list[str]) -> tuple[str, ...]:
     return tuple(value[:_LONGEST] for value in values)
 
 
-def _headers(request: Request, read: Collection[bytes]) -> dict[bytes, list[bytes]]:
-    """Returns the lines of the headers that are read."""
+def _headers(request: Request, read: Collection[bytes]) -> tuple[dict[bytes, list[bytes]], bool]:
+    """Returns the lines of the headers that are read, and whether some are of propagation."""
     found: dict[bytes, list[bytes]] = {}
     scope = request.scope
     if scope is None:
@@ -211,12 +231,13 @@ def _headers(request: Request, read: Collection[bytes]) -> dict[bytes, list[byte
         lines = scope["headers"]
     for name, value in lines:
         if name in read:
-            found.setdefault(name, []).append(value)
-    return found
+            if name in found:
+                found[name].append(value)
+            else:
+                found[name] = [value]
+    return found, not _OF_PROPAGATION.isdisjoint(found)
 
 
-# PERF: nearly all requests are for the same few hosts. The longest that is kept has 256 bytes.
-@lru_cache(256)
 def _parsed_host(host: bytes) -> tuple[str, int]:
     """Returns the name and the port that Host has (RFC 9110, section 7.2); 0 for no port."""
     text = host.decode("latin-1")

@@ -3,17 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable
-from typing import Any
+import logging
+from collections.abc import AsyncIterable, Awaitable, Callable
+from typing import Any, TypeAlias
 
 from opentelemetry.context import Context, attach, get_current
 from opentelemetry.propagate import get_global_textmap
 from opentelemetry.propagators.textmap import Getter, TextMapPropagator
+from opentelemetry.trace import Link, get_current_span
 
 from kit.interface import Headers, Request, Response
+from kit.interface.calls import call
 
-__all__ = ("extracted", "is_propagated", "keep_in_body", "restore")
+__all__ = ("Trust", "extracted", "is_propagated", "keep_in_body", "links_to", "restore", "trusts")
 
+# Any lets a function annotate its context as the core's own class, or one with its types.
+Trust: TypeAlias = bool | Callable[[Any], bool | Awaitable[bool]]
+"""Whether the trace of a caller is continued, or a function `(c)` that decides, plain or async."""
+
+_logger = logging.getLogger("kit")
 _W3C = frozenset(("traceparent", "tracestate", "baggage"))
 _W3C_NAMES = frozenset(name.encode() for name in _W3C)
 
@@ -62,6 +70,26 @@ def extracted(request: Request, outer: Context, *, is_propagated: bool) -> Conte
     if is_w3c and not is_propagated:
         return outer
     return propagator.extract(request.headers, outer, _getter)
+
+
+async def trusts(trust: Trust, c: Any) -> bool:
+    """Whether the trace that came with a request is continued; False if deciding fails."""
+    if not callable(trust):
+        return trust
+    try:
+        return bool(await call(trust, c))
+    except Exception as error:
+        _logger.warning(
+            "opentelemetry(trust_incoming=...) failed, so the request begins a new trace",
+            exc_info=error,
+        )
+        return False
+
+
+def links_to(context: Context) -> list[Link]:
+    """Returns a link to the span of a caller whose trace isn't continued, if it sent one."""
+    caller = get_current_span(context).get_span_context()
+    return [Link(caller)] if caller.is_valid and caller.is_remote else []
 
 
 def restore(context: Context, outer: Context) -> None:

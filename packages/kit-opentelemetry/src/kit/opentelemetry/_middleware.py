@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 from opentelemetry.context import Context as TraceContext
 from opentelemetry.context import attach, get_current
 from opentelemetry.metrics import MeterProvider
-from opentelemetry.trace import SpanKind, Tracer, TracerProvider, set_span_in_context
+from opentelemetry.trace import Link, SpanKind, Tracer, TracerProvider, set_span_in_context
 
 from kit.conninfo import forwarded_conn_info
 from kit.interface import AsyncMiddleware, Context, Next
@@ -23,7 +23,15 @@ from kit.interface.observing import (
 from kit.interface.options import OptionChecks
 
 from ._attributes import Described, Settings
-from ._contexts import extracted, is_propagated, keep_in_body, restore
+from ._contexts import (
+    Trust,
+    extracted,
+    is_propagated,
+    keep_in_body,
+    links_to,
+    restore,
+    trusts,
+)
 from ._providers import Instruments, Providers
 from ._recording import Recording
 
@@ -44,6 +52,7 @@ def opentelemetry(
     request_headers: str | Iterable[str] = (),
     response_headers: str | Iterable[str] = (),
     trusted_hops: int = 0,
+    trust_incoming: Trust = True,
 ) -> AsyncMiddleware:
     """Returns middleware that traces and measures requests with OpenTelemetry.
 
@@ -66,6 +75,11 @@ def opentelemetry(
         trusted_hops: How many proxies are between the clients and the app. `client.address` is then
             read from X-Forwarded-For, see `kit.conninfo.forwarded_conn_info`. With 0 it is the
             address that the server reports.
+        trust_incoming: Whether requests continue the trace of the caller, and take its baggage; or
+            a function `(c)`, plain or async, that decides, for requests that have some. A request
+            that isn't trusted begins a new trace, which the app's own sampler decides on, with a
+            link to the caller's span. If the function raises, that is logged, and the request isn't
+            trusted.
 
     Returns:
         The middleware, for `app.use(...)`; register it first.
@@ -90,6 +104,7 @@ def opentelemetry(
         response_headers=_header_names(check, "response_headers", response_headers),
         conn_info=forwarded_conn_info(trusted_hops) if trusted_hops else None,
     )
+    _check_trust(check, trust_incoming)
     excludes = exclusion(check, exclude)
     providers = Providers(tracer_provider, meter_provider)
 
@@ -97,9 +112,9 @@ def opentelemetry(
     def observed(c: Context[Any, Any], next: Next) -> Awaitable[None]:
         tracer, instruments = providers.find()
         if tracer is not None or instruments is not None:
-            return _record(tracer, instruments, settings, c, next)
-        if is_propagated(c.req.raw):
-            return _propagate(c, next)
+            return _record(tracer, instruments, settings, trust_incoming, c, next)
+        if trust_incoming is not False and is_propagated(c.req.raw):
+            return _propagate(trust_incoming, c, next)
         return next()
 
     if excludes is None:
@@ -130,14 +145,24 @@ def _check_provider(check: OptionChecks, name: str, value: Any, kind: type) -> N
         check.wrong_type(name, value, f"a {kind.__name__} of OpenTelemetry")
 
 
+def _check_trust(check: OptionChecks, value: Any) -> None:
+    if not isinstance(value, bool):
+        if not callable(value):
+            check.wrong_type("trust_incoming", value, "a bool or a function (c)")
+        check.function("trust_incoming", value, "(c)")
+
+
 def _header_names(check: OptionChecks, name: str, value: Any) -> list[str]:
     return [
         check.header_name(name, each, "X-Request-Id").lower() for each in check.texts(name, value)
     ]
 
 
-async def _propagate(c: Context[Any, Any], next: Next) -> None:
+async def _propagate(trust: Trust, c: Context[Any, Any], next: Next) -> None:
     """Makes current what the caller sent along, for calls to other services."""
+    if trust is not True and not await trusts(trust, c):
+        await next()
+        return
     outer = get_current()
     context = extracted(c.req.raw, outer, is_propagated=True)
     await _follow(c, next, context, outer)
@@ -166,6 +191,7 @@ async def _record(
     tracer: Tracer | None,
     instruments: Instruments | None,
     settings: Settings,
+    trust: Trust,
     c: Context[Any, Any],
     next: Next,
 ) -> None:
@@ -177,9 +203,14 @@ async def _record(
     outer = get_current()
     described = Described(c, request, settings)
     context = extracted(request, outer, is_propagated=described.is_propagated)
+    links: Sequence[Link] = ()
+    if trust is not True and context is not outer and not await trusts(trust, c):
+        context, links = outer, links_to(context)
     span = None
     if tracer is not None:
-        span = tracer.start_span(described.name, context, SpanKind.SERVER, described.attributes)
+        span = tracer.start_span(
+            described.name, context, SpanKind.SERVER, described.attributes, links
+        )
         context = set_span_in_context(span, context)
         if instruments is None and not span.is_recording():
             await _follow(c, next, context, outer)
