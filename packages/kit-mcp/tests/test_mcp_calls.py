@@ -14,7 +14,7 @@ from anyio.from_thread import start_blocking_portal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp_peer import call, list_tools, message, post, text_of
-from msgspec import Struct
+from msgspec import Struct, defstruct
 
 from kit import Context, HTTPException, Kit
 from kit.bearer_auth import bearer_auth
@@ -92,7 +92,6 @@ class Noted(Struct):
 
     x_note: str = ""
     x_list: str = ""
-    x_tenant: str = ""
 
 
 DECLARED = validator("header", Noted)
@@ -214,7 +213,7 @@ async def test_numbers_and_bools_are_sent_as_json_has_them_and_null_is_left_out(
         ({"id": "admin"}, "These arguments lead to another route of the app"),
         (
             {"id": "7", "no": 1},
-            "There is no argument 'no': expected id, x-note, x-list, x-tenant",
+            "There is no argument 'no': expected id, x-note, x-list",
         ),
         (
             {"id": "7", "x-note": "a\r\nhost: b"},
@@ -422,8 +421,10 @@ async def test_a_response_that_is_not_what_was_described_is_an_error():
 async def test_streams_are_collected_up_to_a_size_and_closed(chunks: int):
     events: list[str] = []
 
+    body = closed_stream(events, chunks)  # kept, so that it isn't closed for want of references
+
     async def stream(c: Context[Any, Any]) -> Any:
-        return c.body(closed_stream(events, chunks), headers={"content-type": "text/plain"})
+        return c.body(body, headers={"content-type": "text/plain"})
 
     result = await call(app_of(stream, max_result_size=20), "ask")
     assert events == ["closed"]
@@ -500,10 +501,11 @@ async def test_a_model_cannot_change_a_header_that_the_client_sets():
 
     app: Kit[Any, Any] = Kit()
     mcp(app)
-    app.get("/a", tool(name="ask")(tenant), use=DECLARED)
-    assert text_of(await call(app, "ask", {"x-tenant": "b"})) == "b"
-    result = await call(app, "ask", {"x-tenant": "b"}, headers={"x-tenant": "a"})
-    assert text_of(result) == "Leave x-tenant out: the MCP client sets this header itself"
+    kind = defstruct("Header", [("tenant", str, "")], rename={"tenant": "X-Tenant"})
+    app.get("/a", tool(name="ask")(tenant), use=validator("header", kind))
+    assert text_of(await call(app, "ask", {"X-Tenant": "b"})) == "b"
+    result = await call(app, "ask", {"X-Tenant": "b"}, headers={"x-tenant": "a"})
+    assert text_of(result) == "Leave X-Tenant out: the MCP client sets this header itself"
 
 
 @pytest.mark.parametrize("sent", [{}, {"x-request-id": "from-the-client"}])
@@ -682,6 +684,17 @@ async def test_a_session_is_only_for_the_credentials_that_opened_it():
         anonymous = await opened(app)
         assert await status(app, anonymous) == 200
         assert await status(app, anonymous, authorization="Bearer bob") == 404
+
+
+@pytest.mark.parametrize("name", ["proxy-authorization", "x-key"])
+async def test_a_session_is_bound_to_every_header_that_holds_credentials(name: str):
+    key = {"type": "apiKey", "in": "header", "name": "X-Key"}
+    handler = describe(security=key)(lambda c: c.text(""))
+    app = app_of(handler, stateless=False, json_response=True)
+    async with app.running():
+        session = await opened(app, **{name: "ada"})
+        assert await status(app, session, **{name: "ada"}) == 200
+        assert await status(app, session, **{name: "bob"}) == 404
 
 
 async def test_a_session_is_only_for_the_one_that_identify_names():

@@ -55,7 +55,7 @@ class ToolServer:
         )
 
     def manager(self) -> StreamableHTTPSessionManager:
-        """Returns what answers requests; it can be run once."""
+        """Returns a new session manager; each can be run once."""
         settings = self._settings
         return StreamableHTTPSessionManager(
             self._server,
@@ -66,7 +66,7 @@ class ToolServer:
         )
 
     def user(self, identity: str | None) -> Mapping[str, Any]:
-        """Returns what tells the library in a scope whose session it is.
+        """Returns the entries of a scope by which the library knows the owner of a session.
 
         Args:
             identity: Who is calling; None for anonymous callers.
