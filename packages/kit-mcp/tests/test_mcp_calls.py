@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from base64 import b64decode
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import anyio
 import pytest
+from anyio.from_thread import start_blocking_portal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp_peer import call, list_tools, message, post, text_of
-from msgspec import Struct
+from msgspec import Struct, defstruct
 
 from kit import Context, HTTPException, Kit
 from kit.bearer_auth import bearer_auth
@@ -86,6 +87,16 @@ SETTINGS = settings(
 )
 
 
+class Noted(Struct):
+    """Headers that are declared, and so are arguments."""
+
+    x_note: str = ""
+    x_list: str = ""
+
+
+DECLARED = validator("header", Noted)
+
+
 def echoing() -> Kit:
     app: Kit[Any, Any] = Kit()
     mcp(app, json_response=True)
@@ -104,7 +115,14 @@ def echoing() -> Kit:
     return app
 
 
-ECHOING = echoing()
+@pytest.fixture(scope="module")
+def echo_tool() -> Iterator[Callable[[Any], Any]]:
+    """Calls the tool `echo` of a running app."""
+    app = echoing()
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(app.running()):
+        yield lambda arguments: portal.call(call, app, "echo", arguments)
+
+
 text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 segment = text.filter(lambda each: each not in (".", ".."))
 
@@ -112,11 +130,29 @@ segment = text.filter(lambda each: each not in (".", ".."))
 @SETTINGS
 @given(body=values, one=text, many=st.lists(text, max_size=3), part=segment, rest=segment)
 def test_every_argument_reaches_the_handler_as_it_was_sent(
-    body: Any, one: str, many: list[str], part: str, rest: str
+    echo_tool: Callable[[Any], Any], body: Any, one: str, many: list[str], part: str, rest: str
 ):
     arguments = {"body": body, "one": one, "many": many, "part": part, "rest": rest}
-    result = asyncio.run(call(ECHOING, "echo", arguments))
+    result = echo_tool(arguments)
     assert result["structuredContent"] == {"result": [body, one, many, part, rest]}
+
+
+def refusing() -> Kit:
+    app: Kit[Any, Any] = Kit()
+    mcp(app)
+    app.get("/books/admin", lambda c: c.text("secret"))
+
+    @app.get("/books/:id", use=DECLARED)
+    @tool(name="ask")
+    async def read_book(c: Context[Any, Any]) -> Any:
+        return c.json([c.req.param("id"), c.req.header("x-note")])
+
+    app.get("/", lambda c: c.text("secret"))
+    return app
+
+
+REFUSING = refusing()
+PLAIN = app_of(lambda c: c.text(""))
 
 
 async def test_fields_of_the_body_and_parameters_go_their_ways():
@@ -156,7 +192,9 @@ async def test_numbers_and_bools_are_sent_as_json_has_them_and_null_is_left_out(
         c.req.query("none", str)
         return c.json([c.req.raw.url.partition("?")[2], c.req.header("x-list")])
 
-    app = app_of(ask_for)
+    app: Kit[Any, Any] = Kit()
+    mcp(app)
+    app.get("/a", tool(name="ask")(ask_for), use=DECLARED)
     arguments = {"number": 1.5, "flag": True, "x-list": ["a", 1], "none": None}
     result = await call(app, "ask", arguments)
     assert result["structuredContent"] == {"result": ["number=1.5&flag=true", "a, 1"]}
@@ -173,7 +211,10 @@ async def test_numbers_and_bools_are_sent_as_json_has_them_and_null_is_left_out(
         ({"id": {}}, "The argument id can't be sent: expected texts or numbers"),
         ({"id": ["a", "b"]}, "The argument id goes into a path: expected a single value"),
         ({"id": "admin"}, "These arguments lead to another route of the app"),
-        ({"id": "7", "no": 1}, "There is no argument 'no': expected id, x-note"),
+        (
+            {"id": "7", "no": 1},
+            "There is no argument 'no': expected id, x-note, x-list",
+        ),
         (
             {"id": "7", "x-note": "a\r\nhost: b"},
             "The argument x-note goes into a header: expected latin-1 text without control "
@@ -182,17 +223,7 @@ async def test_numbers_and_bools_are_sent_as_json_has_them_and_null_is_left_out(
     ],
 )
 async def test_arguments_that_cannot_be_sent_are_refused(arguments: Any, error: str):
-    app: Kit[Any, Any] = Kit()
-    mcp(app)
-    app.get("/books/admin", lambda c: c.text("secret"))
-
-    @app.get("/books/:id")
-    @tool(name="ask")
-    async def read_book(c: Context[Any, Any]) -> Any:
-        return c.json([c.req.param("id"), c.req.header("x-note")])
-
-    app.get("/", lambda c: c.text("secret"))
-    result = await call(app, "ask", arguments)
+    result = await call(REFUSING, "ask", arguments)
     assert result["isError"] is True
     assert text_of(result) == error
 
@@ -203,6 +234,23 @@ async def test_no_argument_leaves_its_segment_of_the_path(value: str):
         return c.text(c.req.param("id"))
 
     assert text_of(await call(app_of(read_book, "/books/:id"), "ask", {"id": value})) == value
+
+
+async def test_text_that_results_cannot_have_is_an_embedded_resource():
+    kind = "text/plain; charset=utf-7"
+    result = await call(responding(b"+2AA-", 200, {"content-type": kind}), "ask")
+    assert b64decode(result["content"][0]["resource"]["blob"]) == b"+2AA-"
+
+
+@pytest.mark.parametrize("number", ["NaN", "1e999", "-Infinity"])
+async def test_numbers_that_are_no_json_are_refused(number: str):
+    params = {"name": "echo", "arguments": {"body": "here", "part": "a", "rest": "b"}}
+    body = json.dumps(message("tools/call", params)).replace('"here"', number)
+    headers = {"accept": "application/json, text/event-stream", **JSON}
+    response = await echoing().request("/mcp", method="POST", body=body, headers=headers)
+    assert text_of((await response.json())["result"]) == (
+        "The argument body has a number that JSON can't express"
+    )
 
 
 async def test_an_unpaired_surrogate_is_refused():
@@ -240,6 +288,7 @@ async def test_routes_are_found_by_get_path_as_well():
         ((b'{"a":1}', 200, JSON), {"a": 1}),
         ((b"[1]", 200, {"content-type": "application/vnd.api+json"}), {"result": [1]}),
         ((b"null", 201, JSON), {"result": None}),
+        ((b'["\\ud83d\\ude00"]', 200, JSON), {"result": ["\U0001f600"]}),
     ],
 )
 async def test_json_is_structured_content_and_text(arguments: Any, expected: Any):
@@ -285,7 +334,14 @@ async def test_images_and_audio_are_such(kind: str, expected: Any):
 
 
 @pytest.mark.parametrize(
-    "kind", ["application/pdf", "text/plain", "text/plain; charset=no", "text/plain; charset=hex"]
+    "kind",
+    [
+        "application/pdf",
+        "text/plain",
+        "text/plain; charset=no",
+        "text/plain; charset=hex",
+        "text/plain; charset=undefined",
+    ],
 )
 async def test_other_bytes_are_an_embedded_resource(kind: str):
     result = await call(responding(b"\x00\xff", 200, {"content-type": kind}), "ask")
@@ -302,6 +358,8 @@ async def test_other_bytes_are_an_embedded_resource(kind: str):
         ((None, 403), "403 Forbidden"),
         (("Later", 429, {"content-type": "text/plain"}), "429 Too Many Requests: Later"),
         ((b"{", 200, JSON), "The response is not valid JSON, although it says so"),
+        ((b"[NaN]", 200, JSON), "The response is not valid JSON, although it says so"),
+        ((b'["\\uD800"]', 200, JSON), "The response is not valid JSON, although it says so"),
         (
             (b"", 200, {"content-type": "text/event-stream"}),
             "The response is a stream of events, which no tool can return",
@@ -331,6 +389,20 @@ async def test_an_exception_of_a_handler_is_an_error_without_its_text():
     assert text_of(result) == "500 Internal Server Error: Internal Server Error"
 
 
+@pytest.mark.parametrize("json_response", [False, True])
+async def test_a_body_that_breaks_off_is_an_error_without_its_text(json_response: bool):
+    async def breaking() -> Any:
+        yield b"x"
+        raise RuntimeError("secret")
+
+    async def fail(c: Context[Any, Any]) -> Any:
+        return c.body(breaking(), headers={"content-type": "text/plain"})
+
+    result = await call(app_of(fail, json_response=json_response), "ask")
+    assert result["isError"] is True
+    assert text_of(result) == "The response broke off"
+
+
 async def test_a_response_that_is_not_what_was_described_is_an_error():
     app: Kit[Any, Any] = Kit()
     mcp(app)
@@ -349,8 +421,10 @@ async def test_a_response_that_is_not_what_was_described_is_an_error():
 async def test_streams_are_collected_up_to_a_size_and_closed(chunks: int):
     events: list[str] = []
 
+    body = closed_stream(events, chunks)  # kept, so that it isn't closed for want of references
+
     async def stream(c: Context[Any, Any]) -> Any:
-        return c.body(closed_stream(events, chunks), headers={"content-type": "text/plain"})
+        return c.body(body, headers={"content-type": "text/plain"})
 
     result = await call(app_of(stream, max_result_size=20), "ask")
     assert events == ["closed"]
@@ -425,10 +499,13 @@ async def test_a_model_cannot_change_a_header_that_the_client_sets():
     async def tenant(c: Context[Any, Any]) -> Any:
         return c.text(c.req.header("x-tenant") or "none")
 
-    app = app_of(tenant)
-    assert text_of(await call(app, "ask", {"x-tenant": "b"})) == "b"
-    result = await call(app, "ask", {"x-tenant": "b"}, headers={"x-tenant": "a"})
-    assert text_of(result) == "Leave x-tenant out: the MCP client sets this header itself"
+    app: Kit[Any, Any] = Kit()
+    mcp(app)
+    kind = defstruct("Header", [("tenant", str, "")], rename={"tenant": "X-Tenant"})
+    app.get("/a", tool(name="ask")(tenant), use=validator("header", kind))
+    assert text_of(await call(app, "ask", {"X-Tenant": "b"})) == "b"
+    result = await call(app, "ask", {"X-Tenant": "b"}, headers={"x-tenant": "a"})
+    assert text_of(result) == "Leave X-Tenant out: the MCP client sets this header itself"
 
 
 @pytest.mark.parametrize("sent", [{}, {"x-request-id": "from-the-client"}])
@@ -493,17 +570,27 @@ async def test_an_app_that_is_part_of_another_one_has_no_server():
     "host", ["localhost", "localhost:8000", "LOCALHOST.", "127.0.0.1:80", "[::1]:8000"]
 )
 async def test_loopback_hosts_are_allowed(host: str):
-    assert await list_tools(app_of(lambda c: c.text("")), headers={"host": host})
+    assert await list_tools(PLAIN, headers={"host": host})
 
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "localhost:80@evil", ""],
+    [
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "localhost:80@evil",
+        "localhost..",
+        "localhost, localhost",
+        "[::1",
+        "[::1%25eth0]",
+        "[::2]",
+        "",
+    ],
 )
 async def test_cve_2025_66416_dns_rebinding_is_refused(host: str):
-    app = app_of(lambda c: c.text(""))
     for method in ("tools/list", "initialize"):
-        response = await post(app, message(method), headers={"host": host})
+        response = await post(PLAIN, message(method), headers={"host": host})
         assert response.status == 421
         assert await response.text() == (
             f"This MCP server does not answer for the host {host!r}: its operator can add it to "
@@ -511,10 +598,21 @@ async def test_cve_2025_66416_dns_rebinding_is_refused(host: str):
         )
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://localhost:6274"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://evil.example",
+        "null",
+        "",
+        "http://localhost:6274",
+        "http://localhost.:8000",
+        "http://[::1]:8000",
+        "http://localhost:8000, http://localhost:8000",
+    ],
+)
 async def test_cve_2025_66416_other_origins_are_refused(origin: str):
     headers = {"host": "localhost:8000", "origin": origin}
-    response = await post(app_of(lambda c: c.text("")), message("tools/list"), headers=headers)
+    response = await post(PLAIN, message("tools/list"), headers=headers)
     assert response.status == 403
     assert await response.text() == (
         f"This MCP server takes no requests from the origin {origin!r}: its operator can add it to "
@@ -533,6 +631,16 @@ async def test_hosts_and_origins_can_be_allowed():
     own = {"origin": "https://books.example"}
     assert await list_tools(app, path="https://books.example/mcp", headers=own)
     assert await list_tools(app, path="/any", headers={"host": "other.example"})
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
+async def test_no_stream_is_held_open_without_sessions(method: str):
+    accept = {"accept": "text/event-stream"}
+    async with PLAIN.running():
+        with anyio.fail_after(20):
+            response = await PLAIN.request("/mcp", method=method, headers=accept)
+    assert response.status == 405
+    assert response.headers["allow"] == "POST"
 
 
 async def test_paths_below_the_server_are_left_to_others():
@@ -578,6 +686,17 @@ async def test_a_session_is_only_for_the_credentials_that_opened_it():
         assert await status(app, anonymous, authorization="Bearer bob") == 404
 
 
+@pytest.mark.parametrize("name", ["proxy-authorization", "x-key"])
+async def test_a_session_is_bound_to_every_header_that_holds_credentials(name: str):
+    key = {"type": "apiKey", "in": "header", "name": "X-Key"}
+    handler = describe(security=key)(lambda c: c.text(""))
+    app = app_of(handler, stateless=False, json_response=True)
+    async with app.running():
+        session = await opened(app, **{name: "ada"})
+        assert await status(app, session, **{name: "ada"}) == 200
+        assert await status(app, session, **{name: "bob"}) == 404
+
+
 async def test_a_session_is_only_for_the_one_that_identify_names():
     async def identify(c: Any) -> str | None:
         return c.req.header("x-user")  # type: ignore[no-any-return]
@@ -587,6 +706,25 @@ async def test_a_session_is_only_for_the_one_that_identify_names():
         session = await opened(app, **{"x-user": "ada", "authorization": "1"})
         assert await status(app, session, **{"x-user": "ada", "authorization": "2"}) == 200
         assert await status(app, session, **{"x-user": "bob", "authorization": "1"}) == 404
+
+
+async def test_a_call_has_the_credentials_of_its_own_request_not_those_that_opened_the_session():
+    async def token(c: Context[Any, Any]) -> Any:
+        return c.text(c.req.header("authorization"))
+
+    app = app_of(token, stateless=False, json_response=True, identify=lambda c: "ada")
+    async with app.running():
+        session = await opened(app, authorization="old")
+        headers = {"mcp-session-id": session, "authorization": "new"}
+        assert text_of(await call(app, "ask", headers=headers)) == "new"
+
+
+async def test_a_stream_needs_a_session():
+    app = app_of(lambda c: c.text(""), stateless=False)
+    async with app.running():
+        accept = {"accept": "text/event-stream"}
+        for headers, status in ((accept, 400), ({**accept, "mcp-session-id": "no"}, 404)):
+            assert (await app.request("/mcp", headers=headers)).status == status
 
 
 async def test_identify_must_return_a_text():

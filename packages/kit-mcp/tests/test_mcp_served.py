@@ -13,6 +13,12 @@ from mcp import MCPError, types
 from mcp_peer import ACCEPT, connected, message
 from serving import ServedApp
 
+OPENING = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -86,15 +92,10 @@ async def test_each_user_calls_with_their_own_credentials(served: str, path: str
 
 
 async def test_a_session_of_one_user_is_unknown_to_another(served: str):
-    opening = {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }
     async with httpx2.AsyncClient(headers={"accept": ACCEPT}) as client:
         ada = {"authorization": "Bearer of-ada"}
         url = f"{served}/sessions"
-        opened = await client.post(url, json=message("initialize", opening), headers=ada)
+        opened = await client.post(url, json=message("initialize", OPENING), headers=ada)
         session = {"mcp-session-id": opened.headers["mcp-session-id"]}
         for method in ("POST", "GET", "DELETE"):
             stolen = await client.request(
@@ -140,11 +141,6 @@ async def test_a_guard_of_the_server_answers_as_it_does_elsewhere(served: str):
 
 async def test_pages_of_an_allowed_origin_can_use_it_with_kit_cors(served: str):
     origin = {"origin": "https://inspector.example"}
-    opening = {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }
     async with httpx2.AsyncClient(headers={"accept": ACCEPT, **origin}) as client:
         asked = {
             "access-control-request-method": "POST",
@@ -154,7 +150,7 @@ async def test_pages_of_an_allowed_origin_can_use_it_with_kit_cors(served: str):
         assert preflight.headers["access-control-allow-origin"] == origin["origin"]
         allowed = preflight.headers["access-control-allow-headers"].lower()
         assert "mcp-session-id" in allowed
-        opened = await client.post(f"{served}/sessions", json=message("initialize", opening))
+        opened = await client.post(f"{served}/sessions", json=message("initialize", OPENING))
         assert opened.status_code == 200
         assert "mcp-session-id" in opened.headers
         exposed = opened.headers["access-control-expose-headers"].lower()
@@ -168,7 +164,34 @@ async def test_cve_2025_66416_a_rebound_name_is_refused_over_sockets(served: str
             assert refused.status_code == 421
 
 
+@pytest.mark.parametrize("path", ["/mcp", "/sessions"])
+async def test_an_origin_with_another_port_is_another_one(served: str, path: str):
+    port = served.rpartition(":")[2]
+    origins = {
+        f"http://localhost:{port}": 200,
+        f"http://localhost.:{port}": 403,
+        f"http://127.0.0.1:{port}": 403,
+        "http://localhost": 403,
+        "http://localhost:1": 403,
+        "null": 403,
+    }
+    async with httpx2.AsyncClient(headers={"accept": ACCEPT, "host": f"localhost:{port}"}) as c:
+        for origin, status in origins.items():
+            headers = {"origin": origin}
+            sent = await c.post(served + path, json=message("initialize", OPENING), headers=headers)
+            assert sent.status_code == status, origin
+
+
+async def test_a_request_without_a_host_or_with_two_is_refused(served: str):
+    port = int(served.rpartition(":")[2])
+    for head in (b"POST /mcp HTTP/1.0", b"POST /mcp HTTP/1.0\r\nHost: localhost\r\nHost: evil"):
+        async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+            await stream.send(head + b"\r\nContent-Length: 0\r\n\r\n")
+            assert (await stream.receive()).split()[1] in (b"421", b"400")
+
+
 @pytest.mark.once
+@pytest.mark.slow
 @pytest.mark.parametrize("server", ["granian", "hypercorn"])
 async def test_other_servers_run_the_lifespan_of_sessions(server: str, tmp_path: Any):
     with ServedApp(server, "mcp_app:app", tmp_path / "log") as served:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import pytest
 from mcp_peer import ask, call, list_tools, text_of
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, defstruct
 
 from kit import Kit
 from kit.interface import HandlerError
@@ -311,6 +311,37 @@ async def test_credentials_are_no_arguments():
     mcp(app)
     schema = (await list_tools(app))["read"]["inputSchema"]
     assert list(schema["properties"]) == ["x-tenant"]
+
+
+@pytest.mark.parametrize("name", ["Remote-User", "X-Auth-Request-Email", "X-API-Key", "X-User-Id"])
+async def test_headers_that_say_who_is_calling_are_no_arguments(name: str):
+    kind = defstruct("Header", [("user", str, "")], rename={"user": name.lower()})
+    app = Kit()
+    app.get("/", tool()(answering()), use=validator("header", kind))
+    mcp(app)
+    assert (await list_tools(app))["answer"]["inputSchema"]["properties"] == {}
+    refused = await call(app, "answer", {name.lower(): "ada"})
+    assert text_of(refused) == f"There is no argument {name.lower()!r}: expected none"
+
+
+async def test_a_header_that_is_read_but_not_declared_is_no_argument():
+    app = Kit()
+
+    class Header(Struct):
+        x_shelf: str = ""
+
+    @app.get("/", use=validator("header", Header))
+    @tool()
+    async def read(c: Any) -> Any:
+        return c.json([c.req.header("X-Shelf"), c.req.header("x-principal"), c.req.query("q")])
+
+    mcp(app)
+    schema = (await list_tools(app))["read"]["inputSchema"]
+    assert list(schema["properties"]) == ["q", "x-shelf"]
+    refused = await call(app, "read", {"x-principal": "admin"})
+    assert text_of(refused) == "There is no argument 'x-principal': expected q, x-shelf"
+    called = await call(app, "read", {"x-shelf": "7"}, headers={"x-principal": "ada"})
+    assert called["structuredContent"] == {"result": ["7", "ada", None]}
 
 
 async def test_the_output_schema_is_that_of_the_response():

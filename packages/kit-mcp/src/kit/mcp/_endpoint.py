@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from anyio import to_thread
 
 from kit.asgi import from_asgi
-from kit.interface import App, Context, Response
+from kit.interface import App, Context, HTTPException, Response
 from kit.interface.calls import call
 
 from ._caller import Caller, current_caller, execution_ctx_of
@@ -64,12 +64,18 @@ class Endpoint:
             The response; None for other paths below that of the server, and for WebSocket.
 
         Raises:
-            HTTPException: If host or origin are not allowed.
+            HTTPException: If the host or the origin is not allowed; without sessions also for other
+                methods than POST.
             RuntimeError: If the app is part of another one.
         """
         if urlsplit(request.url).path != "/" or (request.scope or {}).get("type") == "websocket":
             return None
         self._guard.check(c)
+        if self._settings.stateless and c.req.method != "POST":
+            # APPSEC: for GET, the library would keep a stream open on which nothing is ever sent.
+            raise HTTPException(
+                405, "Without sessions, this MCP server takes POST only", headers={"Allow": "POST"}
+            )
         await self._prepare()
         self._check_app(c)
         token = current_caller.set(Caller(c, await self._identity(c)))

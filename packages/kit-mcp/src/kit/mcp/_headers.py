@@ -44,6 +44,7 @@ _OVERRIDES = frozenset({"x-http-method", "x-http-method-override", "x-method-ove
 _CALLERS_OWN = frozenset(
     {
         "accept-encoding",
+        "api-key",
         "authorization",
         "baggage",
         "connection",
@@ -64,13 +65,36 @@ _CALLERS_OWN = frozenset(
         "tracestate",
         "trailer",
         "transfer-encoding",
+        "true-client-ip",
         "upgrade",
         "via",
+        "x-api-key",
+        "x-csrf-token",
         "x-real-ip",
         "x-request-id",
+        "x-rewrite-url",
+        "x-xsrf-token",
     }
 )
-_CALLERS_PREFIXES = (_OF_MCP, "sec-", "x-forwarded-")
+# Proxies set these to tell who is calling, and strip what clients send by these names.
+_CALLERS_PREFIXES = (
+    _OF_MCP,
+    "cf-",
+    "remote-",
+    "sec-",
+    "x-amzn-",
+    "x-auth-",
+    "x-authenticated-",
+    "x-client-",
+    "x-envoy-",
+    "x-forwarded-",
+    "x-goog-",
+    "x-ms-client-",
+    "x-original-",
+    "x-remote-",
+    "x-ssl-",
+    "x-user",
+)
 
 
 def forwarded(headers: Iterable[tuple[str, str]], *, cookies: bool) -> list[tuple[str, str]]:

@@ -163,7 +163,10 @@ def _plan(
             "'_', '-' and '.', or more than 64; give it a name by @tool(name=...)"
         )
     try:
-        inputs = inputs_of(operation, components, secrets)
+        # APPSEC: a header that a handler merely reads may be what a proxy in front sets and strips,
+        # e.g. to name the user; a model must not set it.
+        hidden = {Parameter("header", each) for each in found.undeclared_headers}
+        inputs = inputs_of(operation, components, secrets | hidden)
     except ValueError as error:
         raise ValueError(f"{shown}: {error}; don't choose it") from None
     if found.method in _BODILESS and (inputs.fields is not None or inputs.body is not None):

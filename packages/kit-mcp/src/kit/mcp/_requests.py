@@ -117,7 +117,7 @@ def _texts(name: str, value: Any) -> list[str]:
         if isinstance(each, str):
             texts.append(each)
         elif isinstance(each, (bool, int, float)):
-            texts.append(json.dumps(each))
+            texts.append(_json(name, each))
         else:
             raise ArgumentError(f"The argument {name} can't be sent: expected texts or numbers")
     return texts
@@ -149,4 +149,11 @@ def _body(inputs: Inputs, arguments: Mapping[str, Any]) -> bytes | None:
         value = {name: each for name, each in arguments.items() if name in inputs.fields}
     else:
         return None
-    return json.dumps(value, separators=(",", ":")).encode()
+    return _json(inputs.body or "of the body", value).encode()
+
+
+def _json(name: str, value: Any) -> str:
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        raise ArgumentError(f"The argument {name} has a number that JSON can't express") from None

@@ -7,6 +7,7 @@ SPEC: MCP 2025-11-25, "Tool Result".
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import AsyncIterable
 from http import HTTPStatus
@@ -23,6 +24,7 @@ from ._planning import Plan
 __all__ = ("error_result", "result_of")
 
 _FIRST_ERROR = 400
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _EVENT_STREAM = "text/event-stream"
 
 
@@ -73,13 +75,29 @@ async def result_of(
 def _json_result(plan: Plan, body: bytes) -> types.CallToolResult:
     text = body.decode("utf-8", "replace")
     try:
-        value = json.loads(text)
+        value = _loaded(text)
     except (ValueError, RecursionError):
         return error_result("The response is not valid JSON, although it says so")
     content: list[types.ContentBlock] = [types.TextContent(text=text)]
     if plan.wraps or not isinstance(value, dict):
         value = {"result": value}
     return types.CallToolResult(content=content, structured_content=value)
+
+
+def _loaded(text: str) -> Any:
+    """Returns what a JSON text stands for.
+
+    Raises:
+        ValueError: If it isn't JSON, or has what the JSON of the result can't have.
+    """
+    value = json.loads(text, parse_constant=_refuse)
+    if _SURROGATE.search(text):
+        json.dumps(value, ensure_ascii=False).encode()  # fails for a surrogate without its pair
+    return value
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _content(content_type: str | None, body: bytes, url: str) -> types.ContentBlock:
@@ -105,9 +123,11 @@ def _decoded(content_type: str | None, body: bytes) -> str | None:
         if key.strip().lower() == "charset":
             charset = value.strip().strip('"')
     try:
-        return body.decode(charset)
-    except (LookupError, UnicodeDecodeError):
+        text = body.decode(charset)
+        text.encode()  # some charsets can express surrogates, which the result can't have
+    except (LookupError, ValueError):
         return None
+    return text
 
 
 def _error_text(status: int, content_type: str | None, body: bytes) -> str:

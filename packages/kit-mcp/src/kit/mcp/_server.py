@@ -55,7 +55,7 @@ class ToolServer:
         )
 
     def manager(self) -> StreamableHTTPSessionManager:
-        """Returns what answers requests; it can be run once."""
+        """Returns a new session manager; each can be run once."""
         settings = self._settings
         return StreamableHTTPSessionManager(
             self._server,
@@ -66,7 +66,7 @@ class ToolServer:
         )
 
     def user(self, identity: str | None) -> Mapping[str, Any]:
-        """Returns what tells the library in a scope whose session it is.
+        """Returns the entries of a scope by which the library knows the owner of a session.
 
         Args:
             identity: Who is calling; None for anonymous callers.
@@ -98,9 +98,14 @@ class ToolServer:
             return error_result(str(error))
         if not self._is_answered_by(plan, request):
             return error_result("These arguments lead to another route of the app")
-        with anyio.move_on_after(settings.timeout):
-            response = await self._app.fetch(request, c.env, execution_ctx_of(c))
-            return await result_of(plan, response, request.url, settings.max_result_size)
+        try:
+            with anyio.move_on_after(settings.timeout):
+                response = await self._app.fetch(request, c.env, execution_ctx_of(c))
+                return await result_of(plan, response, request.url, settings.max_result_size)
+        except Exception:
+            # APPSEC: the library would send the text of the exception to the client.
+            _logger.exception("The response of the tool %s broke off", plan.name)
+            return error_result("The response broke off")
         _logger.warning("The tool %s took more than %s seconds", plan.name, settings.timeout)
         return error_result(f"The tool took more than {settings.timeout:g} seconds")
 

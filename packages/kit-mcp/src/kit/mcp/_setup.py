@@ -75,13 +75,13 @@ def mcp(
         forward_cookies: Whether the cookies of the MCP request are sent with a call.
         timeout: How long a call may take, in seconds.
         max_result_size: The most bytes that the response to a call may have.
-        stateless: Whether each request stands for itself, so that any worker process can answer
+        stateless: Whether each request stands alone, so that any worker process can handle
             it. False keeps sessions in memory, which lets clients cancel a call without closing
             its connection.
         json_response: Whether results are sent as JSON instead of as a stream of events. Nothing
             is sent then until the call has ended, and a client that disconnects is not noticed.
-        identify: Who is calling, `(c)`: a text, or None. A session is only for the one who opened
-            it. Default: the credentials themselves, so that a client whose token or forwarded
+        identify: `(c)` returns who is calling: a text, or None. A session works only for its
+            opener. Default: the credentials themselves, so that a client whose token or forwarded
             cookie changes has to open another session.
         max_sessions: How many sessions may be open.
         session_idle_timeout: How long a session lives without requests, in seconds.

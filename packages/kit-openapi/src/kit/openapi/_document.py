@@ -21,12 +21,15 @@ class AppOperation(NamedTuple):
         path: The path template, e.g. `/books/{id}`.
         handler: The handler of the route, as it was registered.
         operation: The Operation Object (OpenAPI 3.1.1, section 4.8.10).
+        undeclared_headers: Headers among its parameters that the handler reads by name, and that
+            nothing validates, in lower case. A proxy may be what sets them.
     """
 
     method: str
     path: str
     handler: Any
     operation: Mapping[str, Any]
+    undeclared_headers: frozenset[str] = frozenset()
 
 
 class AppOperations(NamedTuple):
@@ -74,7 +77,7 @@ class Documentation:
         self.base_path = "/"
         self.notes: list[str] = []
         self._document: dict[str, Any] | None = None
-        self._found: list[tuple[str, str, Any]] = []
+        self._found: list[tuple[str, str, Any, frozenset[str]]] = []
 
     def document(self) -> dict[str, Any]:
         """Returns the document; it is built once. What was left out is in `notes` then."""
@@ -86,8 +89,8 @@ class Documentation:
         """Returns the operations of the document, each with the handler of its route."""
         document = self.document()
         found = [
-            AppOperation(method, path, handler, document["paths"][path][method.lower()])
-            for method, path, handler in self._found
+            AppOperation(method, path, handler, document["paths"][path][method.lower()], headers)
+            for method, path, handler, headers in self._found
         ]
         return AppOperations(document, found, self.notes)
 
@@ -97,7 +100,7 @@ class Documentation:
 
         from ._answers import Errors
         from ._operations import find_operations
-        from ._rendering import plan, render
+        from ._rendering import plan, render, undeclared_headers
         from ._schemas import Schemas
         from ._security import Security
         from ._source import forget
@@ -116,7 +119,8 @@ class Documentation:
             operation = each.operation
             methods = paths.setdefault(operation.shown.path, {})
             methods[operation.method.lower()] = render(each, schemas)
-            self._found.append((operation.method, operation.shown.path, operation.handler))
+            headers = undeclared_headers(each, schemas)
+            self._found.append((operation.method, operation.shown.path, operation.handler, headers))
         self.notes += schemas.notes
         components = {
             "schemas": schemas.keep(paths),

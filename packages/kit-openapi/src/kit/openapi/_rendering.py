@@ -151,13 +151,24 @@ def _parameters(planned: Plan, schemas: Schemas) -> list[dict[str, Any]]:
                 schema = {**schema, "default": default}
             _add_parameter(found, parameter.target, parameter.name, schema, False, schemas)
     for target in ("query", "header", "cookie"):
-        for number in planned.validated.get(target, ()):
-            names = _header_names(schemas.kind(number)) if target == "header" else {}
-            for name, schema, required in fields_of(schemas.resolved(schemas.get(number))):
-                name = names.get(name, name)
-                _add_parameter(found, target, name, schema, required, schemas)
+        for name, schema, required in _validated(planned, target, schemas):
+            _add_parameter(found, target, name, schema, required, schemas)
     path = [*_path_parameters(planned, schemas)]
     return [*path, *sorted(found.values(), key=lambda each: _ORDER.index(each["in"]))]
+
+
+def undeclared_headers(planned: Plan, schemas: Schemas) -> frozenset[str]:
+    """Returns the headers that a handler reads by name and nothing validates, in lower case."""
+    read = {each.name.lower() for each, _ in planned.read if each.target == "header"}
+    return frozenset(read.difference(n.lower() for n, *_ in _validated(planned, "header", schemas)))
+
+
+def _validated(planned: Plan, target: str, schemas: Schemas) -> Iterator[tuple[str, Schema, bool]]:
+    """Yields the parameters that are validated: name, schema, and whether it is required."""
+    for number in planned.validated.get(target, ()):
+        names = _header_names(schemas.kind(number)) if target == "header" else {}
+        for name, schema, required in fields_of(schemas.resolved(schemas.get(number))):
+            yield names.get(name, name), schema, required
 
 
 def _default(parameter: Parameter) -> Any:
