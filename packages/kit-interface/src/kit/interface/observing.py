@@ -151,8 +151,7 @@ class Observation:
         # PERF: nearly every request; the rest tells the others apart.
         if error is None and progress is not None and progress.is_complete and status == 200:
             size = 0 if c.req.method == "HEAD" else progress.size_bytes
-            self._report(Outcome(status, size, "complete", None))
-            return
+            return self._report(Outcome(status, size, "complete", None))
         ending, failure = _ending(c, status, progress, error)
         size = 0
         if progress is not None and status not in _WITHOUT_BODY:
