@@ -141,7 +141,8 @@ def load(environment: Path, group: str, name: str) -> list[str]:
 def test_a_missing_one_is_answered_by_the_nearest(environment: Path) -> None:
     assert load(environment, "kit.middleware", "loger") == [
         "PluginNotFoundError: No plugin 'loger' in the group 'kit.middleware': installed are "
-        "'absent', 'echo', 'exits', 'logger', 'needy', 'outdated'. Did you mean 'logger'?",
+        "'absent', 'access-log', 'echo', 'exits', 'logger', 'needy', 'outdated'. "
+        "Did you mean 'logger'?",
         "NoneType",
     ]
     assert run(environment, "-c", ROUTE, "tree") == (

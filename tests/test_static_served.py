@@ -151,7 +151,8 @@ def open_large_files(served: ServedApp) -> int:
 
 @pytest.mark.slow
 @pytest.mark.once
-@pytest.mark.parametrize("server", ["uvicorn", "granian", "granian-rsgi"])
+# Not granian by RSGI, which has no flow control: what a client hasn't read yet is kept in memory.
+@pytest.mark.parametrize("server", ["uvicorn", "granian"])
 def test_a_gibibyte_by_a_range_of_its_middle(
     start: Callable[..., ServedApp], folder: Path, server: str
 ) -> None:

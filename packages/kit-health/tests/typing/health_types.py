@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, assert_type
 
-from kit import Kit
 from kit.health import Health, health
+from kit.interface import Middleware
 
 
 async def database(env: Mapping[str, Any]) -> bool:
@@ -24,7 +24,4 @@ assert_type(probes.draining, bool)
 assert_type(health(live=None, startup="/startupz", timeout=1, cache=0.5), Health)
 assert_type(health(drain_file=Path("/tmp/draining"), show_errors=True), Health)
 probes.drain()
-
-app = Kit()
-app.use(probes)
-app.use("/internal/*", health())
+middleware: Middleware = probes

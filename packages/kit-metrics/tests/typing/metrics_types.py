@@ -4,20 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import assert_type
+from typing import Any, assert_type
 
 from prometheus_client import REGISTRY, CollectorRegistry
 
-from kit import Context, Kit
-from kit.interface import AsyncMiddleware
+from kit.interface import AsyncMiddleware, Context, Handler
 from kit.metrics import expose, metrics
 
 
-async def tenant(c: Context) -> str | None:
+async def tenant(c: Context[Any, Any]) -> str | None:
     return c.req.param("tenant")
 
 
-def order(c: Context) -> Mapping[str, str] | None:
+def order(c: Context[Any, Any]) -> Mapping[str, str] | None:
     return None
 
 
@@ -29,14 +28,13 @@ assert_type(
 )
 
 
-async def is_internal(c: Context) -> bool:
+async def is_internal(c: Context[Any, Any]) -> bool:
     return c.req.header("x-internal") is not None
 
 
 assert_type(metrics(exclude=is_internal), AsyncMiddleware)
 assert_type(metrics(exclude=["/a/*", is_internal, lambda c: False]), AsyncMiddleware)
 
-app = Kit()
-app.use(metrics(exclude=["/livez"], max_label_values=10))
-app.get("/metrics", expose())
-app.get("/metrics", expose(REGISTRY))
+assert_type(metrics(exclude=["/livez"], max_label_values=10), AsyncMiddleware)
+answer: Handler = expose()
+answer_of_all: Handler = expose(REGISTRY)
