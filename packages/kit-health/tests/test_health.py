@@ -82,6 +82,16 @@ def test_all_checks_pass(run: Callable[..., Any]) -> None:
     assert [*document["checks"]] == [*"abcd"]
 
 
+def test_checks_may_take_no_argument(run: Callable[..., Any]) -> None:
+    async def false() -> bool:
+        return False
+
+    checks: dict[str, Any] = {"a": lambda: True, "b": false, "c": passes}
+    status, document = run(get, app_with(health(checks)), "/readyz")
+    assert status == 503
+    assert statuses(document) == {"a": "pass", "b": "fail", "c": "pass"}
+
+
 def test_a_check_that_fails_is_told_without_its_text_and_logged_on_a_change(
     run: Callable[..., Any], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -385,10 +395,10 @@ def test_paths_are_options_and_none_is_none(run: Callable[..., Any]) -> None:
             "health(checks='') can't be used: expected names such as 'database'",
         ),
         (
-            {"checks": {"a": lambda: None}},
+            {"checks": {"a": lambda env, c: None}},
             TypeError,
             "health(checks['a']=...) takes a function (env): the signature of what it was given "
-            "is <lambda>()",
+            "is <lambda>(env, c)",
         ),
         ({"live": 7}, TypeError, "health(live=...) takes a str, not 7"),
         (

@@ -19,6 +19,7 @@ def disk(env: Mapping[str, Any]) -> None: ...
 
 
 probes = health({"database": database, "disk": disk, "cache": lambda env: env["cache"].ping()})
+health({"disk": lambda: True})
 assert_type(probes, Health)
 assert_type(probes.draining, bool)
 assert_type(health(live=None, startup="/startupz", timeout=1, cache=0.5), Health)

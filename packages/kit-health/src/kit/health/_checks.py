@@ -16,11 +16,12 @@ from typing import Any, NamedTuple, TypeAlias
 from anyio import Event, move_on_after
 
 from kit.interface.event_loops import running_trio
+from kit.interface.signatures import accepts
 
 __all__ = ("Check", "Outcome", "Probe")
 
-Check: TypeAlias = Callable[[Any], Any]
-"""`def check(env)`, plain or async: raises an exception or returns False if something is wrong."""
+Check: TypeAlias = Callable[[Any], Any] | Callable[[], Any]
+"""`def check(env)` or `def check()`, plain or async: raises, or returns False, to report a fault."""
 
 _logger = logging.getLogger("kit.health")
 
@@ -48,7 +49,8 @@ class Probe:
 
     def __init__(self, name: str, check: Check, timeout_s: float) -> None:
         self.name = name
-        self._check = check
+        self._check: Any = check
+        self._takes_env = accepts(check, 1)
         self._timeout_s = timeout_s
         self._is_async = iscoroutinefunction(check) or iscoroutinefunction(
             getattr(check, "__call__", None)  # noqa: B004 - an object with an async __call__
@@ -83,10 +85,13 @@ class Probe:
 
     async def _result(self, env: Mapping[str, Any]) -> Any:
         if self._is_async:
-            return await self._check(env)
+            return await self._call(env)
         result = await self._in_thread(env)
         # What a lambda around an async function returns.
         return await result if hasattr(result, "__await__") else result
+
+    def _call(self, env: Mapping[str, Any]) -> Any:
+        return self._check(env) if self._takes_env else self._check()
 
     async def _in_thread(self, env: Mapping[str, Any]) -> Any:
         """Calls the check in a thread of its own, unless one of an earlier call still runs.
@@ -102,7 +107,7 @@ class Probe:
 
         def call() -> None:
             try:
-                results.append(self._check(env))
+                results.append(self._call(env))
             except BaseException as error:
                 errors.append(error)
             finally:

@@ -10,6 +10,7 @@ from typing import Any
 
 from kit.interface import Context, Next, Response
 from kit.interface.options import OptionChecks
+from kit.interface.signatures import accepts
 
 from ._checks import Check, Outcome, Probe
 from ._readiness import Readiness
@@ -105,9 +106,9 @@ def health(
     stop. A check that fails is logged when it begins to fail, and when it passes again.
 
     Args:
-        checks: Name of each check, and its function `(env)`, called with `c.env`. It fails if it
-            raises an exception or returns False. An async function runs in the event loop, a plain
-            one in a thread; a thread that hangs is not started a second time.
+        checks: Name of each check, and its function: `(env)`, called with `c.env`, or `()`. It
+            fails if it raises an exception or returns False. An async function runs in the event
+            loop, a plain one in a thread; a thread that hangs is not started a second time.
         live: Path of the liveness probe, as it is matched by routes; None for none.
         ready: Path of the readiness probe; None for none.
         startup: Path of the startup probe; None for none.
@@ -141,7 +142,8 @@ def health(
     probes = []
     for name, function in checks.items():
         check.text("checks", name, r"\S.*", "names such as 'database'")
-        check.function(f"checks[{name!r}]", function, "(env)")
+        if not (callable(function) and accepts(function, 0)):
+            check.function(f"checks[{name!r}]", function, "(env)")
         probes.append(Probe(name, function, timeout))
     paths = _paths(check, {"live": live, "ready": ready, "startup": startup})
     file = None
