@@ -21,7 +21,7 @@ from kit.interface.signatures import accepts
 __all__ = ("Check", "Outcome", "Probe")
 
 Check: TypeAlias = Callable[[Any], Any] | Callable[[], Any]
-"""`def check(env)` or `def check()`, plain or async: raises, or returns False, to report a fault."""
+"""`def check(env)` or `def check()`, plain or async: raises or returns False to report a fault."""
 
 _logger = logging.getLogger("kit.health")
 
