@@ -10,10 +10,10 @@ from typing import Any
 
 from jobs import broker, make_report, redis_url
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from kit import Context, HTTPException, Kit, Response
 from kit.channels import Channels, ChannelsUnavailableError, RedisBackend
+from kit.health import health
 from kit.rate_limit import RedisStore as RateLimitStore
 from kit.rate_limit import rate_limit
 from kit.session import get_session, session
@@ -44,21 +44,13 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
 app: Kit[Any, Any] = Kit(lifespan=lifespan)
 
 
-@app.get("/livez")
-async def live(c: Context[Any, Any]) -> Response:
-    """Liveness: a machine that doesn't respond is replaced."""
-    return c.text("ok")
+async def redis_answers() -> None:
+    """Raises an exception if Redis can't be reached."""
+    await redis.ping()
 
 
-@app.get("/readyz")
-async def ready(c: Context[Any, Any]) -> Response:
-    """Readiness: a machine that isn't ready gets no requests."""
-    try:
-        await redis.ping()
-    except RedisError as error:
-        raise HTTPException(503, "Redis can't be reached") from error
-    return c.text("ok")
-
+# A machine that fails /livez is replaced. One that fails /readyz gets no requests.
+app.use(health({"redis": redis_answers}, timeout=READY_S))
 
 # One proxy, which sets X-Forwarded-For to the address of the client.
 limiter = rate_limit(LIMIT, name="api", store=RateLimitStore(redis_url), trusted_hops=1)
