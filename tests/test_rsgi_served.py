@@ -90,16 +90,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
-def test_failed_stream_never_ends(url: str) -> None:
-    with pytest.raises(httpx.ReadTimeout), httpx.Client(base_url=url, timeout=SHORT_S) as client:
-        client.get("/broken")
-
-
-def test_failed_stream_of_known_length_is_seen_to_be_short(url: str) -> None:
-    with pytest.raises(httpx.RemoteProtocolError):
-        httpx.get(f"{url}/short", timeout=PATIENCE_S)
-
-
+# The first, since it counts what waits.
 def test_failed_stream_is_forgotten_when_its_client_leaves(url: str) -> None:
     with httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
         before = client.get("/tasks").text
@@ -110,6 +101,16 @@ def test_failed_stream_is_forgotten_when_its_client_leaves(url: str) -> None:
             if client.get("/tasks").text == before:
                 return
     raise AssertionError("something still waits for the client")
+
+
+def test_failed_stream_never_ends(url: str) -> None:
+    with pytest.raises(httpx.ReadTimeout), httpx.Client(base_url=url, timeout=SHORT_S) as client:
+        client.get("/broken")
+
+
+def test_failed_stream_of_known_length_is_seen_to_be_short(url: str) -> None:
+    with pytest.raises(httpx.RemoteProtocolError):
+        httpx.get(f"{url}/short", timeout=PATIENCE_S)
 
 
 async def test_failed_stream_leaves_others_of_its_connection_alone(url: str) -> None:

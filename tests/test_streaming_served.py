@@ -282,6 +282,8 @@ def test_client_that_reads_slowly(server: Server, client: httpx.Client) -> None:
 def test_answer_that_is_not_complete(
     server: Server, client: httpx.Client, prefix: str, path: str
 ) -> None:
+    if server.name == "granian-rsgi":
+        pytest.skip("RSGI can't abort a response, which never ends: see test_rsgi_served.py")
     try:
         status = client.get(prefix + path).status_code
     except httpx.RemoteProtocolError:
@@ -291,8 +293,9 @@ def test_answer_that_is_not_complete(
 
 
 def test_error_is_in_the_log(server: Server, client: httpx.Client) -> None:
-    with pytest.raises(httpx.RemoteProtocolError):
-        client.get("/broken/after")
+    # Over RSGI, which can't abort a response, it never ends.
+    with pytest.raises((httpx.RemoteProtocolError, httpx.ReadTimeout)):
+        client.get("/broken/after", timeout=2)
     until(
         lambda: (
             "Exception in the callback of stream() for GET /broken/after" in server.log.read_text()

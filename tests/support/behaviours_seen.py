@@ -13,6 +13,9 @@ from behaviours_wire import Request, read
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+# How long to read a response that may never end.
+ENDLESS_S = 2.0
+
 # --- bodies and streams over a connection ------------------------------------------------------
 
 
@@ -63,11 +66,19 @@ def gated(mode: Served) -> str:
 def broken(mode: Served) -> str:
     with mode.connect() as connection:
         connection.sendall(Request("/broken").message())
+        connection.settimeout(ENDLESS_S)
         received = b""
-        with contextlib.suppress(ConnectionError):
+        is_open = False
+        try:
             while chunk := connection.recv(65536):
                 received += chunk
+        except TimeoutError:
+            is_open = True
+        except ConnectionError:
+            pass
     status = received.split()[1].decode()
+    if is_open:
+        return f"{status}, left open"
     is_whole = received.endswith(b"0\r\n\r\n") or b"chunked" not in received.lower()
     return f"{status}, {'whole' if is_whole else 'cut off'}"
 

@@ -68,8 +68,7 @@ async def send_response(
     except BaseException:
         sender.leave_unfinished()
         raise
-    finally:
-        sender.end()
+    sender.end()
 
 
 def _send_whole(
