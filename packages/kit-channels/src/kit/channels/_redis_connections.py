@@ -264,6 +264,8 @@ class Subscriber:
         self._confirmed: set[str] = set()
         # The waiting task of each SUBSCRIBE that was sent and not yet answered.
         self._unanswered: dict[str, deque[list[asyncio.Future[None]]]] = {}
+        # How many of these are of subscriptions that have ended.
+        self._ended: dict[str, int] = {}
         # Channels for which a gap is to be told when they are subscribed to again.
         self._interrupted: set[str] = set()
         # What is to be sent, in this order.
@@ -311,6 +313,8 @@ class Subscriber:
         self._wanted.pop(channel, None)
         self._confirmed.discard(channel)
         self._interrupted.discard(channel)
+        if channel in self._unanswered:
+            self._ended[channel] = len(self._unanswered[channel])
         self._commands.append((b"UNSUBSCRIBE", channel))
         self._arrival.set()
 
@@ -365,6 +369,7 @@ class Subscriber:
             channel: deque([[future for group in groups.get(channel, ()) for future in group]])
             for channel in self._wanted
         }
+        self._ended.clear()
         self._commands = deque((b"SUBSCRIBE", channel) for channel in self._wanted)
         if self._commands:
             self._arrival.set()
@@ -433,7 +438,10 @@ class Subscriber:
             return
         kind, name, payload = answer
         if kind == b"message":
-            self._receiver.deliver(self._channel_of(name), _message_of(payload))
+            channel = self._channel_of(name)
+            # Others are of a subscription that has ended: they were published before this one.
+            if channel in self._confirmed:
+                self._receiver.deliver(channel, _message_of(payload))
         elif kind == b"subscribe":
             self._confirm(self._channel_of(name))
 
@@ -448,7 +456,10 @@ class Subscriber:
                 del self._unanswered[channel]
         else:
             group = []
-        if channel in self._wanted:
+        ended = self._ended.pop(channel, 0)
+        if ended > 1:
+            self._ended[channel] = ended - 1
+        if channel in self._wanted and not ended:
             self._confirmed.add(channel)
         if channel in self._interrupted:
             self._interrupted.discard(channel)
