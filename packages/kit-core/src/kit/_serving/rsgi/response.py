@@ -141,7 +141,9 @@ class _StreamSender:
         So the transport is kept until the client gives up. With a Content-Length, the client can
         tell by itself that bytes are missing.
         """
-        if self._transport is not None and not self._has_length:
+        if self._has_length:
+            self.end()
+        elif self._transport is not None:
             waiting = asyncio.ensure_future(self._wait_for_client())
             _unfinished.add(waiting)
             waiting.add_done_callback(_unfinished.discard)
