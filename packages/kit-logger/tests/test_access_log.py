@@ -225,6 +225,18 @@ def test_no_response(run: Any) -> None:
     assert (entry["status"], entry["error"]) == (500, "kit.interface.HandlerError")
 
 
+def test_response_that_was_read_already(run: Any) -> None:
+    lines = Lines()
+
+    async def handler(c: Context) -> Response:
+        response = c.text("read")
+        await response.text()
+        return response
+
+    (start, *_) = ask(run, app_of(lines, handler))
+    assert (start["status"], lines.entry["status"], lines.entry["level"]) == (500, 500, "error")
+
+
 def test_stream(run: Any) -> None:
     lines = Lines()
 

@@ -88,6 +88,16 @@ def test_no_response(run: Any, served: Any, telemetry: Any) -> None:
     assert ended(telemetry) == (500, name, StatusCode.ERROR, [name])
 
 
+def test_response_that_was_read_already(run: Any, served: Any, telemetry: Any) -> None:
+    async def handler(c: Context) -> Response:
+        response = c.text("read")
+        await response.text()
+        return response
+
+    run(served().by, app_of(telemetry, handler))
+    assert ended(telemetry) == (500, "500", StatusCode.ERROR, [])
+
+
 def test_stream_that_breaks(run: Any, served: Any, telemetry: Any) -> None:
     async def chunks() -> AsyncIterator[bytes]:
         yield b"abc"

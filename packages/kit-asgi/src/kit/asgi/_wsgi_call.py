@@ -109,7 +109,7 @@ class WsgiCall:
         return bytes(message.get("body", b""))
 
     def close(self) -> None:
-        """Tells the application that the response was sent, or that nothing reads it any more."""
+        """Reports to the application that the response was sent, or that reading it has ended."""
         self._tell(self._leave)
 
     def _next(self) -> Message:

@@ -38,7 +38,7 @@ _Shapes: TypeAlias = "dict[type, _Shape]"
 
 
 def with_defaults(load: Callable[[Any], _T], kind: Any) -> Callable[[Any], _T]:
-    """Makes what msgspec decodes set all defaults of dataclasses.
+    """Returns a decoder whose values have all defaults of their dataclasses set.
 
     To be called once for a type, not for each value.
 

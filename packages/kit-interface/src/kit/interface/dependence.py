@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells caches which request headers a handler can depend on through what middleware gives it.
+"""Informs caches of the request headers that a handler depends on through its middleware.
 
 Middleware that reads a header for the handlers, e.g. the cookie of a session, adds that header to
 Vary when the handlers are done. A cache that comes after it has stored the response by then, so

@@ -17,11 +17,13 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from functools import wraps
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ._context import Context
 from ._errors import ClientDisconnectedError, UnsupportedPathError
-from ._web import BodyProgress, Request
+from ._handlers import AsyncMiddleware, Next
+from ._web import BodyProgress, Request, Response
 from .options import OptionChecks
 from .paths import decode_component
 from .patterns import path_matcher
@@ -36,6 +38,7 @@ __all__ = (
     "exclusion",
     "redact_query",
     "target_of",
+    "unless",
 )
 
 Ending: TypeAlias = Literal["complete", "failed", "disconnected", "cancelled"]
@@ -128,7 +131,7 @@ class Observation:
         report: Called with the outcome, plain or async. An exception that it raises is logged.
     """
 
-    __slots__ = ("_c", "_progress", "_report")
+    __slots__ = ("_c", "_is_sendable", "_progress", "_report")
 
     def __init__(
         self, c: Context[Any, Any], report: Callable[[Outcome], Awaitable[None] | None]
@@ -136,17 +139,24 @@ class Observation:
         self._c = c
         self._report = report
         self._progress: BodyProgress | None = None
+        self._is_sendable = True
         c.add_exit(self._end)
 
     def responded(self) -> None:
         """Notes the response, so that its bytes are counted."""
         c = self._c
         if c.finalized:
-            self._progress = c.res.track_body()
+            response = c.res
+            if response.body_used:
+                self._is_sendable = False
+            else:
+                self._progress = response.track_body()
 
     def _end(self, error: BaseException | None) -> Awaitable[None] | None:
         c = self._c
-        status = c.res.status if c.finalized else _status_without_response(error)
+        status = _status_without_response(error)
+        if c.finalized and self._is_sendable:
+            status = c.res.status
         progress = self._progress
         # PERF: nearly every request; the rest tells the others apart.
         if error is None and progress is not None and progress.is_complete and status == 200:
@@ -314,3 +324,36 @@ async def _any_of(functions: Iterable[Callable[..., Any]], c: Context[Any, Any])
         if result:
             return True
     return False
+
+
+def unless(
+    excludes: Callable[[Context[Any, Any]], bool | Awaitable[bool]] | None,
+    middleware: AsyncMiddleware,
+) -> AsyncMiddleware:
+    """Returns middleware that excluded requests pass by.
+
+    Args:
+        excludes: What `exclusion` returned.
+        middleware: The middleware for all other requests.
+
+    Returns:
+        `middleware` itself if no request is excluded; else one of the same name.
+    """
+    if excludes is None:
+        return middleware
+
+    async def later(excluded: Awaitable[bool], c: Context[Any, Any], next: Next) -> Response | None:
+        if await excluded:
+            await next()
+            return None
+        return await middleware(c, next)
+
+    # PERF: not async, so that it needs no coroutine of its own.
+    @wraps(middleware)
+    def including(c: Context[Any, Any], next: Next) -> Awaitable[Response | None]:
+        excluded = excludes(c)
+        if excluded is False:
+            return middleware(c, next)
+        return next() if excluded is True else later(excluded, c, next)
+
+    return including

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from kit.conninfo import forwarded_conn_info
 from kit.interface import AsyncMiddleware, Context, Next
 from kit.interface.calls import call
-from kit.interface.observing import Exclude, Observation, exclusion
+from kit.interface.observing import Exclude, Observation, exclusion, unless
 from kit.interface.options import OptionChecks
 
 from ._entries import Entry, Fields, Reader
@@ -77,10 +77,9 @@ def access_log(
     if fields is not None:
         check.function("fields", fields, "(c)")
     target = target_of_option(check, to, format)
-    excludes = exclusion(check, exclude)
     reader = Reader(query, forwarded_conn_info(trusted_hops) if trusted_hops else None)
 
-    async def logged(c: Context[Any, Any], next: Next) -> None:
+    async def access_log(c: Context[Any, Any], next: Next) -> None:
         entry = Entry(c, reader, target)
         observation = Observation(c, entry.write)
         await next()
@@ -89,17 +88,7 @@ def access_log(
         if fields is not None:
             await _add(fields, c, entry, target)
 
-    async def unless(excluded: Awaitable[bool], c: Context[Any, Any], next: Next) -> None:
-        await (next() if await excluded else logged(c, next))
-
-    # PERF: not async, so that a request that isn't logged needs no coroutine for it.
-    def access_log(c: Context[Any, Any], next: Next) -> Awaitable[None]:
-        excluded = excludes is not None and excludes(c)
-        if excluded is False:
-            return logged(c, next)
-        return next() if excluded is True else unless(excluded, c, next)
-
-    return access_log
+    return unless(exclusion(check, exclude), access_log)
 
 
 async def _add(fields: OwnFields, c: Context[Any, Any], entry: Entry, target: Target) -> None:

@@ -72,9 +72,7 @@ async def count(counting: Counting, find_exemplar: Callable[[Any], Any] | None) 
         # Now, since a streamed body is sent outside of the span of the request.
         counting.exemplar = await exemplar_of(find_exemplar, c)
     labelling = None
-    if c.finalized and c.res.body_used:
-        labelling = counting.end(500, 0)  # it can't be sent
-    elif c.finalized and (progress := c.res.track_body()).is_complete:
+    if c.finalized and not c.res.body_used and (progress := c.res.track_body()).is_complete:
         labelling = counting.end(c.res.status, 0 if c.req.method == "HEAD" else progress.size_bytes)
     else:
         Observation(c, counting.ended).responded()

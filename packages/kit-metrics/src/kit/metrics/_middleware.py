@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from prometheus_client import REGISTRY, CollectorRegistry, Histogram
 
 from kit.interface import AsyncMiddleware, Context, Next, Response
-from kit.interface.observing import Exclude, exclusion
+from kit.interface.observing import Exclude, exclusion, unless
 from kit.interface.options import OptionChecks
 from kit.route import endpoint
 
@@ -100,16 +100,8 @@ def metrics(
 
     places = instruments.places
 
-    async def metrics(c: Context[Any, Any], next: Next) -> Response | None:
-        req = c.req
-        method = req.method
-        if req.path == path and method in ("GET", "HEAD"):
-            return await answer(c)
-        if excludes is not None:
-            excluded = excludes(c)
-            if excluded is True or (excluded is not False and await excluded):
-                await next()
-                return None
+    async def measured(c: Context[Any, Any], next: Next) -> None:
+        method = c.req.method
         found = endpoint(c)
         route = UNMATCHED if found is None else found.path
         place = places.get((method, route)) or instruments.place(method, route)
@@ -124,13 +116,21 @@ def metrics(
                     # PERF: nearly every request.
                     size = 0 if method == "HEAD" else progress.size_bytes
                     place.end(c, response.status, perf_counter() - start, size)
-                    return None
+                    return
             await count(Counting(c, place, start, extra), find_exemplar)
         except BaseException:
             # An exit runs to its end, even though the request is cancelled.
             c.add_exit(Counting(c, place, start, extra).cancelled)
             raise
-        return None
+
+    measure = unless(excludes, measured)
+
+    # PERF: not async, so that it needs no coroutine of its own.
+    def metrics(c: Context[Any, Any], next: Next) -> Awaitable[Response | None]:
+        req = c.req
+        if req.path == path and req.method in ("GET", "HEAD"):
+            return answer(c)
+        return measure(c, next)
 
     return metrics
 

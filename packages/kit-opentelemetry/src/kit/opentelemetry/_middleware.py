@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any
 
 from opentelemetry.context import Context as TraceContext
@@ -19,6 +19,7 @@ from kit.interface.observing import (
     Observation,
     Outcome,
     exclusion,
+    unless,
 )
 from kit.interface.options import OptionChecks
 
@@ -109,7 +110,7 @@ def opentelemetry(
     providers = Providers(tracer_provider, meter_provider)
 
     # PERF: not async, so that a request that isn't recorded needs no coroutine for it.
-    def observed(c: Context[Any, Any], next: Next) -> Awaitable[None]:
+    def opentelemetry(c: Context[Any, Any], next: Next) -> Awaitable[None]:
         tracer, instruments = providers.find()
         if tracer is not None or instruments is not None:
             return _record(tracer, instruments, settings, trust_incoming, c, next)
@@ -117,27 +118,7 @@ def opentelemetry(
             return _propagate(trust_incoming, c, next)
         return next()
 
-    if excludes is None:
-        return _named(observed)
-
-    async def unless(excluded: Awaitable[bool], c: Context[Any, Any], next: Next) -> None:
-        await (next() if await excluded else observed(c, next))
-
-    def opentelemetry(c: Context[Any, Any], next: Next) -> Awaitable[None]:
-        excluded = excludes(c)
-        if excluded is True:
-            return next()
-        if excluded is False:
-            return observed(c, next)
-        return unless(excluded, c, next)
-
-    return opentelemetry
-
-
-def _named(middleware: Callable[..., Any]) -> AsyncMiddleware:
-    middleware.__name__ = "opentelemetry"
-    middleware.__qualname__ = "opentelemetry.<locals>.opentelemetry"
-    return middleware
+    return unless(excludes, opentelemetry)
 
 
 def _check_provider(check: OptionChecks, name: str, value: Any, kind: type) -> None:
