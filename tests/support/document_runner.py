@@ -57,6 +57,8 @@ _ENVIRONMENT = {
 _OF_THE_SERVER = re.compile(r"^(?:date|server|transfer-encoding): .*\n", re.MULTILINE)
 # What differs from run to run: times, and versions.
 _VARYING = re.compile(r"\b\d+(?:\.\d+)?(?= ?m?s\b)|(?<![\d.])\d+\.\d+\.\d+(?![\d.])")
+# What pytest adds to a duration from one minute on.
+_IN_HOURS = re.compile(r"(?<=\ds) \(\d+:\d\d:\d\d\)")
 
 
 class Reader:
@@ -285,7 +287,8 @@ def _without_variables(command: str) -> str:
 def _compare(place: str, shown: str, printed: str) -> None:
     """Compares what a document shows with what was printed."""
     shown, printed = (
-        _VARYING.sub("0", _OF_THE_SERVER.sub("", text.rstrip() + "\n")) for text in (shown, printed)
+        _VARYING.sub("0", _IN_HOURS.sub("", _OF_THE_SERVER.sub("", text.rstrip() + "\n")))
+        for text in (shown, printed)
     )
     shown = re.sub(r"[ \t]+$", "", shown, flags=re.MULTILINE)
     printed = re.sub(r"[ \t\r]+$", "", printed, flags=re.MULTILINE)
