@@ -233,11 +233,9 @@ def comparable(answer: Answer, request: WholeRequest) -> Any:
     # does whether the head of a broken one is.
     if b"endless" in request.path:
         return answer.status, answer.headers
-    # An echo is cut off by the bound of the body, sooner if the rest of it came at once.
+    # An echo of a body beyond its bound is cut off, or refused if all of it came at once.
     is_echo = request.path.startswith(b"/asgi") or request.path.endswith(b"both-ways")
-    if is_echo and len(request.body) > MOST_BYTES:
-        return answer.status, answer.headers
-    if b"broken" in request.path:
+    if b"broken" in request.path or (is_echo and len(request.body) > MOST_BYTES):
         return None
     # A multipart body that came whole is kept as it came, also if it is refused as a form; any
     # other is written anew for a reader of bytes. Of two bounds, the one met first is told.

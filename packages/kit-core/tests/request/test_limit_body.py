@@ -8,6 +8,8 @@ from typing import Any
 
 import anyio
 import pytest
+import trio
+import trio.testing
 from anyio.lowlevel import checkpoint
 
 from kit import Context, HTTPException, Kit, Next, Response
@@ -212,24 +214,85 @@ def test_the_exception_may_be_an_answer(run: Callable[..., Any]) -> None:
     assert run(Server(b"123456").serve, limited(handler)) == (413, b"answer")
 
 
+class LeavingServer(Server):
+    """Sends a body, and then, or within it, that the client has disconnected."""
+
+    def __init__(self, *chunks: bytes, leaves_at: int) -> None:
+        super().__init__(*chunks)
+        self.leaves_at = leaves_at
+        self.sends_on = False
+
+    async def receive(self) -> dict[str, Any]:
+        if self.received < self.leaves_at:
+            return await super().receive()
+        await checkpoint()
+        return {"type": "http.request" if self.sends_on else "http.disconnect", "body": b"more"}
+
+
+async def told_of_refused(c: Context) -> Response:
+    """Waits for the client of a refused body to disconnect."""
+    told: list[Any] = []
+
+    async def wait() -> None:
+        told.append(await c.req.raw.wait_for_disconnect())
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(wait)
+        for _ in range(10):
+            await checkpoint()
+        with pytest.raises(TooMuchError):
+            await c.req.bytes()
+    return c.json(told)
+
+
+@pytest.mark.parametrize("leaves_at", [2, 3])
+@pytest.mark.parametrize("chunks", [[b"123456", b"", b""], [b"123", b"456", b"789"]])
+def test_the_client_of_a_refused_body_disconnects(
+    run: Callable[..., Any], chunks: list[bytes], leaves_at: int
+) -> None:
+    server = LeavingServer(*chunks, leaves_at=leaves_at)
+    assert run(server.serve, limited(told_of_refused, (5, "five"))) == (200, b"[true]")
+
+
 @pytest.mark.parametrize("chunks", [[b"123456"], [b"123", b"456", b"789"]])
-def test_a_task_that_waits_for_the_client_to_leave_goes_on(
+def test_a_server_that_sends_on_after_a_refused_body(
     run: Callable[..., Any], chunks: list[bytes]
 ) -> None:
-    """It can tell nothing of a refused body's client, but neither fails nor loops."""
+    server = LeavingServer(*chunks, leaves_at=len(chunks))
+    server.sends_on = True
+    assert run(server.serve, limited(told_of_refused, (5, "five"))) == (200, b"[false]")
 
+
+async def watched(c: Context) -> Response:
+    assert await c.req.raw.wait_for_disconnect()
+    return c.text("left")
+
+
+def test_a_client_disconnects_whose_whole_large_body_nobody_reads(run: Callable[..., Any]) -> None:
+    server = LeavingServer(b"x" * 60_000, b"x" * 60_000, leaves_at=2)
+    assert run(server.serve, limited(watched)) == (200, b"left")
+
+
+def test_a_client_disconnects_within_a_large_body_that_nobody_reads() -> None:
+    """After some seconds: until then a reader might catch up, and the client is made to wait."""
+    server = LeavingServer(*[b"x" * 65536] * 10, leaves_at=5)
+    clock = trio.testing.MockClock(autojump_threshold=0)
+    assert trio.run(server.serve, limited(watched), clock=clock) == (200, b"left")
+    assert clock.current_time() == 5 + 10 + 20 + 40 + 80
+
+
+def test_a_reader_that_is_behind_gets_time(run: Callable[..., Any]) -> None:
     async def handler(c: Context) -> Response:
-        told: list[Any] = []
-
-        async def wait() -> None:
-            told.append(await c.req.raw.wait_for_disconnect())
-
         async with anyio.create_task_group() as group:
-            group.start_soon(wait)
-            for _ in range(10):
-                await checkpoint()
-            with pytest.raises(TooMuchError):
-                await c.req.bytes()
-        return c.json(told)
+            group.start_soon(c.req.raw.wait_for_disconnect)
+            sizes = []
+            async for chunk in c.req.raw.body:
+                sizes.append(len(chunk))
+                assert server.received <= len(sizes) + 2
+                for _ in range(10):
+                    await checkpoint()
+            group.cancel_scope.cancel()
+        return c.text(str(sum(sizes)))
 
-    assert run(Server(*chunks).serve, limited(handler, (5, "five"))) == (200, b"[false]")
+    server = Server(*[b"x" * 65536] * 10)
+    assert run(server.serve, limited(handler)) == (200, b"655360")

@@ -15,6 +15,9 @@ from kit.interface import ClientDisconnectedError
 See: TypeAlias = Callable[[bytes], object]
 
 _MOST_KEPT_BYTES = 64 * 1024
+# How long a task that waits for the client to disconnect leaves time to a reader that is behind, at
+# first. It then receives one message more, and waits twice as long before the next.
+_CATCH_UP_S = 5.0
 # Memory overhead of a chunk: it limits clients that send single bytes, too.
 _BYTES_PER_CHUNK = 64
 
@@ -46,6 +49,7 @@ class ReceivedBody(Struct, eq=False):
     _most: int | None = None  # the smallest of the limits
     _limits: tuple[tuple[int, Refuse], ...] = ()
     _refusal: Exception | None = None
+    _ended: bool = False  # of a refused body: whether its last message has come
     _closed: bool = False  # whether there is nothing more to read: the client is gone, or refused
 
     def limit(self, most: int, refuse: Refuse) -> None:
@@ -108,11 +112,11 @@ class ReceivedBody(Struct, eq=False):
             message = await self._receive()
             if message["type"] == "http.request" and not message.get("more_body", False):
                 body: bytes = message.get("body", b"")
+                self.complete = True
                 if self._most is not None and len(body) > self._most:
                     self._size = len(body)
                     self._refuse()
                     return None
-                self.complete = True
                 return body if body.__class__ is bytes else bytes(body)
             self._take_in(message)
         finally:
@@ -141,17 +145,18 @@ class ReceivedBody(Struct, eq=False):
 
         Returns:
             True once it has disconnected. False if the server sends other messages after the end of
-            the body: waiting on would only keep the server busy. False also if the body was
-            refused: the rest of it would have to be received first.
+            the body: waiting on would only keep the server busy.
         """
+        patience_s = _CATCH_UP_S
         while not self._gone:
-            if self._refusal is not None:
-                return False
-            if self._kept_bytes >= _MOST_KEPT_BYTES:
-                # The reader must catch up first; until then the server makes the client wait.
-                await self._change()
-                continue
-            was_complete = self.complete
+            if self._kept_bytes >= _MOST_KEPT_BYTES and not self.complete:
+                # The reader should catch up first; until then the server makes the client wait. But
+                # perhaps nobody will ever read, and the server reports a disconnect only to a task
+                # that receives.
+                if await self._changes_within(patience_s):
+                    continue
+                patience_s *= 2
+            was_complete = self.complete or self._ended
             if await self._receive_one() and was_complete and not self._gone:
                 return False
         return True
@@ -215,12 +220,15 @@ class ReceivedBody(Struct, eq=False):
                 self._refuse()
             else:
                 self._keep(len(self._kept), chunk)
+        elif self._refusal is not None:
+            self._ended = not message.get("more_body", False)
 
     def _refuse(self) -> None:
         """Refuses the body: drops what is kept of it, and has every reader fail from now on."""
         size = self._size
         self._refusal = next(refuse for most, refuse in self._limits if size > most)()
         self._closed = True
+        self._ended = self.complete
         self.complete = False
         self._kept.clear()
         self._kept_bytes = 0
@@ -228,6 +236,15 @@ class ReceivedBody(Struct, eq=False):
     def _keep(self, place: int, chunk: bytes) -> None:
         self._kept.insert(place, chunk)
         self._kept_bytes += len(chunk) + _BYTES_PER_CHUNK
+
+    async def _changes_within(self, seconds: float) -> bool:
+        """Waits for the other task as `_change()` does; returns False after some seconds."""
+        from anyio import move_on_after
+
+        with move_on_after(seconds):
+            await self._change()
+            return True
+        return False
 
     async def _change(self) -> None:
         """Waits until the other task has received or taken a message."""

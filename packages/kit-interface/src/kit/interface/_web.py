@@ -186,7 +186,7 @@ class Request(Protocol):
     async def wait_for_disconnect(self) -> bool:
         """Waits until the client has left; the body can be read meanwhile.
 
-        As long as much of a body is unread, the server may not see that the client leaves.
+        While much of a body is unread, it may take some seconds longer to notice.
 
         Returns:
             True once it has left. False, without waiting on, where that can't be known: the request
