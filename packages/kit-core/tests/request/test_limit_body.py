@@ -13,6 +13,7 @@ import trio.testing
 from anyio.lowlevel import checkpoint
 
 from kit import Context, HTTPException, Kit, Next, Response
+from kit.interface import ClientDisconnectedError
 
 
 class TooMuchError(Exception):
@@ -265,20 +266,47 @@ def test_a_server_that_sends_on_after_a_refused_body(
 
 async def watched(c: Context) -> Response:
     assert await c.req.raw.wait_for_disconnect()
+    try:
+        await c.req.bytes()
+    except Exception as error:
+        return c.text(str(error))
     return c.text("left")
 
 
-def test_a_client_disconnects_whose_whole_large_body_nobody_reads(run: Callable[..., Any]) -> None:
+def test_a_client_disconnects_whose_whole_large_body_is_unread(run: Callable[..., Any]) -> None:
     server = LeavingServer(b"x" * 60_000, b"x" * 60_000, leaves_at=2)
     assert run(server.serve, limited(watched)) == (200, b"left")
 
 
-def test_a_client_disconnects_within_a_large_body_that_nobody_reads() -> None:
-    """After some seconds: until then a reader might catch up, and the client is made to wait."""
-    server = LeavingServer(*[b"x" * 65536] * 10, leaves_at=5)
+def served_in_no_time(server: Server, handler: Any) -> tuple[Any, float]:
+    """Serves a request; returns the response, and how many seconds passed of a clock that jumps."""
     clock = trio.testing.MockClock(autojump_threshold=0)
-    assert trio.run(server.serve, limited(watched), clock=clock) == (200, b"left")
-    assert clock.current_time() == 5 + 10 + 20 + 40 + 80
+    return trio.run(server.serve, limited(handler), clock=clock), clock.current_time()
+
+
+def test_a_large_body_that_no_task_reads_is_dropped() -> None:
+    """After some seconds: until then a reader might begin, and the client is made to wait."""
+    server = LeavingServer(*[b"x" * 65536] * 10, leaves_at=5)
+    text = (
+        b"The body was dropped: 64 KiB or more of it had come, and no task had begun to read it "
+        b"5 seconds later, while the response was streamed. Begin to read it earlier"
+    )
+    assert served_in_no_time(server, watched) == ((200, text), 5)
+
+
+def test_a_client_disconnects_beside_a_reader_that_is_behind() -> None:
+    async def handler(c: Context) -> Response:
+        sizes = []
+        try:
+            async for chunk in c.req.raw.body or ():
+                sizes.append(len(chunk))
+                await c.req.raw.wait_for_disconnect()
+        except ClientDisconnectedError:
+            return c.json(sizes)
+        raise AssertionError("the body was complete")
+
+    server = LeavingServer(*[b"x"] * 2, *[b"x" * 65536] * 10, leaves_at=5)
+    assert served_in_no_time(server, handler) == ((200, b"[1,1,65536,65536,65536]"), 5 + 10 + 20)
 
 
 def test_a_reader_that_is_behind_gets_time(run: Callable[..., Any]) -> None:
