@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""How pages are rendered, and what all of them know."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from zlib import crc32
+
+from kit import Context, HTTPException, Response
+from kit.session import get_session
+from kit.templates import Templates, templates
+
+from .assets import ADDRESSES
+from .visitors import current_user
+
+WORDS_PER_MINUTE = 220
+
+
+def make_templates() -> Templates:
+    return templates(
+        Path(__file__).resolve().parent / "templates",
+        layout="layout.html",
+        context=common,
+        globals={"asset": ADDRESSES.__getitem__},
+        filters={
+            "day": day,
+            "initials": initials,
+            "minutes": minutes,
+            "paragraphs": paragraphs,
+            "segment": segment,
+            "tint": tint,
+        },
+        environment_options={"trim_blocks": True, "lstrip_blocks": True},
+        htmx=True,
+    )
+
+
+def day(when: datetime) -> str:
+    """Writes a date as `22 November 2026`."""
+    return f"{when.day} {when:%B %Y}"
+
+
+def initials(name: str) -> str:
+    """Returns up to two letters for a picture: `AL` for `Ada Lovelace`."""
+    words = re.findall(r"\w+", name.replace("_", " ")) or ["?"]
+    return "".join(word[0] for word in (words if len(words) == 1 else (words[0], words[-1]))).upper()
+
+
+def tint(name: str) -> int:
+    """Returns which of the six colours stands for a name."""
+    return crc32(name.encode()) % 6
+
+
+def minutes(text: str) -> int:
+    """Returns how long it takes to read a text."""
+    return max(1, round(len(text.split()) / WORDS_PER_MINUTE))
+
+
+def paragraphs(text: str) -> list[str]:
+    return [each.strip("\n") for each in re.split(r"\n\s*\n", text) if each.strip()]
+
+
+def segment(text: str) -> str:
+    """Encodes a text as one segment of a path."""
+    return quote(text, safe="")
+
+
+def is_part(c: Context) -> bool:
+    """Returns whether htmx asks for a part of a page, and not for a whole one for its history."""
+    header = c.req.header
+    return header("HX-Request") == "true" and header("HX-History-Restore-Request") != "true"
+
+
+def here(c: Context) -> str:
+    """Returns the address of the page, without the host."""
+    query = c.req.url.partition("?")[2]
+    return f"{c.req.path}?{query}" if query else c.req.path
+
+
+async def common(c: Context) -> dict[str, Any]:
+    """What every page knows."""
+    values: dict[str, Any] = {"user": None, "flashes": [], "is_part": is_part(c), "here": here(c)}
+    error = c.error
+    if error is not None and not (isinstance(error, HTTPException) and error.status < 500):
+        # What failed may be what is asked below: the page about it does without.
+        return values
+    session = await get_session(c)
+    return {**values, "user": await current_user(c), "flashes": session.flashes()}
+
+
+async def render(
+    c: Context, name: str, /, *, block: str | None = None, status: int = 200, **values: Any
+) -> Response:
+    """Renders a page; or, if htmx asks, only the block of it that is named."""
+    c.status(status)
+    # Pages differ by visitor, and change any time. To ask whether one did is cheap: a 304.
+    c.header("Cache-Control", "private, no-cache")
+    response: Response = await c.render(name, block=block if is_part(c) else None, **values)
+    return response
+
+
+def to(c: Context, path: str) -> Response:
+    """Sends the browser to another page of this site, with and without htmx."""
+    if is_part(c):
+        # A redirect would be followed by htmx, and the page be put into a part of this one.
+        return c.body(None, 204, {"HX-Redirect": path})
+    return c.redirect(path, 303)
