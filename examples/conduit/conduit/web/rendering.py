@@ -10,14 +10,30 @@ from typing import Any
 from urllib.parse import quote
 from zlib import crc32
 
+from conduit import tables
+from conduit.web.assets import ADDRESSES
+from conduit.web.forms import MIN_PASSWORD
+from conduit.web.requests import is_part, page_address
+from conduit.web.visitors import current_user
 from kit import Context, HTTPException, Response
 from kit.session import get_session
 from kit.templates import Templates, templates
 
-from .assets import ADDRESSES
-from .visitors import current_user
 
 WORDS_PER_MINUTE = 220
+# How long the texts in forms may be.
+LIMITS = {
+    "bio": tables.MAX_BIO,
+    "body": tables.MAX_BODY,
+    "comment": tables.MAX_COMMENT,
+    "description": tables.MAX_DESCRIPTION,
+    "email": tables.MAX_EMAIL,
+    "image": tables.MAX_IMAGE,
+    "min_password": MIN_PASSWORD,
+    "password": tables.MAX_PASSWORD,
+    "title": tables.MAX_TITLE,
+    "username": tables.MAX_USERNAME,
+}
 
 
 def make_templates() -> Templates:
@@ -25,7 +41,7 @@ def make_templates() -> Templates:
         Path(__file__).resolve().parent / "templates",
         layout="layout.html",
         context=common,
-        globals={"asset": ADDRESSES.__getitem__},
+        globals={"asset": ADDRESSES.__getitem__, "limits": LIMITS},
         filters={
             "day": day,
             "initials": initials,
@@ -39,8 +55,9 @@ def make_templates() -> Templates:
     )
 
 
-def day(when: datetime) -> str:
+def day(timestamp: str) -> str:
     """Writes a date as `22 November 2026`."""
+    when = datetime.fromisoformat(timestamp)
     return f"{when.day} {when:%B %Y}"
 
 
@@ -69,21 +86,9 @@ def segment(text: str) -> str:
     return quote(text, safe="")
 
 
-def is_part(c: Context) -> bool:
-    """Returns whether htmx asks for a part of a page, and not for a whole one for its history."""
-    header = c.req.header
-    return header("HX-Request") == "true" and header("HX-History-Restore-Request") != "true"
-
-
-def here(c: Context) -> str:
-    """Returns the address of the page, without the host."""
-    query = c.req.url.partition("?")[2]
-    return f"{c.req.path}?{query}" if query else c.req.path
-
-
 async def common(c: Context) -> dict[str, Any]:
     """What every page knows."""
-    values: dict[str, Any] = {"user": None, "flashes": [], "is_part": is_part(c), "here": here(c)}
+    values: dict[str, Any] = {"user": None, "flashes": [], "is_part": is_part(c), "here": page_address(c)}
     error = c.error
     if error is not None and not (isinstance(error, HTTPException) and error.status < 500):
         # What failed may be what is asked below: the page about it does without.
@@ -101,11 +106,3 @@ async def render(
     c.header("Cache-Control", "private, no-cache")
     response: Response = await c.render(name, block=block if is_part(c) else None, **values)
     return response
-
-
-def to(c: Context, path: str) -> Response:
-    """Sends the browser to another page of this site, with and without htmx."""
-    if is_part(c):
-        # A redirect would be followed by htmx, and the page be put into a part of this one.
-        return c.body(None, 204, {"HX-Redirect": path})
-    return c.redirect(path, 303)
