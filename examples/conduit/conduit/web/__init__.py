@@ -9,21 +9,29 @@ from conduit.web.accounts import make_accounts
 from conduit.web.articles import articles
 from conduit.web.assets import assets
 from conduit.web.editor import editor
-from conduit.web.errors import error_page, handle_errors
+from conduit.web.errors import handle_errors, not_found, refused
 from conduit.web.feeds import feeds
 from conduit.web.rendering import make_templates
 from conduit.web.visitors import sessions
-from kit import Kit
+from kit import HTTPException, Kit
 from kit.combine import except_
 from kit.compress import compress
 from kit.csrf import csrf
 from kit.etag import etag
 from kit.secure_headers import secure_headers
 
-__all__ = ("error_page", "site")
+__all__ = ("add_site",)
 
 
-def site(settings: Settings) -> Kit:
+def add_site(app: Kit, settings: Settings) -> None:
+    """Adds the pages to an app, after all that isn't one."""
+    app.route("/", make_site(settings))
+    # Addresses and methods that nothing has. Below /api they have handlers of their own.
+    app.not_found(not_found)
+    app.on_error(HTTPException, refused)
+
+
+def make_site(settings: Settings) -> Kit:
     """The pages, and the middleware around them, which runs in this order."""
     site = Kit()
     site.use(

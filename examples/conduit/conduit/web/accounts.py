@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from conduit.database import Database, Session
+from conduit.database import Session
 from conduit.errors import violated_constraint
 from conduit.passwords import hash_password, is_outdated, is_right
 from conduit.queries import users
@@ -27,9 +26,8 @@ from conduit.web.visitors import Me, for_users, log_in
 from kit import Context, Kit, Response
 from kit.rate_limit import RateLimitState, rate_limit
 from kit.session import get_session
-from kit.typed import Env, typed
+from kit.typed import typed
 
-Db = Annotated[Database, Env("database")]
 TAKEN = {
     "uq_users_email": ("email", "There is an account with this address already."),
     "uq_users_username_key": ("username", "Somebody else has this name."),
@@ -72,25 +70,23 @@ async def show_login(c: Context) -> Response:
 
 
 @typed
-async def handle_login(c: Context, database: Db, db: Session) -> Response:
+async def handle_login(c: Context, db: Session) -> Response:
     form = await read_form(c)
     check_login(form)
-    user = None if form.errors else await user_with_password(database, form)
+    user = None if form.errors else await user_with_password(db, form)
     if user is None:
         # Doesn't tell which of the two was wrong.
         form.refuse("password", "Email or password is wrong.")
         return await render(c, "login.html", form=form, status=422)
     if is_outdated(user.password):
         user.password = await hash_password(form["password"])
-        user = await db.merge(user)
     return await begin(c, user, form, f"Welcome back, {user.username}")
 
 
-async def user_with_password(database: Database, form: Form) -> User | None:
-    # A transaction of its own, which is over before the password is checked: that takes long, and
-    # that of a POST keeps others from writing to SQLite.
-    async with database.transaction(writes=False) as db:
-        user = await users.user_by_email(db, form["email"])
+async def user_with_password(db: AsyncSession, form: Form) -> User | None:
+    user = await users.user_by_email(db, form["email"])
+    # No connection, and no lock, is held for as long as hashing takes.
+    await db.commit()
     right = await is_right(form["password"], user.password if user else None)
     return user if right else None
 
@@ -152,6 +148,7 @@ async def change_settings(c: Context, db: Session, me: Me) -> Response:
     form = await read_form(c)
     check_account(form)
     check_profile(form)
+    await db.commit()  # holds nothing meanwhile, as above
     await check_current_password(form, me)
     if not form.errors:
         hashed = await hash_password(form["password"]) if form["password"] else me.password

@@ -3,25 +3,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from conduit.database import Session
+from conduit.parameters import CommentId, Slug, found
 from conduit.queries import articles as queries
 from conduit.queries import comments
-from conduit.tables import MAX_ID, MAX_SLUG, Article
 from conduit.web.forms import Form, check_comment, local, read_form
 from conduit.web.rendering import render
 from conduit.web.requests import article_address, is_part, to
 from conduit.web.visitors import Me, current_user, for_users
 from kit import Context, HTTPException, Kit, Response
 from kit.session import get_session
-from kit.typed import Path, typed
-
-# PostgreSQL has no null characters.
-Slug = Annotated[str, Path(max_length=MAX_SLUG, pattern=r"^[^\x00]*$")]
-CommentId = Annotated[int, Path(ge=1, le=MAX_ID)]
+from kit.typed import typed
 
 articles = Kit()
 
@@ -37,7 +33,7 @@ async def show_article(c: Context, db: Session, slug: Slug) -> Response:
 async def set_favorite(c: Context, db: Session, me: Me, slug: Slug) -> Response:
     """Which of the two is meant is in the form: to send it twice changes nothing."""
     form = await read_form(c)
-    article = await existing(db, slug)
+    article = found(await queries.article_by_slug(db, slug), "article")
     await (queries.favorite if form["favorite"] == "yes" else queries.unfavorite)(db, me, article)
     if not is_part(c):
         return to(c, local(form["next"]))
@@ -53,16 +49,16 @@ async def add_comment(c: Context, db: Session, me: Me, slug: Slug) -> Response:
     check_comment(form)
     if form.errors:
         return await render_article(c, db, slug, form=form, status=422)
-    await comments.add_comment(db, await existing(db, slug), me, form["body"])
+    article = found(await queries.article_by_slug(db, slug), "article")
+    await comments.add_comment(db, article, me, form["body"])
     return await to_comments(c, db, slug, "Your comment is posted")
 
 
 @articles.post("/articles/:slug/comments/:id/delete", use=for_users)
 @typed
 async def delete_comment(c: Context, db: Session, me: Me, slug: Slug, id: CommentId) -> Response:
-    comment = await comments.comment_by_id(db, await existing(db, slug), id)
-    if comment is None:
-        raise HTTPException(404)
+    article = found(await queries.article_by_slug(db, slug), "article")
+    comment = found(await comments.comment_by_id(db, article, id), "comment")
     if comment.author_id != me.id:
         raise HTTPException(403)
     await db.delete(comment)
@@ -82,23 +78,14 @@ async def render_article(
 ) -> Response:
     """Renders the page of an article; for htmx only the comments."""
     reader = await current_user(c)
-    article = await queries.find_article(db, slug, reader)
-    if article is None:
-        raise HTTPException(404)
+    article = found(await queries.article_by_slug(db, slug), "article")
     return await render(
         c,
         "article.html",
         block="comments",
-        article=article,
-        comments=await comments.find_comments(db, await existing(db, slug), reader),
+        article=await queries.find_article(db, slug, reader),
+        comments=await comments.find_comments(db, article, reader),
         form=form or Form(),
         here=article_address(slug),
         **options,
     )
-
-
-async def existing(db: AsyncSession, slug: str) -> Article:
-    article = await queries.article_by_slug(db, slug)
-    if article is None:
-        raise HTTPException(404)
-    return article

@@ -29,6 +29,4 @@ ADDRESSES = {name: _address(name) for name in FILES}
 
 assets = Kit()
 for name, file in FILES.items():
-    assets.get(
-        ADDRESSES[name], serve_static(file.parent, path=file.name, cache_control=IMMUTABLE)
-    )
+    assets.get(ADDRESSES[name], serve_static(file.parent, path=file.name, cache_control=IMMUTABLE))

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy.ext.asyncio import AsyncSession
-
+from conduit.articles import own_article
 from conduit.database import Session
+from conduit.parameters import Slug
 from conduit.queries import articles
 from conduit.schemas import NewArticle
-from conduit.tables import Article, User, now
-from conduit.web.articles import Slug
+from conduit.tables import now
 from conduit.web.forms import Form, check_article, read_form, tag_names
 from conduit.web.rendering import render
 from conduit.web.requests import article_address
 from conduit.web.visitors import Me, for_users
-from kit import Context, HTTPException, Kit, Response
+from kit import Context, Kit, Response
 from kit.session import get_session
 from kit.typed import typed
 
@@ -42,7 +41,7 @@ async def publish(c: Context, db: Session, me: Me) -> Response:
 @editor.get("/editor/:slug")
 @typed
 async def edit(c: Context, db: Session, me: Me, slug: Slug) -> Response:
-    article = await own_article(db, me, slug)
+    article = await own_article(db, slug, me)
     known = {name: getattr(article, name) for name in ("title", "description", "body")}
     return await render(c, "editor.html", article=article, form=Form(known))
 
@@ -50,13 +49,14 @@ async def edit(c: Context, db: Session, me: Me, slug: Slug) -> Response:
 @editor.post("/editor/:slug")
 @typed
 async def save(c: Context, db: Session, me: Me, slug: Slug) -> Response:
-    article = await own_article(db, me, slug)
+    article = await own_article(db, slug, me)
     form = await read_form(c)
     check_article(form)
     if form.errors:
         return await render(c, "editor.html", article=article, form=form, status=422)
     article.description, article.body = form["description"], form["body"]
     article.updated_at = now()
+    await db.flush()
     if form["title"] != article.title:
         await articles.retitle(db, article, form["title"])
     return await to_article(c, article.slug, "Your changes are saved")
@@ -65,18 +65,9 @@ async def save(c: Context, db: Session, me: Me, slug: Slug) -> Response:
 @editor.post("/articles/:slug/delete", use=for_users)
 @typed
 async def delete(c: Context, db: Session, me: Me, slug: Slug) -> Response:
-    await db.delete(await own_article(db, me, slug))
+    await db.delete(await own_article(db, slug, me))
     (await get_session(c)).flash("Your article is deleted")
     return c.redirect("/", 303)
-
-
-async def own_article(db: AsyncSession, me: User, slug: str) -> Article:
-    article = await articles.article_by_slug(db, slug)
-    if article is None:
-        raise HTTPException(404)
-    if article.author_id != me.id:
-        raise HTTPException(403)
-    return article
 
 
 async def to_article(c: Context, slug: str, message: str) -> Response:

@@ -17,7 +17,7 @@ MESSAGES = {
     400: "The request could not be understood.",
     403: "You can change what you have written yourself, and only from this site.",
     404: "There is no such page. It may have moved, or the link has a typing error.",
-    405: "This page can’t be used in that way.",
+    405: "This page can't be used in that way.",
     413: "That is more than this site takes at once.",
     429: "Too many attempts. Wait for a moment, and try again.",
     503: "The site is busy. Try again in a moment.",
@@ -30,6 +30,10 @@ async def error_page(c: Context, status: int) -> Response:
     return await render(
         c, "error.html", block="error", status=status, code=status, title=title, message=message
     )
+
+
+async def not_found(c: Context) -> Response:
+    return await error_page(c, 404)
 
 
 async def invalid(error: RequestValidationError, c: Context) -> Response:

@@ -10,23 +10,21 @@ from urllib.parse import urlencode
 from sqlalchemy import ColumnElement
 
 from conduit.database import Session
+from conduit.parameters import TagFilter, Username, found
 from conduit.queries import articles, users
 from conduit.schemas import ArticleSummary
-from conduit.tables import MAX_TAG, User
+from conduit.tables import User
 from conduit.web.forms import local, read_form
 from conduit.web.rendering import render
 from conduit.web.requests import is_part, to
 from conduit.web.visitors import Me, current_user, for_users
 from kit import Context, HTTPException, Kit, Response
-from kit.typed import Path, Query, typed
+from kit.typed import Query, typed
 
 PAGE_SIZE = 10
 POPULAR_TAGS = 20
 
 Page = Annotated[int, Query(ge=1, le=1_000_000)]
-# PostgreSQL has no null characters.
-TagQuery = Annotated[str | None, Query("tag", max_length=MAX_TAG, pattern=r"^[^\x00]*$")]
-Username = Annotated[str, Path(pattern=r"^[\w.-]*$")]
 
 feeds = Kit()
 
@@ -55,13 +53,13 @@ async def listed(
     db: Session, reader: User | None, path: str, page: int, *conditions: ColumnElement[bool]
 ) -> Listed:
     """Reads one page of the articles that fulfil all conditions."""
-    found = await articles.find_articles(
+    shown = await articles.find_articles(
         db, reader, conditions, limit=PAGE_SIZE, offset=(page - 1) * PAGE_SIZE
     )
-    last = max(1, -(-found.articles_count // PAGE_SIZE))
+    last = max(1, -(-shown.articles_count // PAGE_SIZE))
     if page > last:
         raise HTTPException(404)
-    return Listed(found.articles, page, last, path)
+    return Listed(shown.articles, page, last, path)
 
 
 @feeds.get("/")
@@ -70,7 +68,7 @@ async def home(
     c: Context,
     db: Session,
     feed: Literal["all", "following"] = "all",
-    tag: TagQuery = None,
+    tag: TagFilter = None,
     page: Page = 1,
 ) -> Response:
     reader = await current_user(c)
@@ -105,9 +103,7 @@ async def render_profile(
     c: Context, db: Session, username: str, page: int, *, shows_favorites: bool = False
 ) -> Response:
     reader = await current_user(c)
-    profile = await users.find_profile(db, username, reader)
-    if profile is None:
-        raise HTTPException(404)
+    profile = found(await users.find_profile(db, username, reader), "profile")
     path = f"/profiles/{profile.username}"
     condition = articles.is_by(profile.username)
     if shows_favorites:
@@ -126,9 +122,7 @@ async def render_profile(
 async def set_follow(c: Context, db: Session, me: Me, username: Username) -> Response:
     """Follows or unfollows: which of the two is in the form, so twice is the same as once."""
     form = await read_form(c)
-    user = await users.user_by_name(db, username)
-    if user is None:
-        raise HTTPException(404)
+    user = found(await users.user_by_name(db, username), "profile")
     if user.id != me.id:
         await (users.follow if form["follow"] == "yes" else users.unfollow)(db, me, user)
     if not is_part(c):

@@ -19,7 +19,6 @@ from kit import Context, HTTPException, Response
 from kit.session import get_session
 from kit.templates import Templates, templates
 
-
 WORDS_PER_MINUTE = 220
 # How long the texts in forms may be.
 LIMITS = {
@@ -63,8 +62,9 @@ def day(timestamp: str) -> str:
 
 def initials(name: str) -> str:
     """Returns up to two letters for a picture: `AL` for `Ada Lovelace`."""
-    words = re.findall(r"\w+", name.replace("_", " ")) or ["?"]
-    return "".join(word[0] for word in (words if len(words) == 1 else (words[0], words[-1]))).upper()
+    words = re.findall(r"[^\W_]+", name) or ["?"]
+    shown = words if len(words) == 1 else (words[0], words[-1])
+    return "".join(word[0] for word in shown).upper()
 
 
 def tint(name: str) -> int:
@@ -88,13 +88,13 @@ def segment(text: str) -> str:
 
 async def common(c: Context) -> dict[str, Any]:
     """What every page knows."""
-    values: dict[str, Any] = {"user": None, "flashes": [], "is_part": is_part(c), "here": page_address(c)}
+    known = {"is_part": is_part(c), "here": page_address(c)}
     error = c.error
     if error is not None and not (isinstance(error, HTTPException) and error.status < 500):
         # What failed may be what is asked below: the page about it does without.
-        return values
+        return {**known, "user": None, "flashes": []}
     session = await get_session(c)
-    return {**values, "user": await current_user(c), "flashes": session.flashes()}
+    return {**known, "user": await current_user(c), "flashes": session.flashes()}
 
 
 async def render(

@@ -27,7 +27,7 @@ Me = Annotated[User, Var("user")]
 
 
 def sessions(settings: Settings) -> AsyncMiddleware:
-    """The middleware of sessions. They are in the cookie, so any number of machines can read them."""
+    """The middleware of sessions. They are in the cookie: all machines can read them."""
     # A key of its own: a token of the API is never taken for a session, nor the other way round.
     secret = hmac.digest(settings.secret.encode(), b"sessions of the front end", "sha256").hex()
     # Browsers drop a `Secure` cookie on plain HTTP, some of them also on this machine.
