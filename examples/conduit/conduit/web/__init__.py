@@ -63,10 +63,11 @@ def make_site(settings: Settings) -> Kit:
     site.use(compress())
     # Within compress(), so that it digests the page and not one of its encodings.
     site.use(etag())
+    # Around what refuses requests, as the page about that greets the user. One that asks nothing
+    # of the database begins no transaction.
+    site.use(in_transaction)
     # The API takes no cookies, so nobody can forge its requests.
     site.use(except_("/api/*", csrf()))
-    # A request that asks nothing of the database begins no transaction.
-    site.use(in_transaction)
     handle_errors(site)
     for each in (assets, make_accounts(settings), editor, articles, feeds):
         site.route("/", each)
