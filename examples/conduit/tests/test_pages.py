@@ -407,6 +407,33 @@ def test_pages_that_do_not_exist(visitor: Visitor, path: str, options: dict[str,
     assert "404 Not Found There is no such page." in text(page)
 
 
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (RuntimeError("a fault"), 500, "Something went wrong on our side."),
+        (OSError("no database"), 503, "The site is busy. Try again in a moment."),
+    ],
+)
+def test_faults_have_pages(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, message: str
+) -> None:
+    async def fail(*args: object) -> None:
+        raise error
+
+    visitor.register(f"tess{status}")
+    monkeypatch.setattr("conduit.queries.articles.popular_tags", fail)
+    page = visitor.get("/")
+    assert page.status == status
+    assert message in text(page)
+    assert str(error) not in page.text()
+    assert page.headers["content-security-policy"]
+
+
+def test_method_that_a_page_does_not_have(client: Any) -> None:
+    response = asyncio.run(client.app.request("/login", method="DELETE", headers=ORIGIN))
+    assert (response.status, response.headers["allow"]) == (405, "GET, HEAD, OPTIONS, POST")
+
+
 def test_initials() -> None:
     names = ["ann", "Ada.Lovelace", "grace_brewster_hopper", "..."]
     assert [initials(name) for name in names] == ["A", "AL", "GH", "?"]

@@ -6,8 +6,7 @@ from __future__ import annotations
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from conduit.database import Session
-from conduit.errors import violated_constraint
+from conduit.database import Session, violated_constraint
 from conduit.passwords import hash_password, is_outdated, is_right
 from conduit.queries import users
 from conduit.settings import Settings

@@ -37,7 +37,7 @@ async def set_favorite(c: Context, db: Session, me: Me, slug: Slug) -> Response:
     await (queries.favorite if form["favorite"] == "yes" else queries.unfavorite)(db, me, article)
     if not is_part(c):
         return to(c, local(form["next"]))
-    shown = await queries.find_article(db, slug, me)
+    shown = found(await queries.find_article(db, slug, me), "article")
     return await render(c, "favorite.html", article=shown, here=local(form["next"]))
 
 
@@ -63,18 +63,27 @@ async def delete_comment(c: Context, db: Session, me: Me, slug: Slug, id: Commen
         raise HTTPException(403)
     await db.delete(comment)
     await db.flush()
-    return await to_comments(c, db, slug, "Your comment is deleted")
+    # The button that had the focus is gone.
+    return await to_comments(c, db, slug, "Your comment is deleted", moves_focus=True)
 
 
-async def to_comments(c: Context, db: AsyncSession, slug: str, message: str) -> Response:
+async def to_comments(
+    c: Context, db: AsyncSession, slug: str, message: str, *, moves_focus: bool = False
+) -> Response:
     (await get_session(c)).flash(message)
     if is_part(c):
-        return await render_article(c, db, slug)
+        return await render_article(c, db, slug, moves_focus=moves_focus)
     return to(c, f"{article_address(slug)}#comments")
 
 
 async def render_article(
-    c: Context, db: AsyncSession, slug: str, *, form: Form | None = None, **options: Any
+    c: Context,
+    db: AsyncSession,
+    slug: str,
+    *,
+    form: Form | None = None,
+    moves_focus: bool = False,
+    **options: Any,
 ) -> Response:
     """Renders the page of an article; for htmx only the comments."""
     reader = await current_user(c)
@@ -86,6 +95,7 @@ async def render_article(
         article=await queries.find_article(db, slug, reader),
         comments=await comments.find_comments(db, article, reader),
         form=form or Form(),
+        moves_focus=moves_focus,
         here=article_address(slug),
         **options,
     )

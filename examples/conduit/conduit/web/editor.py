@@ -34,8 +34,8 @@ async def publish(c: Context, db: Session, me: Me) -> Response:
     if form.errors:
         return await render(c, "editor.html", article=None, form=form, status=422)
     new = NewArticle(form["title"], form["description"], form["body"], tag_names(form))
-    slug = await articles.add_article(db, me, new)
-    return await to_article(c, slug, "Your article is published")
+    article = await articles.add_article(db, me, new)
+    return await to_article(c, article.slug, "Your article is published")
 
 
 @editor.get("/editor/:slug")
@@ -56,9 +56,8 @@ async def save(c: Context, db: Session, me: Me, slug: Slug) -> Response:
         return await render(c, "editor.html", article=article, form=form, status=422)
     article.description, article.body = form["description"], form["body"]
     article.updated_at = now()
-    await db.flush()
     if form["title"] != article.title:
-        await articles.retitle(db, article, form["title"])
+        await articles.set_title(db, article, form["title"])
     return await to_article(c, article.slug, "Your changes are saved")
 
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 import logging
 from http import HTTPStatus
 
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.exc import IntegrityError
 
+from conduit.database import is_unavailable, violated_constraint
 from conduit.web.rendering import render
 from kit import Context, Headers, HTTPException, Kit, Response
 from kit.validator import RequestValidationError
@@ -48,14 +49,20 @@ async def refused(error: HTTPException, c: Context) -> Response:
     return await error_page(c, error.status)
 
 
-async def busy(error: PoolTimeoutError, c: Context) -> Response:
-    logger.warning("%s %s: %s", c.req.method, c.req.path, error)
-    c.header("Retry-After", "1")
-    return await error_page(c, 503)
+async def conflicting(error: IntegrityError, c: Context) -> Response:
+    """A constraint of the database has refused what was written."""
+    if violated_constraint(error).startswith("fk_"):
+        # What this belongs to has just been deleted.
+        return await error_page(c, 404)
+    return await fault(error, c)
 
 
 async def fault(error: Exception, c: Context) -> Response:
-    logger.error("[%s] %s %s", c.get("request_id"), c.req.method, c.req.path, exc_info=error)
+    if is_unavailable(error):
+        logger.warning("%s %s: %s", c.req.method, c.req.path, error)
+        c.header("Retry-After", "1")
+        return await error_page(c, 503)
+    logger.error("%s %s", c.req.method, c.req.path, exc_info=error)
     return await error_page(c, 500)
 
 
@@ -63,5 +70,5 @@ def handle_errors(site: Kit) -> None:
     """Registers the pages about what goes wrong on other pages."""
     site.on_error(RequestValidationError, invalid)
     site.on_error(HTTPException, refused)
-    site.on_error(PoolTimeoutError, busy)
+    site.on_error(IntegrityError, conflicting)
     site.on_error(Exception, fault)
