@@ -20,6 +20,7 @@ from conduit.settings import Settings
 from conduit.tags import tags
 from conduit.tokens import Tokens
 from conduit.users import account, users
+from conduit.web import add_site
 from kit import Kit, Limits
 from kit.cors import cors
 from kit.health import health
@@ -74,4 +75,5 @@ def create_app(settings: Settings) -> Kit:
     api.route("/articles/:slug/comments", comments)
     api.route("/articles", articles)
     api.route("/tags", tags)
+    add_site(app, settings)
     return app
