@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Executable, event, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.pool import PoolResetState
 
 from conduit.settings import Settings
 from kit import Context, Next
@@ -35,6 +36,7 @@ class Database:
         if self.engine.dialect.name == "sqlite":
             event.listen(self.engine.sync_engine, "connect", _set_up_sqlite)
             event.listen(self.engine.sync_engine, "begin", _begin_sqlite)
+            event.listen(self.engine.sync_engine, "reset", _reset_sqlite)
         writing = self.engine.execution_options(sqlite_begin="IMMEDIATE")
         self._reading = async_sessionmaker(self.engine, expire_on_commit=False)
         self._writing = async_sessionmaker(writing, expire_on_commit=False)
@@ -76,6 +78,13 @@ def _set_up_sqlite(connection: Any, record: object) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     mode = connection.get_execution_options().get("sqlite_begin", "DEFERRED")
     connection.exec_driver_sql(f"BEGIN {mode}")
+
+
+def _reset_sqlite(connection: Any, record: object, state: PoolResetState) -> None:
+    # After a commit that failed SQLite is still in the transaction, and would keep all others from
+    # writing.
+    if state.asyncio_safe and connection.driver_connection.in_transaction:
+        connection.rollback()
 
 
 def _for_request(c: Context) -> Any:
