@@ -429,9 +429,17 @@ def test_faults_have_pages(
     assert page.headers["content-security-policy"]
 
 
-def test_method_that_a_page_does_not_have(client: Any) -> None:
-    response = asyncio.run(client.app.request("/login", method="DELETE", headers=ORIGIN))
-    assert (response.status, response.headers["allow"]) == (405, "GET, HEAD, OPTIONS, POST")
+async def test_what_no_page_has(settings: Settings) -> None:
+    app = create_app(settings)
+    async with app.running():
+        wrong = await app.request("/login", method="DELETE", headers=ORIGIN)
+        missing = await app.request("/nowhere")
+        api = await app.request("/api/nowhere", method="POST")
+    assert (wrong.status, wrong.headers["allow"]) == (405, "GET, HEAD, OPTIONS, POST")
+    assert missing.status == 404
+    for response in (wrong, missing):
+        assert (await response.text()).startswith("<!doctype html>")
+    assert (api.status, api.headers["content-type"]) == (404, "application/json")
 
 
 def test_initials() -> None:

@@ -9,7 +9,7 @@ from conduit.web.accounts import make_accounts
 from conduit.web.articles import articles
 from conduit.web.assets import assets
 from conduit.web.editor import editor
-from conduit.web.errors import handle_errors, not_found, refused
+from conduit.web.errors import handle_errors, not_found_anywhere, refused_anywhere
 from conduit.web.feeds import feeds
 from conduit.web.rendering import make_templates
 from conduit.web.visitors import sessions
@@ -26,9 +26,9 @@ __all__ = ("add_site",)
 def add_site(app: Kit, settings: Settings) -> None:
     """Adds the pages to an app, after all that isn't one."""
     app.route("/", make_site(settings))
-    # Addresses and methods that nothing has. Below /api they have handlers of their own.
-    app.not_found(not_found)
-    app.on_error(HTTPException, refused)
+    # Errors of no route, such as an address or a method that nothing has.
+    app.not_found(not_found_anywhere)
+    app.on_error(HTTPException, refused_anywhere)
 
 
 def make_site(settings: Settings) -> Kit:

@@ -20,18 +20,21 @@ from kit.interface.metadata import attach
 from kit.session import get_session, session
 from kit.typed import Var
 
-THIRTY_DAYS = 30 * 24 * 60 * 60
-
 # The user, in handlers behind `for_users`.
 Me = Annotated[User, Var("user")]
 
 
 def sessions(settings: Settings) -> AsyncMiddleware:
-    """The middleware of sessions. They are in the cookie: all machines can read them."""
+    """The middleware of sessions.
+
+    They are in the cookie, so that all machines can read them, and none has to keep them. The
+    price: a logout takes the cookie from this browser alone. A copy of it is worth something until
+    it expires, or until the password changes, as is a token of the API.
+    """
     # A key of its own: a token of the API is never taken for a session, nor the other way round.
     secret = hmac.digest(settings.secret.encode(), b"sessions of the front end", "sha256").hex()
     # Browsers drop a `Secure` cookie on plain HTTP, some of them also on this machine.
-    return session(secret, max_age=THIRTY_DAYS, secure=settings.is_production)
+    return session(secret, max_age=settings.token_lifetime_s, secure=settings.is_production)
 
 
 async def current_user(c: Context) -> User | None:
