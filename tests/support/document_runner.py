@@ -149,7 +149,7 @@ class Reader:
         self._save(block)
         if self._project is not None:
             return
-        if re.fullmatch(r"test_\w+\.py", name):
+        if re.fullmatch(r"(?:\w+/)?test_\w+\.py", name):
             self._tests_wait = True
             return
         if name in self._run_by_commands:
