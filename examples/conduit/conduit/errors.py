@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Errors: whatever goes wrong below /api is `{"errors": {"body": ["..."]}}`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from http import HTTPStatus
+
+from sqlalchemy.exc import IntegrityError
+
+from conduit.database import is_unavailable, violated_constraint
+from conduit.schemas import ErrorResponse, Messages
+from kit import Context, Headers, HTTPException, Kit, Response
+from kit.validator import FieldError, RequestValidationError
+
+logger = logging.getLogger("conduit")
+
+# What a client has to know besides the message.
+KEPT_HEADERS = ("allow", "retry-after", "www-authenticate")
+# What to tell by the name of a constraint.
+TAKEN = {
+    "uq_users_email": "email has already been taken",
+    "uq_users_username_key": "username has already been taken",
+}
+
+
+def failure(
+    c: Context, status: int, messages: Sequence[str], headers: dict[str, str] | None = None
+) -> Response:
+    return c.json(ErrorResponse(Messages([*messages])), status, headers)
+
+
+def handle_errors(api: Kit) -> None:
+    """Registers how errors are answered."""
+    api.on_error(RequestValidationError)(invalid)
+    api.on_error(HTTPException)(refused)
+    api.on_error(IntegrityError)(conflicting)
+    api.on_error(Exception)(fault)
+    api.not_found()(not_found)
+
+
+async def invalid(error: RequestValidationError, c: Context) -> Response:
+    """A body, or parameters, of the wrong form; a path with a wrong one names nothing."""
+    if any(each.get("target", error.target) == "param" for each in error.errors):
+        return await not_found(c)
+    return failure(c, 422, [message_of(each) for each in error.errors])
+
+
+def message_of(error: FieldError) -> str:
+    """A message with the field in it, without the object around all fields."""
+    if error["type"] == "value_error":  # one of `conduit.schemas`, which begins with the field
+        return error["message"]
+    field = error["path"].split(".", 1)[-1]
+    return f"{field}: {error['message']}" if field else error["message"]
+
+
+async def refused(error: HTTPException, c: Context) -> Response:
+    status = error.status
+    given = error.res.headers if error.res else Headers(error.headers)
+    kept = {name: given[name] for name in KEPT_HEADERS if name in given}
+    # Malformed JSON fails validation, too.
+    return failure(c, 422 if status == 400 else status, [error.message or phrase(status)], kept)
+
+
+async def conflicting(error: IntegrityError, c: Context) -> Response:
+    """A constraint of the database has refused what was written."""
+    constraint = violated_constraint(error)
+    if constraint in TAKEN:
+        return failure(c, 422, [TAKEN[constraint]])
+    if constraint.startswith("fk_"):
+        return failure(c, 404, ["what this belongs to has just been deleted"])
+    return await fault(error, c)
+
+
+async def fault(error: Exception, c: Context) -> Response:
+    if is_unavailable(error):
+        logger.warning("%s %s: %s", c.req.method, c.req.path, error)
+        return failure(c, 503, ["the database is busy, try again"], {"retry-after": "1"})
+    logger.error("%s %s", c.req.method, c.req.path, exc_info=error)
+    return failure(c, 500, [phrase(500)])
+
+
+async def not_found(c: Context) -> Response:
+    return failure(c, 404, [phrase(404)])
+
+
+def phrase(status: int) -> str:
+    return HTTPStatus(status).phrase
