@@ -68,8 +68,8 @@ def sources(page: str) -> dict[str, str]:
     titled = {block.title: padded("", block) for block in blocks if not is_test(block)}
     for name in imported:
         path = name.replace(".", "/")
-        # A module, and the packages that it is in.
-        for title in (f"{path}.py", *(f"{each}/__init__.py" for each in PurePosixPath(path).parents)):
+        packages = [f"{each}/__init__.py" for each in PurePosixPath(path).parents]
+        for title in (f"{path}.py", *packages):
             if title in titled and title not in files:
                 files[title] = titled[title]
                 imported += IMPORTS.findall(titled[title])
