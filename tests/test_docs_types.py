@@ -65,7 +65,10 @@ def sources(page: str) -> dict[str, str]:
         if MAKES_AN_APP.search(text) and not block.not_typed and not is_test(block):
             files[f"{stem}_{block.line}.py"] = text
             imported += IMPORTS.findall(text)
-    titled = {block.title: padded("", block) for block in blocks if not is_test(block)}
+    titled: dict[str, str] = {}
+    for block in blocks:
+        if block.title and not is_test(block):
+            titled[block.title] = padded(titled[block.title] if block.continues else "", block)
     for name in imported:
         path = name.replace(".", "/")
         packages = [f"{each}/__init__.py" for each in PurePosixPath(path).parents]
