@@ -102,6 +102,7 @@ class Reader:
             AssertionError: If something is not as it says.
         """
         sys.path.insert(0, str(self._folder))
+        others = self._take_modules()
         try:
             for block in self._document.blocks:
                 if block.not_run:
@@ -117,6 +118,15 @@ class Reader:
             os.environ.update(self._environment)
             for name in self._imported:
                 sys.modules.pop(name, None)
+            self._take_modules()
+            sys.modules.update(others)
+
+    def _take_modules(self) -> dict[str, ModuleType]:
+        """Takes away what is imported under the names of the document, e.g. by other tests."""
+        titles = [block.title for block in self._document.blocks if block.language == "python"]
+        own = {_module(title).partition(".")[0] for title in titles if title}
+        names = [name for name in sys.modules if name.partition(".")[0] in own]
+        return {name: sys.modules.pop(name) for name in names}
 
     def _take(self, block: Block) -> None:
         if self._json:
@@ -179,7 +189,7 @@ class Reader:
         return vars(sys.modules[name])
 
     def _import(self, name: str) -> ModuleType:
-        self._imported |= {name, name.partition(".")[0]}
+        self._imported.add(name)
         sys.modules.pop(name, None)
         importlib.invalidate_caches()
         return importlib.import_module(name)
