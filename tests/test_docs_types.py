@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import documents
 import pytest
@@ -22,13 +22,17 @@ PAGES = (
     *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/*.md")),
     *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("packages/*/README.md")),
 )
-MAKES_AN_APP = re.compile(r"^\w+ = Kit(?:\[.*\])?\(", re.MULTILINE)
+# asyncpg says nothing about its types.
+UNTYPED = "[mypy]\n[mypy-asyncpg.*]\nignore_missing_imports = true\n"
+IMPORTS = re.compile(r"^from ([\w.]+) import", re.MULTILINE)
+MAKES_AN_APP = re.compile(r"^\w+ = (?:create_app|Kit(?:\[.*\])?)\(", re.MULTILINE)
 # Beside what Kit needs.
 IMPORTED = (
     "a2wsgi",
-    "argon2-cffi",
     "aiosqlite",
+    "alembic",
     "argon2-cffi",
+    "asyncpg",
     "fastapi",
     "flask",
     "granian",
@@ -39,6 +43,7 @@ IMPORTED = (
     "psycopg[binary]",
     "pydantic",
     "redis",
+    "sqlalchemy[asyncio]",
     "starlette",
     "taskiq",
     "taskiq-redis",
@@ -46,21 +51,32 @@ IMPORTED = (
 
 
 def sources(page: str) -> dict[str, str]:
-    """The apps of a page, and the modules of the page that they import, as files.
+    """The apps of a page, and the modules of the page that they and these import, as files.
 
     The lines have the numbers that they have on the page.
     """
     blocks = [block for block in documents.read(page).blocks if block.language == "python"]
     stem = re.sub(r"\W", "_", page.removesuffix(".md"))
     files: dict[str, str] = {}
-    imported: set[str] = set()
+    imported: list[str] = []
     text = ""
     for block in blocks:
         text = padded(text if block.continues else "", block)
         if MAKES_AN_APP.search(text) and not block.not_typed and not is_test(block):
             files[f"{stem}_{block.line}.py"] = text
-            imported |= {f"{name}.py" for name in re.findall(r"^from (\w+) ", text, re.MULTILINE)}
-    return files | {block.title: padded("", block) for block in blocks if block.title in imported}
+            imported += IMPORTS.findall(text)
+    titled: dict[str, str] = {}
+    for block in blocks:
+        if block.title and not is_test(block):
+            titled[block.title] = padded(titled[block.title] if block.continues else "", block)
+    for name in imported:
+        path = name.replace(".", "/")
+        packages = [f"{each}/__init__.py" for each in PurePosixPath(path).parents]
+        for title in (f"{path}.py", *packages):
+            if title in titled and title not in files:
+                files[title] = titled[title]
+                imported += IMPORTS.findall(titled[title])
+    return files
 
 
 def padded(text: str, block: Block) -> str:
@@ -85,6 +101,7 @@ def check_types(tools: Path, folder: Path, names: Iterable[str]) -> None:
     version = ".".join(map(str, sys.version_info[:2]))
     settings = {"typeCheckingMode": "basic", "pythonVersion": version}
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    (folder / "mypy.ini").write_text(UNTYPED)
     assert run(tools / "mypy", "--strict", *names, cwd=folder).startswith("Success: no issues")
     command = [tools / "pyright", "--pythonpath", tools / "python", "-p", folder]
     assert run(*command, cwd=folder).startswith("0 errors, 0 warnings")
@@ -97,6 +114,7 @@ def test_apps_of_the_docs_are_typed(tools: Path, tmp_path: Path) -> None:
         assert not {*names}.intersection(found), "two pages have modules of one name"
         names += found
         for name, text in found.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text)
     assert len(names) > len(PAGES)
     check_types(tools, tmp_path, names)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Does what a reader of a document does: saves, runs and types what its blocks show, in order.
 
-- Python with a title is saved under it, and imported, unless it is a test or a command runs it.
+- Python with a title is saved under it, and imported, unless it is a test or a command runs it; the
+  title `shop/books.py` is that of the module `shop.books`.
   Without one it is run as a program of its own; it is saved as `app.py`, unless another block bears
   that title.
 - `text` behind Python, or behind commands, is what was printed there.
 - `console` has commands behind `$ ` and what they print, as has `text` that begins so; `sh` has
-  commands alone. `export NAME=value` holds to the end of the document.
+  commands alone. `export NAME=value` holds to the end of the document; the value may be read from
+  what curl prints, by jq. `$NAME` in a curl command is that value.
 - `json` behind a command that shows nothing is what that printed, spread over lines.
 - `curl` asks the app that was made last. Where an app of another framework stands before it, in a
   file `*_app.py`, that has to give the same answer.
@@ -47,6 +49,7 @@ WEB = ("html", "js")
 # What a shell does with the files of the reader.
 RUN = ("kit", "python", "pytest", "mkdir", "cat", "ls")
 EXPORTS = re.compile(r"export (\w+)=(\S+)")
+EXPORTS_PRINTED = re.compile(r"export (\w+)=\$\((curl .+) \| jq -r \.([\w.]+)\)", re.DOTALL)
 INSTALLS = re.compile(r"^(?:uv )?(?:pip install|add)\b")
 _ENVIRONMENT = {
     # Of the plugins here a reader has this one, which comes with Kit.
@@ -88,6 +91,7 @@ class Reader:
         self._run_by_commands = re.findall(r"^\$ python (\S+\.py)", "".join(consoles), re.MULTILINE)
         self._tests_wait = False
         self._imported: set[str] = set()
+        self._exported: set[str] = set()
         self._environment = dict(os.environ)
         self.ran = 0
 
@@ -98,6 +102,7 @@ class Reader:
             AssertionError: If something is not as it says.
         """
         sys.path.insert(0, str(self._folder))
+        others = self._take_modules()
         try:
             for block in self._document.blocks:
                 if block.not_run:
@@ -113,6 +118,15 @@ class Reader:
             os.environ.update(self._environment)
             for name in self._imported:
                 sys.modules.pop(name, None)
+            self._take_modules()
+            sys.modules.update(others)
+
+    def _take_modules(self) -> dict[str, ModuleType]:
+        """Takes away what is imported under the names of the document, e.g. by other tests."""
+        titles = [block.title for block in self._document.blocks if block.language == "python"]
+        own = {_module(title).partition(".")[0] for title in titles if title}
+        names = [name for name in sys.modules if name.partition(".")[0] in own]
+        return {name: sys.modules.pop(name) for name in names}
 
     def _take(self, block: Block) -> None:
         if self._json:
@@ -145,7 +159,7 @@ class Reader:
         self._save(block)
         if self._project is not None:
             return
-        if re.fullmatch(r"test_\w+\.py", name):
+        if re.fullmatch(r"(?:\w+/)?test_\w+\.py", name):
             self._tests_wait = True
             return
         if name in self._run_by_commands:
@@ -156,7 +170,7 @@ class Reader:
         with redirect_stdout(printed):
             try:
                 if name:
-                    self._namespace = vars(self._import(name.removesuffix(".py")))
+                    self._namespace = vars(self._import(_module(name)))
                 else:
                     exec(code, self._namespace)
             except Exception as error:
@@ -228,8 +242,13 @@ class Reader:
         if is_server(_without_variables(command)):
             return self._serve([command])[0]
         command = _without_variables(command)
+        if kept := EXPORTS_PRINTED.fullmatch(command):
+            printed_json = self._command(block, kept[2], must_succeed=True)
+            self._export(kept[1], _member(json.loads(printed_json or ""), kept[3]))
+            return None
         words = shlex.split(command.replace("\\\n", " "), comments=True)
         if words[0] == "curl":
+            words = [self._expanded(word) for word in words]
             printed = io.StringIO()
             with redirect_stdout(printed):
                 status, body = curl(words[1:], self._app, self._folder)
@@ -241,7 +260,7 @@ class Reader:
             assert not must_succeed or status < 400, f"{block.place}: {command} gave {status}"
             return body
         if exported := EXPORTS.fullmatch(command):
-            os.environ[exported[1]] = exported[2]
+            self._export(exported[1], exported[2])
             return None
         if INSTALLS.match(command):
             for word in words:
@@ -251,6 +270,16 @@ class Reader:
         if words[0] == "pytest":
             self._tests_wait = False
         return self._run(command)
+
+    def _export(self, name: str, value: str) -> None:
+        os.environ[name] = value
+        self._exported.add(name)
+
+    def _expanded(self, word: str) -> str:
+        """A word of a command with the values of the variables that the document exports."""
+        for name in self._exported:
+            word = word.replace(f"${name}", os.environ[name])
+        return word
 
     def _run(self, command: str) -> str:
         environment = clean_environment()
@@ -278,6 +307,19 @@ class Reader:
         if self._app is None and words[:2] == ["kit", "serve"]:
             self._app = load_app(str(self._folder / words[2]))
         return printed
+
+
+def _module(title: str) -> str:
+    """The name of the module that a file is."""
+    return title.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _member(value: Any, path: str) -> str:
+    """What jq prints of a string below a path."""
+    for name in path.split("."):
+        value = value[name]
+    assert isinstance(value, str)
+    return value
 
 
 def _without_variables(command: str) -> str:
