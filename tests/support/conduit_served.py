@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import itertools
+import os
 import secrets
 import shutil
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
@@ -109,7 +111,9 @@ class Conduit(ServerProcess):
         self.own = Path(tempfile.mkdtemp())
         variables = {
             "CONDUIT_DATABASE_URL": base.url,
+            "CONDUIT_ENV": "production",
             "CONDUIT_SECRET": secrets.token_urlsafe(32),
+            "CONDUIT_LOGIN_LIMIT": "100000/minute",
             **environment,
         }
         log = self.own / "log"
@@ -119,6 +123,7 @@ class Conduit(ServerProcess):
         self.url = f"http://127.0.0.1:{port}/api"
 
     def __enter__(self) -> Self:
+        migrate(self.database)
         super().__enter__()
         try:
             # It greets once all processes answer requests.
@@ -147,6 +152,21 @@ class Conduit(ServerProcess):
     def count(self, source: str) -> int:
         """Returns how many rows there are: `count("users WHERE username = 'ada'")`."""
         return int(self.rows(f"SELECT count(*) FROM {source}")[0][0])
+
+
+def migrate(base: Database) -> None:
+    """Makes the tables, by the command of the README."""
+    if not (EXAMPLE / "alembic.ini").exists():
+        code = "import asyncio,sys; from conduit.tables import Table; from sqlalchemy.ext.asyncio import create_async_engine as c\nasync def m():\n async with c(sys.argv[1]).begin() as x: await x.run_sync(Table.metadata.create_all)\nasyncio.run(m())"
+        subprocess.run([sys.executable, "-c", code, base.url], cwd=EXAMPLE, check=True)
+        return
+    subprocess.run(
+        [sys.executable, "-m", "alembic", "upgrade", "head"],
+        cwd=EXAMPLE,
+        env={**os.environ, "CONDUIT_DATABASE_URL": base.url},
+        check=True,
+        capture_output=True,
+    )
 
 
 def _command_line(pid: int) -> bytes:
