@@ -28,7 +28,7 @@ def database(request: pytest.FixtureRequest) -> Iterator[conduit_served.Database
 def conduit(
     request: pytest.FixtureRequest, database: conduit_served.Database
 ) -> Iterator[conduit_served.Conduit]:
-    with conduit_served.Conduit(database, request.param) as served:
+    with conduit_served.Conduit(database, request.param, has_cheap_passwords=True) as served:
         yield served
 
 
@@ -169,7 +169,9 @@ def test_nothing_is_left_of_an_article_that_goes_while_all_use_it(
 def test_logins_are_limited_and_those_within_the_limit_succeed(
     database: conduit_served.Database,
 ) -> None:
-    with conduit_served.Conduit(database, CONDUIT_LOGIN_LIMIT="10/hour") as conduit:
+    with conduit_served.Conduit(
+        database, has_cheap_passwords=True, CONDUIT_LOGIN_LIMIT="10/hour"
+    ) as conduit:
         (user,) = register(conduit, ["stormed"])
         login = {"user": {"email": user.email, "password": conduit_served.PASSWORD}}
         responses = at_once(conduit, [Ask("POST", "/users/login", None, login)] * CLIENTS)

@@ -22,7 +22,8 @@ import psycopg
 from ports import free_port
 from serving import ServerProcess
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "conduit"
+HERE = Path(__file__).resolve().parent
+EXAMPLE = HERE.parents[1] / "examples" / "conduit"
 KINDS = ("sqlite", "postgresql")
 PASSWORD = "correct horse"
 READY_S = 30.0
@@ -97,6 +98,7 @@ class Conduit(ServerProcess):
     Args:
         base: Its database.
         workers: In how many processes.
+        has_cheap_passwords: Whether hashing a password costs next to nothing.
         environment: Further variables.
 
     Attributes:
@@ -104,26 +106,36 @@ class Conduit(ServerProcess):
         url: Where its API is.
     """
 
-    def __init__(self, base: Database, workers: int = 1, **environment: str) -> None:
+    def __init__(
+        self,
+        base: Database,
+        workers: int = 1,
+        *,
+        has_cheap_passwords: bool = False,
+        **environment: str,
+    ) -> None:
         port = free_port()
-        command = [sys.executable, "-m", "kit", "serve", "app.py"]
+        app = "conduit_cheap_passwords.py" if has_cheap_passwords else "app.py"
+        target = (HERE if has_cheap_passwords else EXAMPLE) / app
+        command = [sys.executable, "-m", "kit", "serve", str(target)]
         command += ["--port", str(port), "--workers", str(workers)]
         self.own = Path(tempfile.mkdtemp())
-        variables = {
-            "CONDUIT_DATABASE_URL": base.url,
+        self._variables = {
             "CONDUIT_ENV": "production",
+            "CONDUIT_DATABASE_URL": base.url,
             "CONDUIT_SECRET": secrets.token_urlsafe(32),
             "CONDUIT_LOGIN_LIMIT": "100000/minute",
             **environment,
         }
         log = self.own / "log"
-        super().__init__(command, port, log, folder=EXAMPLE, environment=variables)
+        super().__init__(command, port, log, folder=EXAMPLE, environment=self._variables)
         self.database = base
         self.workers = workers
         self.url = f"http://127.0.0.1:{port}/api"
 
     def __enter__(self) -> Self:
-        migrate(self.database)
+        if self._variables["CONDUIT_ENV"] == "production":
+            self._migrate()
         super().__enter__()
         try:
             # It greets once all processes answer requests.
@@ -132,6 +144,16 @@ class Conduit(ServerProcess):
             self.kill()
             raise
         return self
+
+    def _migrate(self) -> None:
+        """Makes the tables, by the command that the README names; in development the app does."""
+        subprocess.run(
+            [sys.executable, "-m", "alembic", "upgrade", "head"],
+            cwd=EXAMPLE,
+            env={**os.environ, **self._variables},
+            check=True,
+            capture_output=True,
+        )
 
     def worker_pids(self) -> list[int]:
         """The processes that serve, if there are several."""
@@ -152,21 +174,6 @@ class Conduit(ServerProcess):
     def count(self, source: str) -> int:
         """Returns how many rows there are: `count("users WHERE username = 'ada'")`."""
         return int(self.rows(f"SELECT count(*) FROM {source}")[0][0])
-
-
-def migrate(base: Database) -> None:
-    """Makes the tables, by the command of the README."""
-    if not (EXAMPLE / "alembic.ini").exists():
-        code = "import asyncio,sys; from conduit.tables import Table; from sqlalchemy.ext.asyncio import create_async_engine as c\nasync def m():\n async with c(sys.argv[1]).begin() as x: await x.run_sync(Table.metadata.create_all)\nasyncio.run(m())"
-        subprocess.run([sys.executable, "-c", code, base.url], cwd=EXAMPLE, check=True)
-        return
-    subprocess.run(
-        [sys.executable, "-m", "alembic", "upgrade", "head"],
-        cwd=EXAMPLE,
-        env={**os.environ, "CONDUIT_DATABASE_URL": base.url},
-        check=True,
-        capture_output=True,
-    )
 
 
 def _command_line(pid: int) -> bytes:
