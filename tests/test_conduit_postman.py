@@ -6,7 +6,6 @@ from __future__ import annotations
 import secrets
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import conduit_collection
@@ -29,22 +28,6 @@ def variables(url: str) -> dict[str, str]:
         "EMAIL": f"{name}@mail.com",
         "PASSWORD": conduit_served.PASSWORD,
     }
-
-
-@pytest.fixture(scope="module", params=conduit_served.KINDS)
-def database(request: pytest.FixtureRequest) -> Iterator[conduit_served.Database]:
-    if reason := conduit_served.missing(request.param):
-        pytest.skip(reason)
-    with conduit_served.database(request.param) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module", params=[1, 4])
-def conduit(
-    request: pytest.FixtureRequest, database: conduit_served.Database
-) -> Iterator[conduit_served.Conduit]:
-    with conduit_served.Conduit(database, request.param) as served:
-        yield served
 
 
 def test_every_assertion_is_true(conduit: conduit_served.Conduit) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import conduit_served
 import httpx
@@ -16,23 +15,7 @@ pytestmark = [pytest.mark.once, pytest.mark.slow]
 CLIENTS = 50
 
 
-@pytest.fixture(scope="module", params=conduit_served.KINDS)
-def database(request: pytest.FixtureRequest) -> Iterator[conduit_served.Database]:
-    if reason := conduit_served.missing(request.param):
-        pytest.skip(reason)
-    with conduit_served.database(request.param) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module", params=[1, 4])
-def conduit(
-    request: pytest.FixtureRequest, database: conduit_served.Database
-) -> Iterator[conduit_served.Conduit]:
-    with conduit_served.Conduit(database, request.param, has_cheap_passwords=True) as served:
-        yield served
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def users(conduit: conduit_served.Conduit) -> list[Account]:
     """Those who the clients are, made at once."""
     return register(conduit, [f"user{number}of{conduit.workers}" for number in range(CLIENTS)])
@@ -166,12 +149,14 @@ def test_nothing_is_left_of_an_article_that_goes_while_all_use_it(
         assert conduit.count(f"{table} WHERE article_id NOT IN (SELECT id FROM articles)") == 0
 
 
-def test_logins_are_limited_and_those_within_the_limit_succeed(
-    database: conduit_served.Database,
-) -> None:
-    with conduit_served.Conduit(
-        database, has_cheap_passwords=True, CONDUIT_LOGIN_LIMIT="10/hour"
-    ) as conduit:
+@pytest.mark.parametrize("kind", conduit_served.KINDS)
+def test_logins_are_limited_and_those_within_the_limit_succeed(kind: str) -> None:
+    if reason := conduit_served.missing(kind):
+        pytest.skip(reason)
+    with (
+        conduit_served.database(kind) as database,
+        conduit_served.Conduit(database, CONDUIT_LOGIN_LIMIT="10/hour") as conduit,
+    ):
         (user,) = register(conduit, ["stormed"])
         login = {"user": {"email": user.email, "password": conduit_served.PASSWORD}}
         responses = at_once(conduit, [Ask("POST", "/users/login", None, login)] * CLIENTS)

@@ -18,13 +18,16 @@ from pathlib import Path
 from typing import Any, Self
 
 import postgres_server
-import psycopg
 from ports import free_port
 from serving import ServerProcess
 
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE.parents[1] / "examples" / "conduit"
 KINDS = ("sqlite", "postgresql")
+WORKERS = 4
+# What the fixture `conduit` serves: database and processes.
+SETUPS = tuple(f"{kind}-{workers}" for kind in KINDS for workers in (1, WORKERS))
+WITH_WORKERS = tuple(setup for setup in SETUPS if setup.endswith(f"-{WORKERS}"))
 PASSWORD = "correct horse"
 READY_S = 30.0
 LOOK_S = 0.02
@@ -54,6 +57,9 @@ class PostgreSQL:
 
     def __init__(self, server: postgres_server.PostgresServer) -> None:
         self.server = server
+        import psycopg
+
+        self._connect = psycopg.connect
         self._name = f"conduit{next(_numbers)}"
         with psycopg.connect(server.url, autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{self._name}"'.encode())
@@ -61,9 +67,9 @@ class PostgreSQL:
         self.url = f"postgresql+asyncpg://kit@/{self._name}?host={server.socket}"
 
     @contextmanager
-    def connection(self) -> Iterator[psycopg.Connection[Any]]:
+    def connection(self) -> Iterator[Any]:
         """A connection that commits nothing by itself."""
-        with closing(psycopg.connect(self._url)) as connection:
+        with closing(self._connect(self._url)) as connection:
             yield connection
 
 
@@ -90,6 +96,14 @@ def database(kind: str) -> Iterator[Database]:
 def missing(kind: str) -> str | None:
     """Says why there is no such database; None if there is one."""
     return postgres_server.missing() if kind == "postgresql" else None
+
+
+@contextmanager
+def served(setup: str) -> Iterator[Conduit]:
+    """Serves one of `SETUPS`."""
+    kind, _, workers = setup.partition("-")
+    with database(kind) as base, Conduit(base, int(workers), has_cheap_passwords=True) as conduit:
+        yield conduit
 
 
 class Conduit(ServerProcess):
@@ -168,7 +182,7 @@ class Conduit(ServerProcess):
         """Returns what a statement finds in the database."""
         with self.database.connection() as connection:
             cursor = connection.cursor()
-            cursor.execute(statement)  # type: ignore[arg-type]
+            cursor.execute(statement)
             return [tuple(row) for row in cursor.fetchall()]
 
     def count(self, source: str) -> int:
