@@ -12,11 +12,19 @@ from conduit_clients import register
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
 
-EXAMPLES = 8
 # A name that is taken, and following oneself, are refused: no schema says so. And the path of the
 # feed is that of an article, too, as far as other methods are concerned: DELETE doesn't find it.
 CONFIGURATION = """
 hooks = "hooks"
+
+[generation]
+max-examples = 8
+
+[phases.stateful]
+max-steps = 10
+
+[phases.stateful.generation]
+max-examples = 40
 
 [[operations]]
 include-name = ["POST /api/users", "PUT /api/user", "POST /api/profiles/{username}/follow"]
@@ -42,7 +50,6 @@ def test_schemathesis_finds_nothing(conduit: conduit_served.Conduit, tmp_path: P
         tmp_path,
         conduit.url.removesuffix("/api"),
         f"--header=Authorization: Token {user.token}",
-        examples=EXAMPLES,
         configuration=CONFIGURATION,
     )
     for phase in ("Coverage", "Fuzzing", "Stateful"):

@@ -7,9 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-# The most that it makes up for each operation in each of its phases.
-EXAMPLES = 25
-
 # Numbers such as 3.0 are integers to JSON Schema, and none to msgspec.
 HOOKS = r"""
 import schemathesis
@@ -29,11 +26,13 @@ def possible(value):
 def map_body(ctx, body):
     return possible(body)
 """
-# A NUL can't be in the name of a field of a form, which no schema says.
+# The most that it makes up for each operation in each of its phases. A NUL can't be in the name of
+# a field of a form, which no schema says.
 CONFIGURATION = """
 hooks = "hooks"
 
 [generation]
+max-examples = 25
 allow-x00 = false
 """
 
@@ -42,16 +41,14 @@ def run(
     folder: Path,
     url: str,
     *options: str,
-    examples: int = EXAMPLES,
     configuration: str = CONFIGURATION,
 ) -> str:
-    """Runs all its checks with valid and invalid data, which have to pass.
+    """Runs its checks, all by default, with valid and invalid data; they have to pass.
 
     Args:
         folder: A folder for its files.
         url: Where the app is.
         options: Further options of it.
-        examples: The most that it makes up for each operation in each of its phases.
         configuration: What `schemathesis.toml` says.
 
     Returns:
@@ -63,9 +60,7 @@ def run(
         Path(sys.executable).parent / "st",
         "run",
         f"{url}/openapi.json",
-        "--checks=all",
         "--mode=all",
-        f"--max-examples={examples}",
         "--seed=1",
         "--continue-on-failure",
         "--no-color",
