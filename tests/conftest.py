@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 import browser as chromium
+import conduit_served
 import httpx
 import pytest
 from commands import run
@@ -170,6 +171,15 @@ def example(monkeypatch: pytest.MonkeyPatch, database: Path) -> Iterator[ModuleT
     yield module
     for name in ("books", "page", "store"):
         del sys.modules[name]
+
+
+@pytest.fixture(scope="session", params=conduit_served.SETUPS)
+def conduit(request: pytest.FixtureRequest) -> Iterator[conduit_served.Conduit]:
+    """examples/conduit on a database, in some processes; they are shared, as they start slowly."""
+    if reason := conduit_served.missing(request.param.partition("-")[0]):
+        pytest.skip(reason)
+    with conduit_served.served(request.param) as served:
+        yield served
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import anyio
 import pytest
+import schemathesis_run
 from browser import Browser
 from commands import run
 from openapi_spec_validator import validate
@@ -25,35 +25,6 @@ SUPPORT = Path(__file__).parent / "support"
 pytestmark = pytest.mark.once
 
 BOOKSHELF = Path(__file__).parent.parent / "examples" / "bookshelf"
-# The most that schemathesis makes up for each operation in each of its phases.
-EXAMPLES = 25
-
-# Numbers such as 3.0 are integers to JSON Schema, and none to msgspec.
-HOOKS = r"""
-import schemathesis
-
-
-def possible(value):
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list):
-        return [possible(each) for each in value]
-    if isinstance(value, dict):
-        return {name: possible(each) for name, each in value.items()}
-    return value
-
-
-@schemathesis.hook
-def map_body(ctx, body):
-    return possible(body)
-"""
-# A NUL can't be in the name of a field of a form, which no schema says.
-CONFIGURATION = """
-hooks = "hooks"
-
-[generation]
-allow-x00 = false
-"""
 
 PAGES = '''
 from kit import Context, Kit, Response
@@ -145,33 +116,10 @@ def test_document_of_the_plugin_examples_is_valid(monkeypatch: pytest.MonkeyPatc
 # --- Schemathesis -----------------------------------------------------------------------------
 
 
-def schemathesis(folder: Path, url: str, *options: str) -> str:
-    """Runs all its checks with valid and invalid data; returns what it said."""
-    (folder / "hooks.py").write_text(HOOKS)
-    (folder / "schemathesis.toml").write_text(CONFIGURATION)
-    command = [
-        Path(sys.executable).parent / "st",
-        "run",
-        f"{url}/openapi.json",
-        "--checks=all",
-        "--mode=all",
-        f"--max-examples={EXAMPLES}",
-        "--seed=1",
-        "--continue-on-failure",
-        "--no-color",
-        *options,
-    ]
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=folder, timeout=600, env={"PYTHONPATH": "."}
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 @pytest.mark.slow
 def test_schemathesis_on_every_feature(serve: Callable[..., Any], tmp_path: Path) -> None:
     served = serve(SUPPORT, "openapi_app:app")
-    said = schemathesis(tmp_path, served.url, "--header=Authorization: Bearer s3cret")
+    said = schemathesis_run.run(tmp_path, served.url, "--header=Authorization: Bearer s3cret")
     assert "Coverage" in said
     assert "Fuzzing" in said
 
@@ -181,7 +129,7 @@ def test_schemathesis_on_the_bookshelf(
     serve: Callable[..., Any], tmp_path: Path, database: Path
 ) -> None:
     served = serve(BOOKSHELF, "app:app", BOOKSHELF_DB=str(database), BOOKSHELF_TOKEN="s3cret")
-    said = schemathesis(
+    said = schemathesis_run.run(
         tmp_path,
         served.url,
         "--header=Authorization: Bearer s3cret",

@@ -36,26 +36,32 @@ class PostgresServer:
         folder: An empty folder that everyone can enter.
 
     Attributes:
+        socket: The folder of its socket.
         url: Where it is, for libpq.
     """
 
     def __init__(self, folder: Path) -> None:
         self._data = folder / "data"
-        self._socket = folder / "socket"
-        self._socket.mkdir()
+        self.socket = folder / "socket"
+        self.socket.mkdir()
         self._log = folder / "log"
         # It refuses to run as root.
         self._user: dict[str, Any] = {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
         if self._user:
-            for each in (folder, self._socket):
+            for each in (folder, self.socket):
                 os.chown(each, NOBODY, NOBODY)
-        self.url = f"postgresql:///postgres?host={self._socket}&user=kit"
+        self.url = f"postgresql:///postgres?host={self.socket}&user=kit"
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         options = ["-D", str(self._data), "-U", "kit", "--auth=trust", "--no-sync"]
         self._run(f"{_program('initdb')}", *options)
-        command = [f"{_program('postgres')}", "-D", str(self._data), "-k", str(self._socket)]
+        self.start()
+        return self
+
+    def start(self) -> None:
+        """Starts it again, after `stop`."""
+        command = [f"{_program('postgres')}", "-D", str(self._data), "-k", str(self.socket)]
         command += ["-c", "listen_addresses=", "-c", "fsync=off"]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
@@ -64,10 +70,9 @@ class PostgresServer:
         end = time.monotonic() + STARTUP_S
         while "ready to accept connections" not in self._log.read_text():
             if self._process.poll() is not None or time.monotonic() > end:
-                self._end()
+                self.stop()
                 raise RuntimeError(f"PostgreSQL did not start:\n{self._log.read_text()}")
             time.sleep(0.05)
-        return self
 
     def _run(self, *command: str) -> None:
         subprocess.run(command, cwd="/", check=True, capture_output=True, **self._user)
@@ -78,9 +83,10 @@ class PostgresServer:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._end()
+        self.stop()
 
-    def _end(self) -> None:
+    def stop(self) -> None:
+        """Ends it, with all its connections; what was committed stays."""
         assert self._process is not None
         self._process.send_signal(signal.SIGQUIT)  # at once, with those it started
         self._process.wait(STARTUP_S)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""examples/conduit with hashes of passwords that cost next to nothing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from argon2 import PasswordHasher
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "conduit"))
+
+from conduit import passwords
+
+passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+from app import app  # noqa: E402
+
+__all__ = ["app"]
