@@ -80,8 +80,8 @@ class _Turn:
 
     app: Any
     row: Row
-    count: int
     taken: list[float]
+    count: int = 1
 
 
 def event_loop() -> asyncio.AbstractEventLoop:
@@ -117,13 +117,15 @@ async def measure(
             started[name] = app
             lifespans.append(lifespan)
     try:
-        turns = await _verified(started, cases, figures, slot_s)
+        turns = await _verified(started, cases, figures)
+        if rounds:
+            await _set_counts(turns, slot_s)
         gc.collect()
         gc.freeze()
         for number in range(rounds):
             for of_row in turns:
                 # Each round begins with another app, and each second one goes the other way round.
-                first = number // 2 % len(of_row)
+                first = number // 2 % max(1, len(of_row))
                 order = of_row[first:] + of_row[:first]
                 for turn in order if number % 2 else reversed(order):
                     turn.taken.append(await _timed(turn))
@@ -135,7 +137,7 @@ async def measure(
 
 
 async def _verified(
-    apps: Mapping[str, Any], cases: Sequence[Case], figures: Figures, slot_s: float
+    apps: Mapping[str, Any], cases: Sequence[Case], figures: Figures
 ) -> list[list[_Turn]]:
     """The turns of each row, of the apps that answer it right."""
     turns = []
@@ -147,19 +149,25 @@ async def _verified(
                 await case.verify(lambda app=app, asked=requests: _ask(app, next(asked)))
             except Exception as error:
                 figures.left_out.append(f"{row.name}, {name}: {error!r}")
-                continue
-            turn = _Turn(app, row, 1, figures.seconds[row.name].setdefault(name, []))
-            await _each_s(turn, WARM_UP_REQUESTS)
-            each_s = await _each_s(turn, WARM_UP_REQUESTS)
-            turn.count = max(1, round(slot_s / max(each_s, 1e-9)))
-            of_row.append(turn)
-        if of_row:
-            # The same for all, so that each has as much of the work that is not the framework's.
-            count = round(statistics.median(turn.count for turn in of_row))
-            for turn in of_row:
-                turn.count = count
-            turns.append(of_row)
+            else:
+                taken = figures.seconds[row.name].setdefault(name, [])
+                of_row.append(_Turn(app, row, taken))
+        turns.append(of_row)
     return turns
+
+
+async def _set_counts(turns: list[list[_Turn]], slot_s: float) -> None:
+    """Warms the apps up, and says how many requests make a turn.
+
+    It is the same number for all apps of a row, so that each has as much of the work that is not
+    the framework's.
+    """
+    for of_row in turns:
+        for turn in of_row:
+            await _each_s(turn, WARM_UP_REQUESTS)
+        each_s = [await _each_s(turn, WARM_UP_REQUESTS) for turn in of_row]
+        for turn in of_row:
+            turn.count = max(1, round(slot_s / max(statistics.median(each_s), 1e-9)))
 
 
 async def _ask(app: Any, request: Request) -> Answered:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tests of TechEmpower's benchmarks, with PostgreSQL: plaintext to fortunes, one connection each.
+"""The tests of TechEmpower's benchmarks: from a text to pages and updates, on PostgreSQL.
 
 The tables are made anew, in a server of the section's own. Every answer is verified against them
 before anything is timed.
@@ -16,7 +16,6 @@ from typing import Any
 from . import abreast, postgres
 from .abreast import Answered, Case, Figures
 from .rows import Answer, Request, Row, WrongAnswerError, lines
-from .tables import Table
 from .techempower_apps import NAMES
 
 Ask = Callable[[], Awaitable[Answered]]
@@ -95,7 +94,7 @@ class Judge:
         found = _parsed(await ask())
         after = await self._numbers()
         self._check_rows(found, after, 20)
-        changed = {id for id, number in after.items() if number != before[id]}
+        changed = {key for key, number in after.items() if number != before[key]}
         if not changed or not changed <= {each["id"] for each in found}:
             raise WrongAnswerError(f"updated {sorted(changed)}, answered {found}")
 
@@ -104,7 +103,7 @@ class Judge:
 
         answered = await ask()
         _check_head(answered, b"text/html; charset=utf-8")
-        rows = [(str(id), text) for id, text in enumerate(world.FORTUNES, 1)]
+        rows = [(str(key), text) for key, text in enumerate(world.FORTUNES, 1)]
         rows = sorted([*rows, ("0", world.ADDED)], key=lambda row: row[1])
         page = _Cells()
         page.feed(answered.body.decode())
@@ -185,8 +184,3 @@ def _check(answered: Answered, is_right: bool, expected: str) -> None:
 def _check_equal(got: Any, expected: Any) -> None:
     if got != expected:
         raise WrongAnswerError(f"{got!r:.500}, expected {expected!r:.500}")
-
-
-def tables(figures: Figures) -> list[Table]:
-    """Microseconds of Kit, and multiples of that."""
-    return abreast.tables(figures)

@@ -14,9 +14,7 @@ from jinja2 import Environment, FileSystemLoader
 
 from . import world
 
-environment = Environment(
-    loader=FileSystemLoader(world.PAGES), autoescape=True, auto_reload=False
-)
+environment = Environment(loader=FileSystemLoader(world.PAGES), autoescape=True, auto_reload=False)
 
 
 class Database:

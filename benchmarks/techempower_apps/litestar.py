@@ -16,9 +16,7 @@ from litestar.template import TemplateConfig
 
 from . import world
 
-environment = Environment(
-    loader=FileSystemLoader(world.PAGES), autoescape=True, auto_reload=False
-)
+environment = Environment(loader=FileSystemLoader(world.PAGES), autoescape=True, auto_reload=False)
 
 
 @get("/plaintext", media_type=MediaType.TEXT)

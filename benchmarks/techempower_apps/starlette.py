@@ -17,9 +17,7 @@ from starlette.templating import Jinja2Templates
 
 from . import world
 
-environment = Environment(
-    loader=FileSystemLoader(world.PAGES), autoescape=True, auto_reload=False
-)
+environment = Environment(loader=FileSystemLoader(world.PAGES), autoescape=True, auto_reload=False)
 templates = Jinja2Templates(env=environment)
 
 

@@ -25,7 +25,7 @@ FORTUNES = (
     "Two hard things: names, limits, and counting from zero.",
     "A queue hides the problem until it is full.",
     "<script>alert('what nobody escaped');</script>",
-    "データベースは忘れない。",  # noqa: RUF001 - a text that is not ASCII
+    "データベースは忘れない。",
     "What is retried is done twice.",
     'Quotes & ampersands: "escaped", if all is well.',
     "Nobody reads the log of a service that is up.",
@@ -60,29 +60,28 @@ def open_pool(url: str) -> Any:
 
 async def read_one(pool: Pool) -> Number:
     """Reads a random row."""
-    id = randint(1, ROWS)
+    key = randint(1, ROWS)
     async with pool.acquire() as connection:
-        return {"id": id, "randomNumber": await connection.fetchval(_READ, id)}
+        return {"id": key, "randomNumber": await connection.fetchval(_READ, key)}
 
 
 async def read_many(pool: Pool) -> list[Number]:
     """Reads twenty random rows, one after the other."""
-    ids = sample(range(1, ROWS + 1), QUERIES)
+    keys = sample(range(1, ROWS + 1), QUERIES)
     async with pool.acquire() as connection:
-        return [{"id": id, "randomNumber": await connection.fetchval(_READ, id)} for id in ids]
+        return [{"id": key, "randomNumber": await connection.fetchval(_READ, key)} for key in keys]
 
 
 async def update_many(pool: Pool) -> list[Number]:
     """Reads twenty random rows one after the other, then gives each another number."""
     # In order, so that two requests don't wait for each other's rows.
-    ids = sorted(sample(range(1, ROWS + 1), QUERIES))
+    keys = sorted(sample(range(1, ROWS + 1), QUERIES))
     async with pool.acquire() as connection:
-        numbers: list[Number] = []
-        for id in ids:
-            await connection.fetchval(_READ, id)
-            numbers.append({"id": id, "randomNumber": randint(1, ROWS)})
-        await connection.executemany(_WRITE, [(each["randomNumber"], each["id"]) for each in numbers])
-    return numbers
+        for key in keys:
+            await connection.fetchval(_READ, key)
+        written = [(randint(1, ROWS), key) for key in keys]
+        await connection.executemany(_WRITE, written)
+    return [{"id": key, "randomNumber": number} for number, key in written]
 
 
 async def read_fortunes(pool: Pool) -> list[Fortune]:
@@ -103,7 +102,7 @@ async def fill(url: str) -> None:
             "CREATE TABLE world (id integer PRIMARY KEY, randomnumber integer NOT NULL);"
             "CREATE TABLE fortune (id integer PRIMARY KEY, message text NOT NULL);"
         )
-        numbers = [(id, randint(1, ROWS)) for id in range(1, ROWS + 1)]
+        numbers = [(key, randint(1, ROWS)) for key in range(1, ROWS + 1)]
         await connection.copy_records_to_table("world", records=numbers)
         await connection.copy_records_to_table("fortune", records=list(enumerate(FORTUNES, 1)))
         await connection.execute("ANALYZE")
