@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Conduit: a blogging API, as the RealWorld project specifies it."""

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""What the app is put together from, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from conduit.articles import articles
+from conduit.comments import comments
+from conduit.database import Database
+from conduit.errors import handle_errors
+from conduit.profiles import profiles
+from conduit.schemas import ErrorResponse
+from conduit.settings import Settings
+from conduit.tags import tags
+from conduit.tokens import SCHEME, Tokens
+from conduit.users import account, users
+from kit import Kit, Limits
+from kit.cors import cors
+from kit.health import health
+from kit.logger import access_log
+from kit.metrics import metrics
+from kit.openapi import openapi
+from kit.request_id import request_id
+
+# A body of 100,000 characters takes up to 600,000 bytes of JSON.
+MAX_REQUEST_BYTES = 1024 * 1024
+INFO = {"title": "Conduit", "version": "1.0.0"}
+
+
+def create_app(settings: Settings) -> Kit:
+    """Makes the app. Nothing is opened before it starts."""
+    database = Database(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[Mapping[str, Any]]:
+        yield {"database": database, "tokens": Tokens(settings)}
+        await database.close()
+
+    limits = Limits(max_body_size_bytes=MAX_REQUEST_BYTES)
+    app = Kit(lifespan=lifespan, limits=limits, method_not_allowed=True)
+
+    # Probes are neither logged nor measured. All that follows is.
+    app.use(health({"database": database.check}))
+    app.use(request_id())
+    app.use(access_log(trusted_hops=settings.trusted_hops))
+    app.use(metrics())
+    openapi(app, info=INFO, errors=ErrorResponse, security_schemes={"Token": SCHEME})
+
+    api = app.base_path("/api")
+    handle_errors(api)
+    # A browser asks for permission without a token, so this comes before the guards.
+    api.use(cors(origin=[*settings.origins] if settings.origins != ("*",) else "*"))
+    api.route("/users", users)
+    api.route("/user", account)
+    api.route("/profiles", profiles)
+    api.route("/articles/:slug/comments", comments)
+    api.route("/articles", articles)
+    api.route("/tags", tags)
+    return app

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Articles: lists, the feed, and each by its slug; favorites."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from conduit.database import Session, in_transaction
+from conduit.parameters import Limit, Offset, Slug, TagFilter, UserFilter, found
+from conduit.queries import articles as queries
+from conduit.schemas import ArticleResponse, ArticlesResponse, NewArticle, UpdateArticle
+from conduit.tables import Article, User, now
+from conduit.tokens import CurrentUser, Reader, optional, required
+from kit import HTTPException, Kit
+from kit.typed import Body, typed
+
+articles = Kit()
+articles.use(in_transaction)
+
+
+@articles.get("/", use=optional)
+@typed
+async def list_articles(
+    session: Session,
+    reader: Reader,
+    tag: TagFilter = None,
+    author: UserFilter = None,
+    favorited: UserFilter = None,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> ArticlesResponse:
+    """Lists the newest articles of all, or those that a filter lets through."""
+    conditions = []
+    if tag is not None:
+        conditions.append(queries.has_tag(tag))
+    if author is not None:
+        conditions.append(queries.is_by(author))
+    if favorited is not None:
+        conditions.append(queries.is_favorite_of(favorited))
+    return await queries.find_articles(session, reader, conditions, limit=limit, offset=offset)
+
+
+# Before `/:slug`, which would match it, too.
+@articles.get("/feed", use=required)
+@typed
+async def list_feed(
+    session: Session, user: CurrentUser, limit: Limit = 20, offset: Offset = 0
+) -> ArticlesResponse:
+    """Lists the newest articles of those whom the user follows."""
+    conditions = [queries.is_in_feed_of(user)]
+    return await queries.find_articles(session, user, conditions, limit=limit, offset=offset)
+
+
+@articles.post("/", use=required)
+@typed(status=201)
+async def create_article(
+    article: Annotated[NewArticle, Body(embed=True)], session: Session, user: CurrentUser
+) -> ArticleResponse:
+    """Publishes an article."""
+    slug = await queries.add_article(session, user, article)
+    return await shown(session, slug, user)
+
+
+@articles.get("/:slug", use=optional)
+@typed
+async def read_article(slug: Slug, session: Session, reader: Reader) -> ArticleResponse:
+    """Reads an article."""
+    return await shown(session, slug, reader)
+
+
+@articles.put("/:slug", use=required)
+@typed
+async def update_article(
+    slug: Slug,
+    changes: Annotated[UpdateArticle, Body("article", embed=True)],
+    session: Session,
+    user: CurrentUser,
+) -> ArticleResponse:
+    """Changes an article. What is left out stays as it is; a new title makes a new slug."""
+    article = await own_article(session, slug, user)
+    if changes.description is not UNSET:
+        article.description = changes.description
+    if changes.body is not UNSET:
+        article.body = changes.body
+    article.updated_at = now()
+    await session.flush()
+    if changes.title is not UNSET and changes.title != article.title:
+        await queries.retitle(session, article, changes.title)
+    return await shown(session, article.slug, user)
+
+
+@articles.delete("/:slug", use=required)
+@typed
+async def delete_article(slug: Slug, session: Session, user: CurrentUser) -> None:
+    """Deletes an article, with its comments."""
+    await session.delete(await own_article(session, slug, user))
+
+
+@articles.post("/:slug/favorite", use=required)
+@typed
+async def create_favorite(slug: Slug, session: Session, user: CurrentUser) -> ArticleResponse:
+    """Makes an article a favorite of the user."""
+    article = found(await queries.article_by_slug(session, slug), "article")
+    await queries.favorite(session, user, article)
+    return await shown(session, slug, user)
+
+
+@articles.delete("/:slug/favorite", use=required)
+@typed
+async def delete_favorite(slug: Slug, session: Session, user: CurrentUser) -> ArticleResponse:
+    """Makes an article no favorite of the user any longer."""
+    article = found(await queries.article_by_slug(session, slug), "article")
+    await queries.unfavorite(session, user, article)
+    return await shown(session, slug, user)
+
+
+async def shown(session: AsyncSession, slug: str, reader: User | None) -> ArticleResponse:
+    return ArticleResponse(found(await queries.find_article(session, slug, reader), "article"))
+
+
+async def own_article(session: AsyncSession, slug: str, user: User) -> Article:
+    """Finds an article to change.
+
+    Raises:
+        HTTPException: 403 if it is that of another user.
+    """
+    article = found(await queries.article_by_slug(session, slug, to_change=True), "article")
+    if article.author_id != user.id:
+        raise HTTPException(403, "the article is that of another user")
+    return article

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""The database: its engine, and one transaction per request."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
+
+from sqlalchemy import Connection, Executable, event, text
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
+
+from conduit.settings import Settings
+from kit import Context, Next
+from kit.interface.metadata import attach
+from kit.typed import Depends, Var
+
+POOL_TIMEOUT_S = 10
+BUSY_TIMEOUT_MS = 10_000
+
+
+class Database:
+    """The engine, and the transactions that are run on it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.engine = create_async_engine(
+            settings.database_url,
+            pool_size=settings.pool_size,
+            max_overflow=0,
+            pool_timeout=POOL_TIMEOUT_S,
+        )
+        if self.engine.dialect.name == "sqlite":
+            event.listen(self.engine.sync_engine, "connect", _set_up_sqlite)
+            event.listen(self.engine.sync_engine, "begin", _begin_sqlite)
+        writing = self.engine.execution_options(sqlite_begin="IMMEDIATE")
+        self._reading = async_sessionmaker(self.engine, expire_on_commit=False)
+        self._writing = async_sessionmaker(writing, expire_on_commit=False)
+
+    @asynccontextmanager
+    async def transaction(self, *, writes: bool = True) -> AsyncIterator[AsyncSession]:
+        """Commits at the end of the block; an exception or cancellation rolls back.
+
+        Nothing is begun before the first statement.
+
+        Args:
+            writes: Whether something may be written. SQLite then waits for its turn to write
+                before it reads, since what was read could be outdated by then.
+        """
+        async with (self._writing if writes else self._reading)() as session:
+            yield session
+            await session.commit()
+
+    async def check(self) -> None:
+        """Raises an exception if the database can't be reached."""
+        async with self.transaction(writes=False) as session:
+            await session.execute(text("SELECT 1"))
+
+    async def close(self) -> None:
+        await self.engine.dispose()
+
+
+def _set_up_sqlite(connection: Any, record: object) -> None:
+    # The driver leaves transactions to `_begin_sqlite`: its own begin too late.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = NORMAL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    mode = connection.get_execution_options().get("sqlite_begin", "DEFERRED")
+    connection.exec_driver_sql(f"BEGIN {mode}")
+
+
+def _for_request(c: Context) -> Any:
+    database: Database = c.env["database"]
+    return database.transaction(writes=c.req.method not in ("GET", "HEAD"))
+
+
+async def transaction(c: Context) -> AsyncIterator[AsyncSession]:
+    """One transaction per request, as a dependency of typed endpoints."""
+    async with _for_request(c) as session:
+        yield session
+
+
+async def in_transaction(c: Context, next: Next) -> None:
+    """One transaction per request, as middleware: also for guards, which run before endpoints."""
+    async with _for_request(c) as session:
+        c.set("db", session)
+        await next()
+        # An exception of the handler is a response by now.
+        if c.error is not None or c.res.status >= 400:
+            await session.rollback()
+
+
+attach(in_transaction, provides={"db": AsyncSession})
+
+# What endpoints ask for. The commit comes before the response, so that a client that has one finds
+# what it has written; if the commit fails, there is an error in its place.
+Transaction = Annotated[AsyncSession, Depends(transaction, scope="function")]
+# The same behind `in_transaction`.
+Session = Annotated[AsyncSession, Var("db")]
+
+
+async def insert_once(session: AsyncSession, insert: Executable) -> None:
+    """Inserts a row, unless it is there: of several requests at once, one inserts it."""
+    try:
+        async with session.begin_nested():
+            await session.execute(insert)
+    except IntegrityError:
+        pass

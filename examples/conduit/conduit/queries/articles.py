@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""Articles, with their tags, favorites and authors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, delete, exists, false, func, insert, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from conduit.database import insert_once
+from conduit.errors import violated_constraint
+from conduit.queries.users import is_following
+from conduit.schemas import Article as ArticleShown
+from conduit.schemas import ArticlesResponse, ArticleSummary, NewArticle, Profile, timestamp
+from conduit.slugs import slugs_of
+from conduit.tables import Article, Favorite, Follow, Tag, User
+
+MAX_SHOWN_TAGS = 100
+
+
+async def article_by_slug(
+    session: AsyncSession, slug: str, *, to_change: bool = False
+) -> Article | None:
+    """Finds an article.
+
+    Args:
+        session: The session.
+        slug: The slug.
+        to_change: Whether other requests that change it wait for the end of the transaction.
+    """
+    query = select(Article).where(Article.slug == slug)
+    return await session.scalar(query.with_for_update() if to_change else query)
+
+
+async def find_article(
+    session: AsyncSession, slug: str, reader: User | None
+) -> ArticleShown | None:
+    query = _shown_to(reader).add_columns(Article.body).where(Article.slug == slug)
+    row = (await session.execute(query)).one_or_none()
+    if row is None:
+        return None
+    tags = await _tags_of(session, [row.id])
+    return ArticleShown(*_fields(row, tags), row.body)
+
+
+async def find_articles(
+    session: AsyncSession,
+    reader: User | None,
+    conditions: Iterable[ColumnElement[bool]] = (),
+    *,
+    limit: int = 20,
+    offset: int = 0,
+) -> ArticlesResponse:
+    """Finds a page of the articles that fulfil all conditions, newest first: three statements."""
+    where = [*conditions]
+    query = (
+        _shown_to(reader)
+        .where(*where)
+        .order_by(Article.created_at.desc(), Article.id.desc())
+        .limit(limit)
+        .offset(offset)
+    )
+    rows = (await session.execute(query)).all()
+    tags = await _tags_of(session, [row.id for row in rows])
+    count = await session.scalar(select(func.count()).select_from(Article).where(*where))
+    return ArticlesResponse([ArticleSummary(*_fields(row, tags)) for row in rows], count or 0)
+
+
+def has_tag(name: str) -> ColumnElement[bool]:
+    return exists().where(Tag.article_id == Article.id, Tag.name == name)
+
+
+def is_by(username: str) -> ColumnElement[bool]:
+    return Article.author_id == _id_of(username)
+
+
+def is_favorite_of(username: str) -> ColumnElement[bool]:
+    return exists().where(Favorite.article_id == Article.id, Favorite.user_id == _id_of(username))
+
+
+def is_in_feed_of(reader: User) -> ColumnElement[bool]:
+    followed = select(Follow.followed_id).where(Follow.follower_id == reader.id)
+    return Article.author_id.in_(followed)
+
+
+async def add_article(session: AsyncSession, author: User, new: NewArticle) -> str:
+    """Adds an article, and returns its slug."""
+    for slug in slugs_of(new.title):
+        article = Article(
+            author_id=author.id,
+            slug=slug,
+            title=new.title,
+            description=new.description,
+            body=new.body,
+        )
+        if await _is_stored(session, article):
+            break
+    tags = [
+        {"article_id": article.id, "name": name, "position": position}
+        for position, name in enumerate(dict.fromkeys(new.tag_list))
+    ]
+    if tags:
+        await session.execute(insert(Tag), tags)
+    return article.slug
+
+
+async def retitle(session: AsyncSession, article: Article, title: str) -> None:
+    """Changes the title, and with it the slug."""
+    article.title = title
+    for slug in slugs_of(title):
+        if slug == article.slug:
+            return
+        article.slug = slug
+        if await _is_stored(session, article):
+            return
+        await session.refresh(article)
+        article.title = title
+
+
+async def _is_stored(session: AsyncSession, article: Article) -> bool:
+    """Writes an article, unless another one has its slug."""
+    try:
+        async with session.begin_nested():
+            session.add(article)
+            await session.flush()
+    except IntegrityError as error:
+        if violated_constraint(error) != "uq_articles_slug":
+            raise
+        return False
+    return True
+
+
+async def favorite(session: AsyncSession, user: User, article: Article) -> None:
+    await insert_once(session, insert(Favorite).values(user_id=user.id, article_id=article.id))
+
+
+async def unfavorite(session: AsyncSession, user: User, article: Article) -> None:
+    await session.execute(
+        delete(Favorite).where(Favorite.user_id == user.id, Favorite.article_id == article.id)
+    )
+
+
+async def popular_tags(session: AsyncSession) -> list[str]:
+    """The tags of most articles."""
+    query = (
+        select(Tag.name)
+        .group_by(Tag.name)
+        .order_by(func.count().desc(), Tag.name)
+        .limit(MAX_SHOWN_TAGS)
+    )
+    return [*await session.scalars(query)]
+
+
+def _shown_to(reader: User | None) -> Select[Any]:
+    """All that a list shows of an article, but for its tags."""
+    favorites = (
+        select(func.count())
+        .select_from(Favorite)
+        .where(Favorite.article_id == Article.id)
+        .scalar_subquery()
+    )
+    favorited: ColumnElement[bool] = false()
+    if reader is not None:
+        favorited = exists().where(Favorite.article_id == Article.id, Favorite.user_id == reader.id)
+    return select(
+        Article.id,
+        Article.slug,
+        Article.title,
+        Article.description,
+        Article.created_at,
+        Article.updated_at,
+        favorited.label("favorited"),
+        favorites.label("favorites"),
+        User.username,
+        User.bio,
+        User.image,
+        is_following(reader).label("following"),
+    ).join(User, User.id == Article.author_id)
+
+
+def _fields(row: Row[Any], tags: dict[int, list[str]]) -> tuple[Any, ...]:
+    author = Profile(row.username, row.bio, row.image, row.following)
+    return (
+        row.slug,
+        row.title,
+        row.description,
+        tags.get(row.id, []),
+        timestamp(row.created_at),
+        timestamp(row.updated_at),
+        row.favorited,
+        row.favorites,
+        author,
+    )
+
+
+async def _tags_of(session: AsyncSession, article_ids: list[int]) -> dict[int, list[str]]:
+    query = (
+        select(Tag.article_id, Tag.name)
+        .where(Tag.article_id.in_(article_ids))
+        .order_by(Tag.article_id, Tag.position)
+    )
+    tags: dict[int, list[str]] = {}
+    for article_id, name in await session.execute(query):
+        tags.setdefault(article_id, []).append(name)
+    return tags
+
+
+def _id_of(username: str) -> Any:
+    return select(User.id).where(User.username_key == username.lower()).scalar_subquery()

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""The settings: read once from the environment, checked, and never changed."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+FOLDER = Path(__file__).resolve().parents[1]
+SECRET_BYTES = 32
+DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
+
+T = TypeVar("T")
+
+
+class SettingsError(Exception):
+    """Environment variables that can't be used; the text has a line for each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What differs between a laptop and a server.
+
+    Attributes:
+        database_url: CONDUIT_DATABASE_URL, `sqlite:///<path>` or `postgresql://...`.
+        secret: CONDUIT_SECRET, the key of tokens. Required in production.
+        is_production: Whether CONDUIT_ENV is `production`, not `development`. In development the
+            app migrates its database when it starts, and fills an empty one with examples.
+        token_lifetime_s: CONDUIT_TOKEN_LIFETIME, seconds for which a login lasts.
+        login_limit: CONDUIT_LOGIN_LIMIT, how often a client may try to log in, and anyone to log
+            in to one account.
+        pool_size: CONDUIT_POOL_SIZE, how many connections to the database a process opens at most.
+        origins: CONDUIT_ORIGINS, the sites whose scripts may call the API; `*` for all.
+        trusted_hops: CONDUIT_TRUSTED_HOPS, how many proxies are in front of the app.
+    """
+
+    database_url: URL
+    secret: str = field(repr=False)
+    is_production: bool = False
+    token_lifetime_s: int = 7 * 24 * 60 * 60
+    login_limit: str = "30/minute"
+    pool_size: int = 10
+    origins: tuple[str, ...] = ("*",)
+    trusted_hops: int = 0
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Settings:
+        """Reads the settings; an empty variable counts as absent.
+
+        Raises:
+            SettingsError: If a variable can't be used.
+        """
+        read = _Reader(environ)
+        env = read("ENV", "development", _environment)
+        url = read("DATABASE_URL", f"sqlite:///{FOLDER / 'conduit.db'}", _database_url)
+        secret = read("SECRET", "", _secret)
+        settings = {
+            "token_lifetime_s": read("TOKEN_LIFETIME", "604800", _whole_number),
+            "login_limit": read("LOGIN_LIMIT", "30/minute", str),
+            "pool_size": read("POOL_SIZE", "10", _whole_number),
+            "origins": read("ORIGINS", "*", lambda text: tuple(text.split())),
+            "trusted_hops": read("TRUSTED_HOPS", "0", int),
+        }
+        if env == "production" and secret == "":
+            read.wrong.append("CONDUIT_SECRET: required where CONDUIT_ENV is production")
+        if read.wrong:
+            raise SettingsError("\n".join(read.wrong))
+        return cls(
+            database_url=url,
+            secret=secret or _kept_secret(url),
+            is_production=env == "production",
+            **settings,
+        )
+
+
+class _Reader:
+    """Reads variables one by one, and collects what is wrong with them."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self.wrong: list[str] = []
+
+    def __call__(self, name: str, default: str, convert: Callable[[str], T]) -> T:
+        variable = f"CONDUIT_{name}"
+        try:
+            return convert(self._environ.get(variable) or default)
+        except ValueError as error:
+            self.wrong.append(f"{variable}: {error}")
+            return convert(default)
+
+
+def _environment(text: str) -> str:
+    if text not in ("development", "production"):
+        raise ValueError(f"expected development or production, not {text!r}")
+    return text
+
+
+def _whole_number(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"expected a whole number of 1 or more, not {text!r}")
+    return int(text)
+
+
+def _secret(text: str) -> str:
+    # RFC 7518, section 3.2: a key of HS256 is at least as long as its hash.
+    if text and len(text.encode()) < SECRET_BYTES:
+        raise ValueError(f"expected {SECRET_BYTES} bytes or more, e.g. of `openssl rand -hex 32`")
+    return text
+
+
+def _database_url(text: str) -> URL:
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        # The text may have a password in it.
+        raise ValueError("expected an address such as postgresql://user@host/database") from None
+    driver = DRIVERS.get(url.get_backend_name())
+    if driver is None:
+        raise ValueError(f"expected sqlite or postgresql, not {url.get_backend_name()!r}")
+    if driver.startswith("sqlite") and url.database in (None, "", ":memory:"):
+        raise ValueError("expected a file, as each connection would have a memory of its own")
+    return url.set(drivername=driver)
+
+
+def _kept_secret(url: URL) -> str:
+    """The secret of a development machine, made at the first start: logins outlast restarts."""
+    is_file = url.get_backend_name() == "sqlite" and url.database
+    file = Path(url.database).with_suffix(".secret") if is_file else FOLDER / "conduit.secret"
+    # Of several workers that start together, all have to end up with the secret of one.
+    own = file.with_name(f"{file.name}.{os.getpid()}")
+    with suppress(FileExistsError):
+        if not file.exists():
+            own.touch(mode=0o600)
+            own.write_text(secrets.token_hex(SECRET_BYTES))
+            os.link(own, file)
+    own.unlink(missing_ok=True)
+    return file.read_text()

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""The tables. Unique constraints decide races: of two requests at once, one gets the name."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import DateTime, Dialect, ForeignKey, Index, MetaData, String, TypeDecorator
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+# How long texts may be, in characters. What the API takes is checked by these, too.
+MAX_USERNAME = 40
+MAX_EMAIL = 254
+MAX_PASSWORD = 200
+MAX_BIO = 5_000
+MAX_IMAGE = 2_000
+MAX_TITLE = 255
+MAX_SLUG = 255
+MAX_DESCRIPTION = 1_000
+MAX_BODY = 100_000
+MAX_TAG = 50
+MAX_TAGS = 20
+MAX_COMMENT = 10_000
+MAX_ID = 2**31 - 1
+
+
+def now() -> datetime:
+    """The time in milliseconds, as the API shows it."""
+    time = datetime.now(UTC)
+    return time.replace(microsecond=time.microsecond // 1000 * 1000)
+
+
+class Moment(TypeDecorator[datetime]):
+    """A time in UTC. SQLite has no time zones, so it gets and returns times without one."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+class Table(DeclarativeBase):
+    # `conduit.errors` finds what to tell a client by the name of a constraint.
+    metadata = MetaData(
+        naming_convention={
+            "pk": "pk_%(table_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_name)s",
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        }
+    )
+
+
+class User(Table):
+    """Someone who writes, reads and follows.
+
+    Attributes:
+        username: The name as its owner writes it.
+        username_key: The name in lower case: nobody can be Ann beside ann.
+        email: The address in lower case.
+        password: A hash by argon2.
+    """
+
+    __tablename__ = "users"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    username: Mapped[str] = mapped_column(String(MAX_USERNAME))
+    username_key: Mapped[str] = mapped_column(String(MAX_USERNAME), unique=True)
+    email: Mapped[str] = mapped_column(String(MAX_EMAIL), unique=True)
+    password: Mapped[str]
+    bio: Mapped[str | None] = mapped_column(String(MAX_BIO))
+    image: Mapped[str | None] = mapped_column(String(MAX_IMAGE))
+
+
+class Follow(Table):
+    """That one user follows another."""
+
+    __tablename__ = "follows"
+
+    follower_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    followed_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+
+
+class Article(Table):
+    """An article; its slug is its address."""
+
+    __tablename__ = "articles"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    slug: Mapped[str] = mapped_column(String(MAX_SLUG), unique=True)
+    title: Mapped[str] = mapped_column(String(MAX_TITLE))
+    description: Mapped[str] = mapped_column(String(MAX_DESCRIPTION))
+    body: Mapped[str] = mapped_column(String(MAX_BODY))
+    created_at: Mapped[datetime] = mapped_column(Moment, default=now)
+    updated_at: Mapped[datetime] = mapped_column(Moment, default=now)
+
+    # Lists are read from the newest on; the id decides between two of one millisecond.
+    __table_args__ = (Index(None, "created_at", "id"),)
+
+
+class Tag(Table):
+    """A tag of an article. Rows of their own, not shared: no two requests wait for one tag."""
+
+    __tablename__ = "tags"
+
+    article_id: Mapped[int] = mapped_column(
+        ForeignKey("articles.id", ondelete="CASCADE"), primary_key=True
+    )
+    name: Mapped[str] = mapped_column(String(MAX_TAG), primary_key=True, index=True)
+    position: Mapped[int]
+
+
+class Favorite(Table):
+    """That a user likes an article. The count of an article is the count of these rows."""
+
+    __tablename__ = "favorites"
+
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    article_id: Mapped[int] = mapped_column(
+        ForeignKey("articles.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+
+
+class Comment(Table):
+    """A comment on an article."""
+
+    __tablename__ = "comments"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    article_id: Mapped[int] = mapped_column(
+        ForeignKey("articles.id", ondelete="CASCADE"), index=True
+    )
+    author_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    body: Mapped[str] = mapped_column(String(MAX_COMMENT))
+    created_at: Mapped[datetime] = mapped_column(Moment, default=now)
+    updated_at: Mapped[datetime] = mapped_column(Moment, default=now)

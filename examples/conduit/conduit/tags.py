@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""The tags that articles have."""
+
+from __future__ import annotations
+
+from conduit.database import Transaction
+from conduit.queries.articles import popular_tags
+from conduit.schemas import TagsResponse
+from kit import Kit
+from kit.typed import typed
+
+tags = Kit()
+
+
+@tags.get("/")
+@typed
+async def list_tags(session: Transaction) -> TagsResponse:
+    """Lists the tags, those of most articles first."""
+    return TagsResponse(await popular_tags(session))
