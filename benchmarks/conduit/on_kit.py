@@ -19,7 +19,7 @@ from conduit.profiles import profiles
 from conduit.settings import Settings
 from conduit.tags import tags
 from conduit.tokens import Tokens
-from conduit.users import users
+from conduit.users import account, users
 
 from kit import Kit, Limits
 from kit.cors import cors
@@ -38,7 +38,8 @@ def make(settings: Settings) -> Any:
     api = app.base_path("/api")
     handle_errors(api)
     api.use(cors(origin="*"))
-    api.route("/", users)
+    api.route("/users", users)
+    api.route("/user", account)
     api.route("/profiles", profiles)
     api.route("/articles/:slug/comments", comments)
     api.route("/articles", articles)
