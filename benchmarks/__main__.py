@@ -41,6 +41,7 @@ from . import (
     verdict,
     websocket,
 )
+from .conduit import section as conduit
 from .tables import Table
 
 
@@ -69,6 +70,7 @@ FULL = Effort(
         "websocket": 15,
         "files": 9,
         "techempower": 300,
+        "conduit": 100,
     },
     0.05,
     memory.REQUESTS,
@@ -84,6 +86,7 @@ QUICK = Effort(
         "websocket": 5,
         "files": 1,
         "techempower": 5,
+        "conduit": 3,
     },
     0.01,
     2000,
@@ -166,6 +169,12 @@ SECTIONS: dict[str, Section] = {
         lambda figures: verdict.of_abreast("TechEmpower", figures),
         has_all_peers=False,
     ),
+    "conduit": Section(
+        lambda run: conduit.measure(run.rounds, 0.4 * run.effort.slot_s),
+        abreast.tables,
+        lambda figures: verdict.of_abreast("Conduit", figures),
+        has_all_peers=False,
+    ),
 }
 
 
@@ -212,6 +221,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 CHECKS: dict[str, Callable[[list[str], list[str]], Any]] = {
     "in-process": lambda names, row_names: in_process.measure(names, row_names, 0, 0),
     "techempower": lambda *_: techempower.measure(0, 0),
+    "conduit": lambda *_: conduit.measure(0, 0),
 }
 """The sections whose answers can be checked alone."""
 

@@ -136,4 +136,6 @@ def test_without_postgresql_nothing_is_measured(monkeypatch, capsys):
 def test_sections_that_have_no_check_are_refused(capsys):
     with pytest.raises(SystemExit):
         main(["start", "--check"])
-    assert "no section 'start': there are in-process, techempower" in capsys.readouterr().err
+    assert (
+        "no section 'start': there are in-process, techempower, conduit" in capsys.readouterr().err
+    )
