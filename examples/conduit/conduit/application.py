@@ -10,24 +10,33 @@ from typing import Any
 from conduit.articles import articles
 from conduit.comments import comments
 from conduit.database import Database
+from conduit.documentation import document_api
 from conduit.errors import handle_errors
+from conduit.limits import limit_logins
+from conduit.migrate import upgrade
 from conduit.profiles import profiles
-from conduit.schemas import ErrorResponse
+from conduit.seed import seed
 from conduit.settings import Settings
 from conduit.tags import tags
-from conduit.tokens import SCHEME, Tokens
+from conduit.tokens import Tokens
 from conduit.users import account, users
 from kit import Kit, Limits
 from kit.cors import cors
 from kit.health import health
 from kit.logger import access_log
 from kit.metrics import metrics
-from kit.openapi import openapi
 from kit.request_id import request_id
 
 # A body of 100,000 characters takes up to 600,000 bytes of JSON.
 MAX_REQUEST_BYTES = 1024 * 1024
-INFO = {"title": "Conduit", "version": "1.0.0"}
+
+
+async def prepare(database: Database, settings: Settings) -> None:
+    """Makes a database usable without a further command."""
+    async with database.transaction() as session:
+        await upgrade(session)
+        if settings.has_examples:
+            await seed(session)
 
 
 def create_app(settings: Settings) -> Kit:
@@ -36,8 +45,12 @@ def create_app(settings: Settings) -> Kit:
 
     @asynccontextmanager
     async def lifespan(app: Kit) -> AsyncIterator[Mapping[str, Any]]:
-        yield {"database": database, "tokens": Tokens(settings)}
-        await database.close()
+        try:
+            if not settings.is_production:
+                await prepare(database, settings)
+            yield {"database": database, "tokens": Tokens(settings)}
+        finally:
+            await database.close()
 
     limits = Limits(max_body_size_bytes=MAX_REQUEST_BYTES)
     app = Kit(lifespan=lifespan, limits=limits, method_not_allowed=True)
@@ -47,12 +60,13 @@ def create_app(settings: Settings) -> Kit:
     app.use(request_id())
     app.use(access_log(trusted_hops=settings.trusted_hops))
     app.use(metrics())
-    openapi(app, info=INFO, errors=ErrorResponse, security_schemes={"Token": SCHEME})
+    document_api(app)
 
     api = app.base_path("/api")
     handle_errors(api)
     # A browser asks for permission without a token, so this comes before the guards.
     api.use(cors(origin=[*settings.origins] if settings.origins != ("*",) else "*"))
+    limit_logins(api, settings)
     api.route("/users", users)
     api.route("/user", account)
     api.route("/profiles", profiles)

@@ -67,7 +67,11 @@ async def create_article(
 @articles.get("/:slug", use=optional)
 @typed
 async def read_article(slug: Slug, session: Session, reader: Reader) -> ArticleResponse:
-    """Reads an article."""
+    """Reads an article.
+
+    Raises:
+        HTTPException: 404 if there is no such article.
+    """
     return await shown(session, slug, reader)
 
 
@@ -79,7 +83,11 @@ async def update_article(
     session: Session,
     user: CurrentUser,
 ) -> ArticleResponse:
-    """Changes an article. What is left out stays as it is; a new title makes a new slug."""
+    """Changes an article. What is left out stays as it is; a new title makes a new slug.
+
+    Raises:
+        HTTPException: 404 if there is no such article.
+    """
     article = await own_article(session, slug, user)
     if changes.description is not UNSET:
         article.description = changes.description
@@ -95,7 +103,11 @@ async def update_article(
 @articles.delete("/:slug", use=required)
 @typed
 async def delete_article(slug: Slug, session: Session, user: CurrentUser) -> None:
-    """Deletes an article, with its comments."""
+    """Deletes an article, with its comments.
+
+    Raises:
+        HTTPException: 404 if there is no such article.
+    """
     await session.delete(await own_article(session, slug, user))
 
 

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from sqlalchemy import Connection, Executable, event, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 
 from conduit.settings import Settings
@@ -113,3 +115,27 @@ async def insert_once(session: AsyncSession, insert: Executable) -> None:
             await session.execute(insert)
     except IntegrityError:
         pass
+
+
+def is_unavailable(error: BaseException) -> bool:
+    """Whether the database is not there, or too busy: a moment later it may be there again."""
+    if isinstance(error, (OSError, PoolTimeoutError)):
+        return True
+    cause = error
+    if isinstance(error, DBAPIError) and error.orig is not None:
+        if error.connection_invalidated or "database is locked" in str(error.orig):
+            return True
+        cause = error.orig
+    # PostgreSQL: no connection, too many connections, and starting up or shutting down.
+    return str(getattr(cause, "sqlstate", "")).startswith(("08", "53", "57P"))
+
+
+def violated_constraint(error: IntegrityError) -> str:
+    """The name of the constraint; empty if it isn't known."""
+    text = str(error.orig)
+    if columns := re.search(r"UNIQUE constraint failed: (\w+)\.(\w+)", text):  # SQLite
+        return f"uq_{columns[1]}_{columns[2]}"
+    if text.startswith("FOREIGN KEY constraint failed"):  # SQLite doesn't tell which one
+        return "fk_"
+    name = re.search(r'violates \w+(?: \w+)? constraint "(\w+)"', text)  # PostgreSQL
+    return name[1] if name else ""

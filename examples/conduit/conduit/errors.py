@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Sequence
 from http import HTTPStatus
 
-from sqlalchemy.exc import DBAPIError, IntegrityError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.exc import IntegrityError
 
+from conduit.database import is_unavailable, violated_constraint
 from conduit.schemas import ErrorResponse, Messages
 from kit import Context, Headers, HTTPException, Kit, Response
-from kit.validator import RequestValidationError
+from kit.validator import FieldError, RequestValidationError
 
 logger = logging.getLogger("conduit")
 
@@ -37,8 +36,6 @@ def handle_errors(api: Kit) -> None:
     api.on_error(RequestValidationError)(invalid)
     api.on_error(HTTPException)(refused)
     api.on_error(IntegrityError)(conflicting)
-    api.on_error(DBAPIError)(database_fault)
-    api.on_error(PoolTimeoutError)(busy)
     api.on_error(Exception)(fault)
     api.not_found()(not_found)
 
@@ -47,7 +44,15 @@ async def invalid(error: RequestValidationError, c: Context) -> Response:
     """A body, or parameters, of the wrong form; a path with a wrong one names nothing."""
     if any(each.get("target", error.target) == "param" for each in error.errors):
         return await not_found(c)
-    return failure(c, 422, [f"{each['path']} {each['message']}".strip() for each in error.errors])
+    return failure(c, 422, [message_of(each) for each in error.errors])
+
+
+def message_of(error: FieldError) -> str:
+    """A message with the field in it, without the object around all fields."""
+    if error["type"] == "value_error":  # one of `conduit.schemas`, which begins with the field
+        return error["message"]
+    field = error["path"].split(".", 1)[-1]
+    return f"{field}: {error['message']}" if field else error["message"]
 
 
 async def refused(error: HTTPException, c: Context) -> Response:
@@ -64,34 +69,15 @@ async def conflicting(error: IntegrityError, c: Context) -> Response:
     if constraint in TAKEN:
         return failure(c, 422, [TAKEN[constraint]])
     if constraint.startswith("fk_"):
-        return failure(c, 404, ["What this belongs to has just been deleted"])
+        return failure(c, 404, ["what this belongs to has just been deleted"])
     return await fault(error, c)
 
 
-def violated_constraint(error: IntegrityError) -> str:
-    """The name of the constraint; empty if it isn't known."""
-    text = str(error.orig)
-    if columns := re.search(r"UNIQUE constraint failed: (\w+)\.(\w+)", text):  # SQLite
-        return f"uq_{columns[1]}_{columns[2]}"
-    if text.startswith("FOREIGN KEY constraint failed"):  # SQLite doesn't tell which one
-        return "fk_"
-    name = re.search(r'violates \w+(?: \w+)? constraint "(\w+)"', text)  # PostgreSQL
-    return name[1] if name else ""
-
-
-async def database_fault(error: DBAPIError, c: Context) -> Response:
-    """A database that is locked for too long, or not there, may be there again in a moment."""
-    is_gone = error.connection_invalidated or "database is locked" in str(error.orig)
-    return await (busy if is_gone else fault)(error, c)
-
-
-async def busy(error: Exception, c: Context) -> Response:
-    logger.warning("%s %s: %s", c.req.method, c.req.path, error)
-    return failure(c, 503, ["The database is busy, try again"], {"retry-after": "1"})
-
-
 async def fault(error: Exception, c: Context) -> Response:
-    logger.error("[%s] %s %s", c.get("request_id"), c.req.method, c.req.path, exc_info=error)
+    if is_unavailable(error):
+        logger.warning("%s %s: %s", c.req.method, c.req.path, error)
+        return failure(c, 503, ["the database is busy, try again"], {"retry-after": "1"})
+    logger.error("%s %s", c.req.method, c.req.path, exc_info=error)
     return failure(c, 500, [phrase(500)])
 
 

@@ -84,6 +84,10 @@ class LoginUser(Struct):
     password: Password
 
 
+class LoginRequest(Struct):
+    user: LoginUser
+
+
 class NewUser(Struct):
     """Who registers."""
 

@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
+
+from kit.rate_limit import rate_limit
 
 FOLDER = Path(__file__).resolve().parents[1]
 SECRET_BYTES = 32
@@ -33,7 +36,9 @@ class Settings:
         database_url: CONDUIT_DATABASE_URL, `sqlite:///<path>` or `postgresql://...`.
         secret: CONDUIT_SECRET, the key of tokens. Required in production.
         is_production: Whether CONDUIT_ENV is `production`, not `development`. In development the
-            app migrates its database when it starts, and fills an empty one with examples.
+            app migrates its database when it starts.
+        has_examples: CONDUIT_SEED, 1 or 0: whether an empty database is filled with examples when
+            the app starts, in development.
         token_lifetime_s: CONDUIT_TOKEN_LIFETIME, seconds for which a login lasts.
         login_limit: CONDUIT_LOGIN_LIMIT, how often a client may try to log in, and anyone to log
             in to one account.
@@ -45,6 +50,7 @@ class Settings:
     database_url: URL
     secret: str = field(repr=False)
     is_production: bool = False
+    has_examples: bool = True
     token_lifetime_s: int = 7 * 24 * 60 * 60
     login_limit: str = "30/minute"
     pool_size: int = 10
@@ -62,23 +68,22 @@ class Settings:
         env = read("ENV", "development", _environment)
         url = read("DATABASE_URL", f"sqlite:///{FOLDER / 'conduit.db'}", _database_url)
         secret = read("SECRET", "", _secret)
-        settings = {
-            "token_lifetime_s": read("TOKEN_LIFETIME", "604800", _whole_number),
-            "login_limit": read("LOGIN_LIMIT", "30/minute", str),
-            "pool_size": read("POOL_SIZE", "10", _whole_number),
-            "origins": read("ORIGINS", "*", lambda text: tuple(text.split())),
-            "trusted_hops": read("TRUSTED_HOPS", "0", int),
-        }
-        if env == "production" and secret == "":
+        if env == "production" and not environ.get("CONDUIT_SECRET"):
             read.wrong.append("CONDUIT_SECRET: required where CONDUIT_ENV is production")
+        settings = cls(
+            database_url=url,
+            secret=secret,
+            is_production=env == "production",
+            has_examples=read("SEED", "1", _flag),
+            token_lifetime_s=read("TOKEN_LIFETIME", "604800", _number),
+            login_limit=read("LOGIN_LIMIT", "30/minute", _limit),
+            pool_size=read("POOL_SIZE", "10", _number),
+            origins=read("ORIGINS", "*", lambda text: tuple(text.split())),
+            trusted_hops=read("TRUSTED_HOPS", "0", lambda text: _number(text, least=0)),
+        )
         if read.wrong:
             raise SettingsError("\n".join(read.wrong))
-        return cls(
-            database_url=url,
-            secret=secret or _kept_secret(url),
-            is_production=env == "production",
-            **settings,
-        )
+        return settings if secret else replace(settings, secret=_kept_secret(url))
 
 
 class _Reader:
@@ -103,10 +108,21 @@ def _environment(text: str) -> str:
     return text
 
 
-def _whole_number(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ValueError(f"expected a whole number of 1 or more, not {text!r}")
+def _number(text: str, least: int = 1) -> int:
+    if not re.fullmatch("[0-9]{1,9}", text) or int(text) < least:
+        raise ValueError(f"expected a whole number of {least} or more, not {text!r}")
     return int(text)
+
+
+def _flag(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError(f"expected 1 or 0, not {text!r}")
+    return text == "1"
+
+
+def _limit(text: str) -> str:
+    rate_limit(text)  # checks it
+    return text
 
 
 def _secret(text: str) -> str:
@@ -132,8 +148,8 @@ def _database_url(text: str) -> URL:
 
 def _kept_secret(url: URL) -> str:
     """The secret of a development machine, made at the first start: logins outlast restarts."""
-    is_file = url.get_backend_name() == "sqlite" and url.database
-    file = Path(url.database).with_suffix(".secret") if is_file else FOLDER / "conduit.secret"
+    beside = url.database if url.get_backend_name() == "sqlite" else None
+    file = Path(beside).with_suffix(".secret") if beside else FOLDER / "conduit.secret"
     # Of several workers that start together, all have to end up with the secret of one.
     own = file.with_name(f"{file.name}.{os.getpid()}")
     with suppress(FileExistsError):

@@ -66,6 +66,8 @@ class User(Table):
     """
 
     __tablename__ = "users"
+    # SQLite would give the id of a deleted user, who may still have a token, to the next one.
+    __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012
 
     id: Mapped[int] = mapped_column(primary_key=True)
     username: Mapped[str] = mapped_column(String(MAX_USERNAME))
@@ -116,7 +118,6 @@ class Tag(Table):
         ForeignKey("articles.id", ondelete="CASCADE"), primary_key=True
     )
     name: Mapped[str] = mapped_column(String(MAX_TAG), primary_key=True, index=True)
-    position: Mapped[int]
 
 
 class Favorite(Table):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ from kit.jwt import jwt, sign
 from kit.openapi import describe
 from kit.typed import Env, Var
 
-ALGORITHM = "HS256"
+ALGORITHM: Final = "HS256"
 # As RealWorld's document has it: OpenAPI knows no scheme `Token` of the header.
 SCHEME = {
     "type": "apiKey",

@@ -46,7 +46,7 @@ async def login(
     found = await user_by_email(session, user.email)
     # No connection, and no lock, is held for as long as hashing takes.
     await session.commit()
-    if not await is_right(user.password, found and found.password) or found is None:
+    if not await is_right(user.password, found.password if found else None) or found is None:
         raise HTTPException(401, "email or password is wrong")
     if is_outdated(found.password):
         found.password = await hash_password(user.password)

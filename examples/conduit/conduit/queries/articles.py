@@ -6,12 +6,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, delete, exists, false, func, insert, select
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    ScalarSelect,
+    Select,
+    delete,
+    exists,
+    false,
+    func,
+    insert,
+    select,
+)
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from conduit.database import insert_once
-from conduit.errors import violated_constraint
+from conduit.database import insert_once, violated_constraint
 from conduit.queries.users import is_following
 from conduit.schemas import Article as ArticleShown
 from conduit.schemas import ArticlesResponse, ArticleSummary, NewArticle, Profile, timestamp
@@ -43,7 +53,7 @@ async def find_article(
     if row is None:
         return None
     tags = await _tags_of(session, [row.id])
-    return ArticleShown(*_fields(row, tags), row.body)
+    return ArticleShown(**_fields(row, tags), body=row.body)
 
 
 async def find_articles(
@@ -66,7 +76,7 @@ async def find_articles(
     rows = (await session.execute(query)).all()
     tags = await _tags_of(session, [row.id for row in rows])
     count = await session.scalar(select(func.count()).select_from(Article).where(*where))
-    return ArticlesResponse([ArticleSummary(*_fields(row, tags)) for row in rows], count or 0)
+    return ArticlesResponse([ArticleSummary(**_fields(row, tags)) for row in rows], count or 0)
 
 
 def has_tag(name: str) -> ColumnElement[bool]:
@@ -98,10 +108,7 @@ async def add_article(session: AsyncSession, author: User, new: NewArticle) -> s
         )
         if await _is_stored(session, article):
             break
-    tags = [
-        {"article_id": article.id, "name": name, "position": position}
-        for position, name in enumerate(dict.fromkeys(new.tag_list))
-    ]
+    tags = [{"article_id": article.id, "name": name} for name in {*new.tag_list}]
     if tags:
         await session.execute(insert(Tag), tags)
     return article.slug
@@ -181,26 +188,25 @@ def _shown_to(reader: User | None) -> Select[Any]:
     ).join(User, User.id == Article.author_id)
 
 
-def _fields(row: Row[Any], tags: dict[int, list[str]]) -> tuple[Any, ...]:
-    author = Profile(row.username, row.bio, row.image, row.following)
-    return (
-        row.slug,
-        row.title,
-        row.description,
-        tags.get(row.id, []),
-        timestamp(row.created_at),
-        timestamp(row.updated_at),
-        row.favorited,
-        row.favorites,
-        author,
-    )
+def _fields(row: Row[Any], tags: dict[int, list[str]]) -> dict[str, Any]:
+    return {
+        "slug": row.slug,
+        "title": row.title,
+        "description": row.description,
+        "tag_list": tags.get(row.id, []),
+        "created_at": timestamp(row.created_at),
+        "updated_at": timestamp(row.updated_at),
+        "favorited": row.favorited,
+        "favorites_count": row.favorites,
+        "author": Profile(row.username, row.bio, row.image, row.following),
+    }
 
 
 async def _tags_of(session: AsyncSession, article_ids: list[int]) -> dict[int, list[str]]:
     query = (
         select(Tag.article_id, Tag.name)
         .where(Tag.article_id.in_(article_ids))
-        .order_by(Tag.article_id, Tag.position)
+        .order_by(Tag.article_id, Tag.name)
     )
     tags: dict[int, list[str]] = {}
     for article_id, name in await session.execute(query):
@@ -208,5 +214,5 @@ async def _tags_of(session: AsyncSession, article_ids: list[int]) -> dict[int, l
     return tags
 
 
-def _id_of(username: str) -> Any:
+def _id_of(username: str) -> ScalarSelect[int]:
     return select(User.id).where(User.username_key == username.lower()).scalar_subquery()

@@ -33,7 +33,10 @@ async def find_comments(
         .order_by(Comment.created_at, Comment.id)
     )
     rows = await session.execute(query)
-    return [_shown(comment, Profile(*author)) for comment, *author in rows]
+    return [
+        _shown(comment, Profile(username, bio, image, following))
+        for comment, username, bio, image, following in rows
+    ]
 
 
 async def comment_by_id(session: AsyncSession, article: Article, comment_id: int) -> Comment | None:
