@@ -69,7 +69,7 @@ FULL = Effort(
         "typed": 15,
         "websocket": 15,
         "files": 9,
-        "techempower": 300,
+        "techempower": 600,
         "conduit": 100,
     },
     0.05,
@@ -164,7 +164,7 @@ SECTIONS: dict[str, Section] = {
         has_all_peers=False,
     ),
     "techempower": Section(
-        lambda run: techempower.measure(run.rounds, run.effort.slot_s / 10),
+        lambda run: techempower.measure(run.rounds, 0.08 * run.effort.slot_s),
         abreast.tables,
         lambda figures: verdict.of_abreast("TechEmpower", figures),
         has_all_peers=False,

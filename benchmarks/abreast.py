@@ -13,8 +13,9 @@ import gc
 import itertools
 import math
 import statistics
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from .in_process import ratios
@@ -25,7 +26,7 @@ from .worker import ANSWER_LIMIT_S, Exchange, Lifespan, prepared, send_all
 
 WARM_UP_REQUESTS = 40
 WARM_UP_SHARE = 5
-"""A turn is preceded by so many times fewer requests that are not timed."""
+"""Before each turn there are so many times fewer requests that are not timed."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,9 @@ class Case:
     """A line of the table, and how its answers are verified.
 
     Attributes:
-        row: Makes the requests.
-        ask: Gets a function that asks the app, and has to raise WrongAnswerError, or another
-            error, unless the answers are right.
+        row: Makes the requests; of their answers, only the status counts here.
+        verify: Gets a function that asks the app. Raises WrongAnswerError, or another error,
+            unless the answers are right.
     """
 
     row: Row
@@ -146,7 +147,7 @@ async def _verified(
         for name, app in apps.items():
             requests = row.requests()
             try:
-                await case.verify(lambda app=app, asked=requests: _ask(app, next(asked)))
+                await case.verify(partial(_ask_next, app, requests))
             except Exception as error:
                 figures.left_out.append(f"{row.name}, {name}: {error!r}")
             else:
@@ -170,6 +171,13 @@ async def _set_counts(turns: list[list[_Turn]], slot_s: float) -> None:
             turn.count = max(1, round(slot_s / max(statistics.median(each_s), 1e-9)))
 
 
+async def _ask_next(app: Any, requests: Iterator[Request]) -> Answered:
+    answered = await asyncio.wait_for(_ask(app, next(requests)), ANSWER_LIMIT_S)
+    if int(answered.headers.get(b"content-length", len(answered.body))) != len(answered.body):
+        raise WrongAnswerError("content-length is not that of the body")
+    return answered
+
+
 async def _ask(app: Any, request: Request) -> Answered:
     exchange = Exchange(request.events)
     sent: list[Message] = []
@@ -178,30 +186,29 @@ async def _ask(app: Any, request: Request) -> Answered:
         sent.append(message)
         await exchange.send(message)
 
-    answering = app(SCOPE | request.scope(), exchange.receive, send)
-    await asyncio.wait_for(answering, ANSWER_LIMIT_S)
+    await app(SCOPE | request.scope(), exchange.receive, send)
     if not sent or sent[-1].get("more_body", False):
         raise WrongAnswerError(f"the response has no end: {sent!r:.200}")
     headers = {bytes(name).lower(): bytes(value) for name, value in sent[0]["headers"]}
     body = b"".join([message.get("body", b"") for message in sent[1:]])
-    if int(headers.get(b"content-length", len(body))) != len(body):
-        raise WrongAnswerError("content-length is not that of the body")
-    return Answered(request, sent[0]["status"], headers, body)
+    status = sent[0]["status"]
+    if status != request.answer.status:
+        raise WrongAnswerError(f"{status} {body!r:.300}, expected {request.answer.status}")
+    return Answered(request, status, headers, body)
 
 
 async def _timed(turn: _Turn) -> float:
-    await send_all(turn.app, _requests(turn, math.ceil(turn.count / WARM_UP_SHARE)))
+    # What isn't timed is looked at: an app that has begun to fail would be a fast one.
+    warming = math.ceil(turn.count / WARM_UP_SHARE)
+    for request in itertools.islice(turn.row.requests(), warming):
+        await _ask(turn.app, request)
     return await _each_s(turn, turn.count)
 
 
 async def _each_s(turn: _Turn, count: int) -> float:
-    requests = _requests(turn, count)
+    requests = prepared(turn.row, turn.row.requests(), count)
     gc.collect(0)
     return await send_all(turn.app, requests) / count
-
-
-def _requests(turn: _Turn, count: int) -> list[Any]:
-    return prepared(turn.row, itertools.islice(turn.row.requests(), count), count)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Annotated, Any, TypeVar
 import jwt
 from argon2.exceptions import InvalidHashError, VerificationError
 from conduit import passwords
-from conduit.database import Database
-from conduit.errors import TAKEN, violated_constraint
+from conduit.database import Database, violated_constraint
+from conduit.errors import TAKEN
 from conduit.parameters import MAX_PAGE
 from conduit.queries import articles as article_queries
 from conduit.queries import comments as comment_queries
@@ -130,7 +130,8 @@ async def login(
 ) -> Any:
     known = await user_queries.user_by_email(session, user.email)
     await session.commit()
-    is_right = await run_in_threadpool(check_password, user.password, known and known.password)
+    hashed = known.password if known else None
+    is_right = await run_in_threadpool(check_password, user.password, hashed)
     if known is None or not is_right:
         raise HTTPException(401, "email or password is wrong")
     if passwords.hasher.check_needs_rehash(known.password):

@@ -10,10 +10,10 @@ from benchmarks.abreast import Case, Figures
 from benchmarks.rows import Answer, Request, Row, WrongAnswerError
 
 
-async def answer(send, body, content_type=b"text/plain", length=None):
+async def answer(send, body, content_type=b"text/plain", length=None, status=200):
     size = b"%d" % (len(body) if length is None else length)
     headers = [(b"Content-Type", content_type), (b"content-length", size)]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
@@ -56,6 +56,18 @@ async def test_an_app_that_answers_wrong_is_left_out(app, said):
     (line,) = figures.left_out
     assert line.startswith("hello, peer: ")
     assert said in line
+
+
+async def test_an_app_that_begins_to_fail_ends_the_measurement():
+    asked = []
+
+    async def failing(scope, receive, send):
+        if scope["type"] == "http":
+            asked.append(scope)
+            await answer(send, b"hello", status=200 if len(asked) < 100 else 500)
+
+    with pytest.raises(WrongAnswerError, match="500 b'hello', expected 200"):
+        await abreast.measure({"kit": failing}, [CASE], 1000, 0.0001)
 
 
 async def test_an_app_that_does_not_start_is_left_out():
