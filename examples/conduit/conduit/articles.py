@@ -60,8 +60,8 @@ async def create_article(
     article: Annotated[NewArticle, Body(embed=True)], session: Session, user: CurrentUser
 ) -> ArticleResponse:
     """Publishes an article."""
-    slug = await queries.add_article(session, user, article)
-    return await shown(session, slug, user)
+    added = await queries.add_article(session, user, article)
+    return await shown(session, added.slug, user)
 
 
 @articles.get("/:slug", use=optional)
@@ -94,9 +94,8 @@ async def update_article(
     if changes.body is not UNSET:
         article.body = changes.body
     article.updated_at = now()
-    await session.flush()
     if changes.title is not UNSET and changes.title != article.title:
-        await queries.retitle(session, article, changes.title)
+        await queries.set_title(session, article, changes.title)
     return await shown(session, article.slug, user)
 
 

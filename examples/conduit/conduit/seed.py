@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from conduit.passwords import hash_password
-from conduit.queries.articles import add_article, article_by_slug, favorite
+from conduit.queries.articles import add_article, favorite
 from conduit.queries.comments import add_comment
 from conduit.queries.users import add_user, follow
 from conduit.schemas import NewArticle
@@ -151,10 +151,7 @@ async def seed(session: AsyncSession) -> None:
     # The oldest first, so that ids are in the order of time, too.
     for number, (author, title, description, body, tags) in reversed([*enumerate(ARTICLES)]):
         new = NewArticle(title, description, body, tags)
-        slug = await add_article(session, users[author], new)
-        article = await article_by_slug(session, slug)
-        if article is None:
-            raise LookupError(slug)
+        article = await add_article(session, users[author], new)
         article.created_at = article.updated_at = now() - timedelta(hours=7 * number + 1)
         for name in FAVORITES.get(number, ()):
             await favorite(session, users[name], article)

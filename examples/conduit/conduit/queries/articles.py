@@ -96,48 +96,30 @@ def is_in_feed_of(reader: User) -> ColumnElement[bool]:
     return Article.author_id.in_(followed)
 
 
-async def add_article(session: AsyncSession, author: User, new: NewArticle) -> str:
-    """Adds an article, and returns its slug."""
-    for slug in slugs_of(new.title):
-        article = Article(
-            author_id=author.id,
-            slug=slug,
-            title=new.title,
-            description=new.description,
-            body=new.body,
-        )
-        if await _is_stored(session, article):
-            break
+async def add_article(session: AsyncSession, author: User, new: NewArticle) -> Article:
+    article = Article(author_id=author.id, description=new.description, body=new.body)
+    await set_title(session, article, new.title)
     tags = [{"article_id": article.id, "name": name} for name in {*new.tag_list}]
     if tags:
         await session.execute(insert(Tag), tags)
-    return article.slug
+    return article
 
 
-async def retitle(session: AsyncSession, article: Article, title: str) -> None:
-    """Changes the title, and with it the slug."""
-    article.title = title
+async def set_title(session: AsyncSession, article: Article, title: str) -> None:
+    """Sets the title and a slug of it, and writes the article.
+
+    The unique constraint decides whether a slug is free. Within a savepoint, a refusal leaves the
+    rest of the transaction as it is.
+    """
     for slug in slugs_of(title):
-        if slug == article.slug:
+        try:
+            async with session.begin_nested():
+                article.title, article.slug = title, slug
+                session.add(article)
             return
-        article.slug = slug
-        if await _is_stored(session, article):
-            return
-        await session.refresh(article)
-        article.title = title
-
-
-async def _is_stored(session: AsyncSession, article: Article) -> bool:
-    """Writes an article, unless another one has its slug."""
-    try:
-        async with session.begin_nested():
-            session.add(article)
-            await session.flush()
-    except IntegrityError as error:
-        if violated_constraint(error) != "uq_articles_slug":
-            raise
-        return False
-    return True
+        except IntegrityError as error:
+            if violated_constraint(error) != "uq_articles_slug":
+                raise
 
 
 async def favorite(session: AsyncSession, user: User, article: Article) -> None:
