@@ -55,6 +55,8 @@ def create_app(settings: Settings) -> Kit:
     limits = Limits(max_body_size_bytes=MAX_REQUEST_BYTES)
     app = Kit(lifespan=lifespan, limits=limits, method_not_allowed=True)
 
+    handle_errors(app)
+
     # Probes are neither logged nor measured. All that follows is.
     app.use(health({"database": database.check}))
     app.use(request_id())
@@ -63,7 +65,6 @@ def create_app(settings: Settings) -> Kit:
     document_api(app)
 
     api = app.base_path("/api")
-    handle_errors(api)
     # A browser asks for permission without a token, so this comes before the guards.
     api.use(cors(origin=[*settings.origins] if settings.origins != ("*",) else "*"))
     limit_logins(api, settings)

@@ -19,7 +19,7 @@ from kit.typed import Body, typed
 
 users = Kit()
 account = Kit()
-account.use(in_transaction, required)
+account.use(in_transaction)
 
 
 @users.post("/")
@@ -53,14 +53,14 @@ async def login(
     return shown(found, tokens)
 
 
-@account.get("/")
+@account.get("/", use=required)
 @typed
 async def read_user(user: CurrentUser, tokens: Signer) -> UserResponse:
     """Reads the user who is logged in."""
     return shown(user, tokens)
 
 
-@account.put("/")
+@account.put("/", use=required)
 @typed
 async def update_user(
     changes: Annotated[UpdateUser, Body("user", embed=True)],

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""An app on a database of its own for each test, and users who send requests to it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from argon2 import PasswordHasher
+from conduit import passwords
+from conduit.application import create_app
+from conduit.database import Database
+from conduit.migrate import upgrade
+from conduit.settings import Settings
+from conduit.testing import Client
+from sqlalchemy import make_url
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> Iterator[None]:
+    """Real parameters would take minutes for all tests together."""
+    real, passwords.hasher = passwords.hasher, PasswordHasher(1, 8, 1)
+    yield
+    passwords.hasher = real
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database as the migrations leave it, which tests get copies of."""
+    file = tmp_path_factory.mktemp("conduit") / "migrated.db"
+
+    async def migrate() -> None:
+        database = Database(settings_for(file))
+        async with database.transaction() as session:
+            await upgrade(session)
+        await database.close()
+
+    asyncio.run(migrate())
+    return file
+
+
+def settings_for(file: Path) -> Settings:
+    return Settings(
+        database_url=make_url(f"sqlite+aiosqlite:///{file}"),
+        secret="0123456789abcdef0123456789abcdef",
+        is_production=True,
+        login_limit="1000/minute",
+    )
+
+
+@pytest.fixture
+def settings(tmp_path: Path, migrated_file: Path) -> Settings:
+    return settings_for(Path(shutil.copy(migrated_file, tmp_path / "conduit.db")))
+
+
+@pytest.fixture
+async def api(settings: Settings) -> AsyncIterator[Client]:
+    app = create_app(settings)
+    async with app.running():
+        yield Client(app)
+
+
+@pytest.fixture
+async def ann(api: Client) -> Client:
+    return await api.join("ann")
+
+
+@pytest.fixture
+async def bob(api: Client) -> Client:
+    return await api.join("bob")
+
+
+@pytest.fixture
+async def database(settings: Settings) -> AsyncIterator[Database]:
+    database = Database(settings)
+    yield database
+    await database.close()
