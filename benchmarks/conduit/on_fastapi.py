@@ -222,8 +222,8 @@ async def list_feed(
 async def create_article(
     article: Annotated[models.NewArticle, Body(embed=True)], session: Session, user: CurrentUser
 ) -> Any:
-    slug = await article_queries.add_article(session, user, article)  # type: ignore[arg-type]
-    return await shown_article(session, slug, user)
+    added = await article_queries.add_article(session, user, article)  # type: ignore[arg-type]
+    return await shown_article(session, added.slug, user)
 
 
 @articles.get("/{slug}", response_model=models.ArticleResponse)
@@ -244,9 +244,8 @@ async def update_article(
     if changes.body is not None:
         article.body = changes.body
     article.updated_at = now()
-    await session.flush()
     if changes.title is not None and changes.title != article.title:
-        await article_queries.retitle(session, article, changes.title)
+        await article_queries.set_title(session, article, changes.title)
     return await shown_article(session, article.slug, user)
 
 

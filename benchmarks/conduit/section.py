@@ -116,9 +116,7 @@ async def fill(settings: Any) -> None:
             known.append(user)
         for number in range(1, ARTICLES + 1):
             new = NewArticle(*texts_of(number), [*TAGS])
-            slug = await articles.add_article(session, known[number % USERS], new)
-            article = await articles.article_by_slug(session, slug)
-            assert article is not None
+            article = await articles.add_article(session, known[number % USERS], new)
             for user in known[: favorites_of(number)]:
                 await articles.favorite(session, user, article)
         for user in known[1:]:
