@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 from conduit import passwords
 from conduit.database import Database
 from conduit.settings import Settings
@@ -112,7 +113,7 @@ async def test_an_unknown_address_is_hashed_for_too(
 async def test_an_outdated_hash_is_replaced_at_login(
     api: Client, ann: Client, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stronger = passwords.PasswordHasher(2, 8, 1)
+    stronger = PasswordHasher(2, 8, 1)
     monkeypatch.setattr(passwords, "hasher", stronger)
     login = {"user": {"email": "ann@example.com", "password": PASSWORD}}
     for _ in range(2):
