@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import (
+    abreast,
     compare,
     files,
     growth,
@@ -35,10 +36,12 @@ from . import (
     served,
     sides,
     start,
+    techempower,
     typed,
     verdict,
     websocket,
 )
+from .conduit import section as conduit
 from .tables import Table
 
 
@@ -66,6 +69,8 @@ FULL = Effort(
         "typed": 15,
         "websocket": 15,
         "files": 9,
+        "techempower": 600,
+        "conduit": 100,
     },
     0.05,
     memory.REQUESTS,
@@ -80,6 +85,8 @@ QUICK = Effort(
         "typed": 5,
         "websocket": 5,
         "files": 1,
+        "techempower": 5,
+        "conduit": 3,
     },
     0.01,
     2000,
@@ -156,6 +163,18 @@ SECTIONS: dict[str, Section] = {
         verdict.of_files,
         has_all_peers=False,
     ),
+    "techempower": Section(
+        lambda run: techempower.measure(run.rounds, 0.08 * run.effort.slot_s),
+        abreast.tables,
+        lambda figures: verdict.of_abreast("TechEmpower", figures),
+        has_all_peers=False,
+    ),
+    "conduit": Section(
+        lambda run: conduit.measure(run.rounds, 0.4 * run.effort.slot_s),
+        abreast.tables,
+        lambda figures: verdict.of_abreast("Conduit", figures),
+        has_all_peers=False,
+    ),
 }
 
 
@@ -189,6 +208,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         for name in ("peers", "requests", "check"):
             if getattr(options, name):
                 parser.error(f"--{name} can't be combined with --compare, which measures Kit alone")
+    elif options.check:
+        sections = list(CHECKS)
     unknown = [name for name in options.sections if name not in sections]
     if unknown:
         parser.error(f"no section {unknown[0]!r}: there are {', '.join(sections)}")
@@ -197,11 +218,25 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
-def check(names: list[str], row_names: list[str]) -> int:
+CHECKS: dict[str, Callable[[list[str], list[str]], Any]] = {
+    "in-process": lambda names, row_names: in_process.measure(names, row_names, 0, 0),
+    "techempower": lambda *_: techempower.measure(0, 0),
+    "conduit": lambda *_: conduit.measure(0, 0),
+}
+"""The sections whose answers can be checked alone."""
+
+
+def check(names: list[str], row_names: list[str], sections: list[str]) -> int:
     """Checks every answer; gives the exit status."""
-    left_out = in_process.measure(names, row_names, 0, 0).left_out
-    print("\n".join(left_out) or f"{len(names)} apps answer {len(row_names)} rows right")
-    return 1 if left_out else 0
+    status = 0
+    for section in sections:
+        figures = CHECKS[section](names, row_names)
+        apps = {name for by_name in figures.seconds.values() for name in by_name}
+        right = f"{len(apps)} apps answer {len(figures.seconds)} rows right"
+        print(f"{section}: " + ("; ".join(figures.left_out) or right), flush=True)
+        if figures.left_out:
+            status = 1
+    return status
 
 
 def compare_with(options: argparse.Namespace) -> int:
@@ -260,7 +295,7 @@ def main(arguments: list[str]) -> int:
     print(flush=True)
     names, row_names = list(installed), options.rows or list(rows.ROWS)
     if options.check:
-        return check(names, row_names)
+        return check(names, row_names, options.sections or list(CHECKS))
 
     effort = QUICK if options.quick else FULL
     if options.requests is not None:

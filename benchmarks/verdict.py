@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from . import (
+    abreast,
     files,
     growth,
     in_process,
@@ -221,3 +222,14 @@ def of_files(figures: files.Figures) -> Iterator[Criterion]:
                     f"{own * 1e6:,.0f} µs",
                     own < other,
                 )
+
+
+def of_abreast(title: str, figures: abreast.Figures) -> Iterator[Criterion]:
+    """Ahead of every framework in each row, by more than chance."""
+    for lead in abreast.leads(figures):
+        yield Criterion(
+            f"{title}, {lead.row}: {lead.peer} / Kit",
+            "> 1 in the 95 % interval",
+            f"{lead.ratio:.3f} ({lead.low:.3f} to {lead.high:.3f})",
+            lead.is_met,
+        )
