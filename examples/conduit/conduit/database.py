@@ -53,7 +53,8 @@ class Database:
         """
         async with (self._writing if writes else self._reading)() as session:
             yield session
-            await session.commit()
+            if session.in_transaction():
+                await session.commit()
 
     async def check(self) -> None:
         """Raises an exception if the database can't be reached."""
@@ -104,7 +105,8 @@ async def in_transaction(c: Context, next: Next) -> None:
         c.set("db", session)
         await next()
         # An exception of the handler is a response by now.
-        if c.error is not None or c.res.status >= 400:
+        has_failed = c.error is not None or c.res.status >= 400
+        if has_failed and session.in_transaction():
             await session.rollback()
 
 
