@@ -70,7 +70,7 @@ def test_page_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("page", READMES)
 def test_readme_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    without = shutil.ignore_patterns("*.db*", "*.secret", "__pycache__")
+    without = shutil.ignore_patterns("*.db*", "*.secret", "__pycache__", "tests")
     for example in ("bookshelf", "chat", "conduit", "site"):
         shutil.copytree(
             ROOT / "examples" / example, tmp_path / "examples" / example, ignore=without
