@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Executable, event, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.pool import PoolResetState
 
 from conduit.settings import Settings
 from kit import Context, Next
@@ -35,6 +36,7 @@ class Database:
         if self.engine.dialect.name == "sqlite":
             event.listen(self.engine.sync_engine, "connect", _set_up_sqlite)
             event.listen(self.engine.sync_engine, "begin", _begin_sqlite)
+            event.listen(self.engine.sync_engine, "reset", _reset_sqlite)
         writing = self.engine.execution_options(sqlite_begin="IMMEDIATE")
         self._reading = async_sessionmaker(self.engine, expire_on_commit=False)
         self._writing = async_sessionmaker(writing, expire_on_commit=False)
@@ -51,7 +53,8 @@ class Database:
         """
         async with (self._writing if writes else self._reading)() as session:
             yield session
-            await session.commit()
+            if session.in_transaction():
+                await session.commit()
 
     async def check(self) -> None:
         """Raises an exception if the database can't be reached."""
@@ -78,6 +81,13 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql(f"BEGIN {mode}")
 
 
+def _reset_sqlite(connection: Any, record: object, state: PoolResetState) -> None:
+    # After a commit that failed SQLite is still in the transaction, and would keep all others from
+    # writing.
+    if state.asyncio_safe and connection.driver_connection.in_transaction:
+        connection.rollback()
+
+
 def _for_request(c: Context) -> Any:
     database: Database = c.env["database"]
     return database.transaction(writes=c.req.method not in ("GET", "HEAD"))
@@ -95,7 +105,8 @@ async def in_transaction(c: Context, next: Next) -> None:
         c.set("db", session)
         await next()
         # An exception of the handler is a response by now.
-        if c.error is not None or c.res.status >= 400:
+        has_failed = c.error is not None or c.res.status >= 400
+        if has_failed and session.in_transaction():
             await session.rollback()
 
 

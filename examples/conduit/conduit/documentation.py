@@ -7,7 +7,7 @@ from typing import Any
 
 from conduit.schemas import ErrorResponse
 from conduit.tokens import SCHEME
-from kit import Context, Kit, Response
+from kit import Context, Kit, Response, in_thread
 from kit.openapi import build_document, describe, openapi
 
 OPTIONS: dict[str, Any] = {
@@ -21,20 +21,25 @@ OPTIONS: dict[str, Any] = {
 }
 
 
+INVALID = {
+    "description": "Invalid data",
+    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorResponse"}}},
+}
+
+
 def document(app: Kit) -> dict[str, Any]:
-    """Builds the document. Invalid requests, 400 for kit-typed, are 422 in RealWorld."""
+    """Builds the document of the API, without the pages.
+
+    An invalid request, which kit-typed answers by 400, is answered by 422.
+    """
     built = build_document(app, **OPTIONS)
-    for path in built["paths"].values():
-        for operation in path.values():
-            responses = operation["responses"]
-            invalid = {
-                "description": "Invalid data",
-                "content": {
-                    "application/json": {"schema": {"$ref": "#/components/schemas/ErrorResponse"}}
-                },
-            }
-            responses.pop("400", None)
-            responses["422"] = invalid
+    built["paths"] = {
+        path: methods for path, methods in built["paths"].items() if path.startswith("/api/")
+    }
+    for methods in built["paths"].values():
+        for operation in methods.values():
+            operation["responses"].pop("400", None)
+            operation["responses"]["422"] = INVALID
     return built
 
 
@@ -44,7 +49,8 @@ def document_api(app: Kit) -> None:
 
     @app.get("/openapi.json")
     @describe(hidden=True)
-    async def openapi_document(c: Context) -> Response:
+    @in_thread  # it takes a moment, once
+    def openapi_document(c: Context) -> Response:
         if not built:  # by now all routes are registered
             built.append(document(app))
         return c.json(built[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Errors: whatever goes wrong below /api is answered by `{"errors": {"body": ["..."]}}`."""
+"""Errors of the API: whatever goes wrong is answered by `{"errors": {"body": ["..."]}}`."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def failure(
     return c.json(ErrorResponse(Messages([*messages])), status, headers)
 
 
-def handle_errors(app: Kit) -> None:
+def handle_errors(api: Kit) -> None:
     """Registers how errors are answered."""
-    app.on_error(RequestValidationError)(invalid)
-    app.on_error(HTTPException)(refused)
-    app.on_error(IntegrityError)(conflicting)
-    app.on_error(Exception)(fault)
-    app.not_found()(not_found)
+    api.on_error(RequestValidationError, invalid)
+    api.on_error(HTTPException, refused)
+    api.on_error(IntegrityError, conflicting)
+    api.on_error(Exception, fault)
+    api.not_found(not_found)
 
 
 async def invalid(error: RequestValidationError, c: Context) -> Response:

@@ -13,10 +13,8 @@ LOCK = 0x636F6E64756974
 
 
 async def lock(session: AsyncSession) -> None:
-    """Makes all others who migrate wait for the end of the transaction.
-
-    SQLite needs no more than the transaction: only one at a time can write.
-    """
+    """Makes all others who migrate wait for the end of the transaction."""
+    await session.connection()  # begins; in SQLite only one at a time can write
     if session.get_bind().dialect.name == "postgresql":
         await session.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
 

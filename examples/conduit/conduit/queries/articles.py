@@ -25,7 +25,7 @@ from conduit.database import insert_once, violated_constraint
 from conduit.queries.users import is_following
 from conduit.schemas import Article as ArticleShown
 from conduit.schemas import ArticlesResponse, ArticleSummary, NewArticle, Profile, timestamp
-from conduit.slugs import slugs_of
+from conduit.slugs import slug_of, slugs_of
 from conduit.tables import Article, Favorite, Follow, Tag, User
 
 MAX_SHOWN_TAGS = 100
@@ -99,18 +99,30 @@ def is_in_feed_of(reader: User) -> ColumnElement[bool]:
 async def add_article(session: AsyncSession, author: User, new: NewArticle) -> Article:
     article = Article(author_id=author.id, description=new.description, body=new.body)
     await set_title(session, article, new.title)
-    tags = [{"article_id": article.id, "name": name} for name in {*new.tag_list}]
+    await _add_tags(session, article, new.tag_list)
+    return article
+
+
+async def replace_tags(session: AsyncSession, article: Article, names: Iterable[str]) -> None:
+    await session.execute(delete(Tag).where(Tag.article_id == article.id))
+    await _add_tags(session, article, names)
+
+
+async def _add_tags(session: AsyncSession, article: Article, names: Iterable[str]) -> None:
+    tags = [{"article_id": article.id, "name": name} for name in {*names}]
     if tags:
         await session.execute(insert(Tag), tags)
-    return article
 
 
 async def set_title(session: AsyncSession, article: Article, title: str) -> None:
     """Sets the title and a slug of it, and writes the article.
 
-    The unique constraint decides whether a slug is free. Within a savepoint, a refusal leaves the
+    A title that is only spelled in another way keeps its slug. The unique constraint decides whether a slug is free. Within a savepoint, a refusal leaves the
     rest of the transaction as it is.
     """
+    if article.slug and slug_of(title) == slug_of(article.title):
+        article.title = title
+        return
     for slug in slugs_of(title):
         try:
             async with session.begin_nested():
@@ -132,14 +144,9 @@ async def unfavorite(session: AsyncSession, user: User, article: Article) -> Non
     )
 
 
-async def popular_tags(session: AsyncSession) -> list[str]:
+async def popular_tags(session: AsyncSession, limit: int = MAX_SHOWN_TAGS) -> list[str]:
     """The tags of most articles."""
-    query = (
-        select(Tag.name)
-        .group_by(Tag.name)
-        .order_by(func.count().desc(), Tag.name)
-        .limit(MAX_SHOWN_TAGS)
-    )
+    query = select(Tag.name).group_by(Tag.name).order_by(func.count().desc(), Tag.name).limit(limit)
     return [*await session.scalars(query)]
 
 
