@@ -24,7 +24,7 @@ max-examples = 8
 max-steps = 10
 
 [phases.stateful.generation]
-max-examples = 40
+max-examples = 15
 
 [[operations]]
 include-name = ["POST /api/users", "PUT /api/user", "POST /api/profiles/{username}/follow"]
