@@ -264,11 +264,15 @@ def test_article_is_written_edited_and_deleted(visitor: Visitor) -> None:
     assert "On looms" in text(visitor.get("/", query={"tag": "weaving"}))
     editor = visitor.get("/editor/:slug", param={"slug": slug})
     assert 'value="On looms"' in editor.text()
+    assert 'value="history, weaving"' in editor.text()
     empty = visitor.post("/editor/:slug", ARTICLE | {"body": " "}, slug=slug)
     assert empty.status == 422
     assert "This is missing." in text(empty)
-    saved = visitor.post("/editor/:slug", ARTICLE | {"title": "On cards"}, slug=slug)
+    changed = ARTICLE | {"title": "On cards", "tags": "cards"}
+    saved = visitor.post("/editor/:slug", changed, slug=slug)
     assert saved.headers["location"] == "/articles/on-cards"
+    assert "On cards" in text(visitor.get("/", query={"tag": "cards"}))
+    assert "On cards" not in text(visitor.get("/", query={"tag": "weaving"}))
     assert visitor.get("/articles/:slug", param={"slug": slug}).status == 404
     assert visitor.post("/articles/:slug/delete", slug="on-cards").headers["location"] == "/"
     assert "Your article is deleted" in text(visitor.get("/"))
@@ -429,9 +433,17 @@ def test_faults_have_pages(
     assert page.headers["content-security-policy"]
 
 
-def test_method_that_a_page_does_not_have(client: Any) -> None:
-    response = asyncio.run(client.app.request("/login", method="DELETE", headers=ORIGIN))
-    assert (response.status, response.headers["allow"]) == (405, "GET, HEAD, OPTIONS, POST")
+async def test_what_no_page_has(settings: Settings) -> None:
+    app = create_app(settings)
+    async with app.running():
+        wrong = await app.request("/login", method="DELETE", headers=ORIGIN)
+        missing = await app.request("/nowhere")
+        api = await app.request("/api/nowhere", method="POST")
+    assert (wrong.status, wrong.headers["allow"]) == (405, "GET, HEAD, OPTIONS, POST")
+    assert missing.status == 404
+    for response in (wrong, missing):
+        assert (await response.text()).startswith("<!doctype html>")
+    assert (api.status, api.headers["content-type"]) == (404, "application/json")
 
 
 def test_initials() -> None:

@@ -69,7 +69,7 @@ def initials(name: str) -> str:
 
 def tint(name: str) -> int:
     """Returns which of the six colours stands for a name."""
-    return crc32(name.encode()) % 6
+    return (crc32(name.encode()) >> 16) % 6
 
 
 def minutes(text: str) -> int:

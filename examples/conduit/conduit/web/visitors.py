@@ -20,18 +20,21 @@ from kit.interface.metadata import attach
 from kit.session import get_session, session
 from kit.typed import Var
 
-THIRTY_DAYS = 30 * 24 * 60 * 60
-
 # The user, in handlers behind `for_users`.
 Me = Annotated[User, Var("user")]
 
 
 def sessions(settings: Settings) -> AsyncMiddleware:
-    """The middleware of sessions. They are in the cookie: all machines can read them."""
+    """The middleware of sessions.
+
+    They are in the cookie, so that all machines can read them, and none has to keep them. The
+    price: a logout takes the cookie from this browser alone. A copy of it is worth something until
+    it expires, or until the password changes, as is a token of the API.
+    """
     # A key of its own: a token of the API is never taken for a session, nor the other way round.
     secret = hmac.digest(settings.secret.encode(), b"sessions of the front end", "sha256").hex()
     # Browsers drop a `Secure` cookie on plain HTTP, some of them also on this machine.
-    return session(secret, max_age=THIRTY_DAYS, secure=settings.is_production)
+    return session(secret, max_age=settings.token_lifetime_s, secure=settings.is_production)
 
 
 async def current_user(c: Context) -> User | None:
@@ -42,7 +45,7 @@ async def current_user(c: Context) -> User | None:
     db: AsyncSession = c.get("db")
     # A second call in one request asks nothing: the transaction knows the user by then.
     user = await db.get(User, int(session.user))
-    if user is None or session.get("password") != password_digest(user):
+    if user is None or session.get("password_digest") != password_digest(user):
         # Was deleted, or has changed the password since this login.
         session.destroy()
         return None
@@ -53,7 +56,7 @@ async def log_in(c: Context, user: User) -> None:
     session = await get_session(c)
     # A new id, so that one that somebody planted in this browser is worth nothing.
     session.rotate(user=str(user.id))
-    session["password"] = password_digest(user)
+    session["password_digest"] = password_digest(user)
 
 
 def password_digest(user: User) -> str:
