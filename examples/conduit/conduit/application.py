@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+from conduit import errors as api_errors
 from conduit.articles import articles
 from conduit.comments import comments
 from conduit.database import Database
 from conduit.documentation import document_api
-from conduit.errors import handle_errors
 from conduit.limits import limit_logins
 from conduit.migrate import upgrade
 from conduit.profiles import profiles
@@ -21,7 +21,8 @@ from conduit.tags import tags
 from conduit.tokens import Tokens
 from conduit.users import account, users
 from conduit.web import add_site
-from kit import Kit, Limits
+from conduit.web import errors as page_errors
+from kit import Context, HTTPException, Kit, Limits, Response
 from kit.cors import cors
 from kit.health import health
 from kit.logger import access_log
@@ -63,13 +64,14 @@ def create_app(settings: Settings) -> Kit:
     document_api(app)
     add_api(app, settings)
     add_site(app, settings)
+    app.on_error(HTTPException, refused)
     return app
 
 
 def add_api(app: Kit, settings: Settings) -> None:
     """Adds the API below /api, each resource in an app of its own."""
     api = app.base_path("/api")
-    handle_errors(api)
+    api_errors.handle_errors(api)
     # A browser asks for permission without a token, so this comes before the guards.
     api.use(cors(origin=[*settings.origins] if settings.origins != ("*",) else "*"))
     limit_logins(api, settings)
@@ -79,3 +81,10 @@ def add_api(app: Kit, settings: Settings) -> None:
     api.route("/articles/:slug/comments", comments)
     api.route("/articles", articles)
     api.route("/tags", tags)
+
+
+async def refused(error: HTTPException, c: Context) -> Response:
+    """What is refused before there is a route, such as a body that is too large."""
+    is_api = c.req.path.startswith("/api/")
+    answer = api_errors.refused if is_api else page_errors.refused
+    return await answer(error, c)
