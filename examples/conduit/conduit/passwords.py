@@ -7,7 +7,10 @@ from functools import cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from sqlalchemy.ext.asyncio import AsyncSession
 
+from conduit.queries.users import replace_hash, user_by_email
+from conduit.tables import User
 from kit import in_thread
 
 hasher = PasswordHasher()
@@ -27,6 +30,18 @@ def is_right(password: str, hashed: str | None) -> bool:
         return hasher.verify(hashed or nobody(), password) and hashed is not None
     except (VerificationError, InvalidHashError):
         return False
+
+
+async def authenticate(session: AsyncSession, email: str, password: str) -> User | None:
+    """Returns the user who has this address and this password."""
+    user = await user_by_email(session, email)
+    # No connection, and no lock, is held for as long as hashing takes.
+    await session.commit()
+    if not await is_right(password, user.password if user else None) or user is None:
+        return None
+    if is_outdated(user.password):
+        await replace_hash(session, user, await hash_password(password))
+    return user
 
 
 def is_outdated(hashed: str) -> bool:
