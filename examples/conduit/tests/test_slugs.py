@@ -18,7 +18,10 @@ from hypothesis import strategies as st
         ("Straße", "strasse"),
         ("日本語 の 題", "日本語-の-題"),
         ("under_score", "under-score"),
+        ("हिन्दी में", "हिन्दी-में"),
+        ("ภาษาไทย ที่นี่", "ภาษาไทย-ที่นี่"),
         ("!!!", ""),
+        ("\N{HEAVY BLACK HEART}\N{VARIATION SELECTOR-16}", ""),
     ],
 )
 def test_slugs(title: str, slug: str) -> None:

@@ -117,8 +117,9 @@ async def _add_tags(session: AsyncSession, article: Article, names: Iterable[str
 async def set_title(session: AsyncSession, article: Article, title: str) -> None:
     """Sets the title and a slug of it, and writes the article.
 
-    A title that is only spelled in another way keeps its slug. The unique constraint decides whether a slug is free. Within a savepoint, a refusal leaves the
-    rest of the transaction as it is.
+    A title that is only spelled in another way keeps its slug. The unique constraint decides
+    whether a slug is free. Within a savepoint, a refusal leaves the rest of the transaction as it
+    is.
     """
     if article.slug and slug_of(title) == slug_of(article.title):
         article.title = title
