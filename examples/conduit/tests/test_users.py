@@ -93,7 +93,7 @@ async def test_a_failed_login_tells_nothing(
     assert (answer.status, answer.messages) == (401, ["email or password is wrong"])
 
 
-async def test_a_login_without_an_address(api: Client) -> None:
+async def test_a_login_with_a_null_character(api: Client) -> None:
     # PostgreSQL would refuse to look for it.
     answer = await api.post("/users/login", {"user": {"email": "a\x00@b", "password": PASSWORD}})
     assert (answer.status, answer.messages) == (422, ["email must not contain null characters"])
