@@ -84,6 +84,7 @@ async def test_login(api: Client, ann: Client) -> None:
         {"email": "ann@example.com", "password": "another password"},
         {"email": "nobody@example.com", "password": PASSWORD},
         {"email": "", "password": ""},
+        {"email": "ann@example.com", "password": f"{PASSWORD}\x00"},
     ],
 )
 async def test_a_failed_login_tells_nothing(
@@ -93,9 +94,9 @@ async def test_a_failed_login_tells_nothing(
     assert (answer.status, answer.messages) == (401, ["email or password is wrong"])
 
 
-async def test_a_login_with_a_null_character(api: Client) -> None:
-    # PostgreSQL would refuse to look for it.
-    answer = await api.post("/users/login", {"user": {"email": "a\x00@b", "password": PASSWORD}})
+async def test_null_characters_are_refused_before_the_database_sees_them(api: Client) -> None:
+    credentials = {"email": "ann@example.com\x00", "password": PASSWORD}
+    answer = await api.post("/users/login", {"user": credentials})
     assert (answer.status, answer.messages) == (422, ["email must not contain null characters"])
 
 

@@ -53,6 +53,9 @@ def make_site(settings: Settings, attempts: Attempts) -> Kit:
             referrer_policy="same-origin",
             strict_transport_security=settings.is_production,
             x_frame_options="DENY",
+            # For browsers that nobody uses any more.
+            x_download_options=False,
+            x_xss_protection=False,
         )
     )
     site.use(make_templates())
