@@ -16,8 +16,8 @@ from kit import in_thread
 hasher = PasswordHasher()
 
 
-# Argon2 takes 64 MiB and a long time, on purpose. So it isn't run on the event loop, where all
-# other requests would wait for it, nor for more than two at once.
+# Argon2 takes 64 MiB and a long time, on purpose. So neither function runs on the event loop, where
+# all other requests would wait for it, nor in more than two threads at once.
 @in_thread(limiter=2)
 def hash_password(password: str) -> str:
     return hasher.hash(password)
