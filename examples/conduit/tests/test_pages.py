@@ -19,7 +19,7 @@ from conduit.database import Database
 from conduit.settings import Settings
 from conduit.tables import Table, User
 from conduit.web.rendering import initials, make_templates, paragraphs
-from sqlalchemy import delete, make_url
+from sqlalchemy import delete, make_url, select
 
 from kit.testing import SyncResponse, sync_test_client
 
@@ -242,6 +242,24 @@ def test_new_password_ends_the_other_sessions(client: Any, visitor: Visitor) -> 
     assert visitor.post("/settings", form | {"current": PASSWORD}).status == 303
     assert "Your settings are saved" in text(visitor.get("/"))
     assert other.get("/settings").headers["location"] == "/login?next=%2Fsettings"
+
+
+def test_current_password_is_checked_without_a_lock(
+    visitor: Visitor, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor.register("rosa")
+    is_right = passwords.is_right
+
+    async def check_slowly(password: str, hashed: str | None) -> bool:
+        database = Database(settings)
+        async with database.transaction() as session:
+            await session.execute(select(User.id))  # begins, and so waits for its turn to write
+        await database.close()
+        return await is_right(password, hashed)
+
+    monkeypatch.setattr("conduit.web.accounts.is_right", check_slowly)
+    form = {"username": "rosa", "email": "new@example.com", "current": PASSWORD}
+    assert visitor.post("/settings", form).status == 303
 
 
 def test_settings_of_a_profile(visitor: Visitor) -> None:

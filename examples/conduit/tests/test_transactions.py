@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from conduit import passwords
 from conduit.database import Database, Session, Transaction, in_transaction
 from conduit.tables import Article, Comment, Favorite, Tag, User
 from conduit.testing import PASSWORD, Client
@@ -124,6 +125,20 @@ async def test_a_client_that_sends_slowly_blocks_nobody(ann: Client) -> None:
     headers = {"authorization": f"Token {ann.token}", "content-type": "application/json"}
     response = await ann.app.request("/api/articles", method="POST", headers=headers, body=body())
     assert (response.status, written) == (201, ["quick"])
+
+
+async def test_a_new_password_is_hashed_without_a_lock(
+    ann: Client, bob: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = []
+
+    async def hash_slowly(password: str) -> str:
+        written.append(await bob.publish("Meanwhile"))
+        return await passwords.hash_password(password)
+
+    monkeypatch.setattr("conduit.users.hash_password", hash_slowly)
+    answer = await ann.put("/user", {"user": {"password": "another password"}})
+    assert (answer.status, written) == (200, ["meanwhile"])
 
 
 async def test_errors_have_no_secrets(database: Database) -> None:
