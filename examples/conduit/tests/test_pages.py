@@ -247,7 +247,7 @@ def test_new_password_ends_the_other_sessions(client: Any, visitor: Visitor) -> 
 def test_current_password_is_checked_without_a_lock(
     visitor: Visitor, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    visitor.register("rosa")
+    visitor.register("xenia")
     is_right = passwords.is_right
 
     async def check_slowly(password: str, hashed: str | None) -> bool:
@@ -258,7 +258,7 @@ def test_current_password_is_checked_without_a_lock(
         return await is_right(password, hashed)
 
     monkeypatch.setattr("conduit.web.accounts.is_right", check_slowly)
-    form = {"username": "rosa", "email": "new@example.com", "current": PASSWORD}
+    form = {"username": "xenia", "email": "xenia@example.org", "current": PASSWORD}
     assert visitor.post("/settings", form).status == 303
 
 

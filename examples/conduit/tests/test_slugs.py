@@ -37,3 +37,10 @@ def test_every_title_has_slugs_that_differ_and_fit(title: str) -> None:
         assert slug != "feed"
         assert "/" not in slug
         assert not slug.startswith("-")
+
+
+@pytest.mark.parametrize("title", ["Feed", "!!!"])
+def test_some_slugs_are_no_addresses_of_articles(title: str) -> None:
+    first = next(slugs_of(title))
+    assert first not in ("", "feed")
+    assert first.startswith(slug_of(title))
