@@ -215,6 +215,13 @@ async def test_a_token_ends(api: Client, ann: Client, settings: Settings) -> Non
         assert (await Client(api.app, token).get("/user")).status == status
 
 
+async def test_a_token_that_never_ends_is_refused(
+    api: Client, ann: Client, settings: Settings
+) -> None:
+    token = sign({"sub": "1"}, settings.secret, "HS256")
+    assert (await Client(api.app, token).get("/user")).status == 401
+
+
 async def test_the_token_of_a_deleted_user_is_refused(
     api: Client, ann: Client, database: Database
 ) -> None:
