@@ -40,7 +40,11 @@ def at_once(conduit: Conduit, asks: list[Ask]) -> list[httpx.Response]:
 
 
 async def _at_once(url: str, asks: list[Ask]) -> list[httpx.Response]:
-    limits = httpx.Limits(max_connections=len(asks), max_keepalive_connections=len(asks))
+    # The server closes a connection that is idle for five seconds; on a busy machine that could be
+    # just when a request is sent on it.
+    limits = httpx.Limits(
+        max_connections=len(asks), max_keepalive_connections=len(asks), keepalive_expiry=2.0
+    )
     async with httpx.AsyncClient(timeout=TIMEOUT_S, limits=limits) as client:
         opened = url.removesuffix("/api") + "/livez"
         await asyncio.gather(*(client.get(opened) for _ in asks))

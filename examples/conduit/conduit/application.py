@@ -12,7 +12,7 @@ from conduit.articles import articles
 from conduit.comments import comments
 from conduit.database import Database
 from conduit.documentation import document_api
-from conduit.limits import limit_logins
+from conduit.limits import Attempts, limit_attempts
 from conduit.migrate import upgrade
 from conduit.profiles import profiles
 from conduit.seed import seed
@@ -62,19 +62,20 @@ def create_app(settings: Settings) -> Kit:
     app.use(access_log(trusted_hops=settings.trusted_hops))
     app.use(metrics())
     document_api(app)
-    add_api(app, settings)
-    add_site(app, settings)
+    attempts = Attempts(settings)
+    add_api(app, settings, attempts)
+    add_site(app, settings, attempts)
     app.on_error(HTTPException, refused)
     return app
 
 
-def add_api(app: Kit, settings: Settings) -> None:
+def add_api(app: Kit, settings: Settings, attempts: Attempts) -> None:
     """Adds the API below /api, each resource in an app of its own."""
     api = app.base_path("/api")
     api_errors.handle_errors(api)
     # A browser asks for permission without a token, so this comes before the guards.
     api.use(cors(origin=[*settings.origins] if settings.origins != ("*",) else "*"))
-    limit_logins(api, settings)
+    limit_attempts(api, attempts)
     api.route("/users", users)
     api.route("/user", account)
     api.route("/profiles", profiles)

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_asyn
 from sqlalchemy.pool import PoolResetState
 
 from conduit.settings import Settings
-from kit import Context, Next
+from kit.interface import Context, Next
 from kit.interface.metadata import attach
 from kit.typed import Depends, Var
 
@@ -32,6 +32,8 @@ class Database:
             pool_size=settings.pool_size,
             max_overflow=0,
             pool_timeout=POOL_TIMEOUT_S,
+            # Errors are logged, and would have addresses and hashes of passwords in them.
+            hide_parameters=True,
         )
         if self.engine.dialect.name == "sqlite":
             event.listen(self.engine.sync_engine, "connect", _set_up_sqlite)
@@ -88,9 +90,13 @@ def _reset_sqlite(connection: Any, record: object, state: PoolResetState) -> Non
         connection.rollback()
 
 
+def _writes(c: Context) -> bool:
+    return c.req.method not in ("GET", "HEAD")
+
+
 def _for_request(c: Context) -> Any:
     database: Database = c.env["database"]
-    return database.transaction(writes=c.req.method not in ("GET", "HEAD"))
+    return database.transaction(writes=_writes(c))
 
 
 async def transaction(c: Context) -> AsyncIterator[AsyncSession]:
@@ -101,6 +107,10 @@ async def transaction(c: Context) -> AsyncIterator[AsyncSession]:
 
 async def in_transaction(c: Context, next: Next) -> None:
     """One transaction per request, as middleware: also for guards, which run before endpoints."""
+    if _writes(c):
+        # The endpoint finds the body read. If it were read within the transaction that a guard has
+        # begun, a client that sends slowly could block all others.
+        await c.req.bytes()
     async with _for_request(c) as session:
         c.set("db", session)
         await next()

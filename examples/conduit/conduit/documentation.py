@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from conduit.schemas import ErrorResponse
@@ -20,7 +21,6 @@ OPTIONS: dict[str, Any] = {
     "security_schemes": {"Token": SCHEME},
 }
 
-
 INVALID = {
     "description": "Invalid data",
     "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorResponse"}}},
@@ -30,7 +30,7 @@ INVALID = {
 def document(app: Kit) -> dict[str, Any]:
     """Builds the document of the API, without the pages.
 
-    An invalid request, which kit-typed answers by 400, is answered by 422.
+    kit-typed documents 400 for invalid requests; here they get a 422.
     """
     built = build_document(app, **OPTIONS)
     built["paths"] = {
@@ -45,14 +45,13 @@ def document(app: Kit) -> dict[str, Any]:
 
 def document_api(app: Kit) -> None:
     """Adds the document at /openapi.json, and the page at /docs."""
-    built: list[dict[str, Any]] = []
+    # Built at the first request: by then all routes are registered.
+    built = cache(lambda: document(app))
 
     @app.get("/openapi.json")
     @describe(hidden=True)
     @in_thread  # it takes a moment, once
     def openapi_document(c: Context) -> Response:
-        if not built:  # by now all routes are registered
-            built.append(document(app))
-        return c.json(built[0])
+        return c.json(built())
 
     openapi(app, **OPTIONS)

@@ -21,11 +21,13 @@ from conduit.tables import (
     MAX_TAGS,
     MAX_TITLE,
     MAX_USERNAME,
+    MIN_PASSWORD,
 )
 
 # Names are parts of addresses, and nobody can take one that only looks like another.
 USERNAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
-EMAIL = r"^[^@\s\x00-\x1F\x7F]+@[^@\s\x00-\x1F\x7F]+$"
+# ASCII, as browsers send it. The lower case of other letters can be longer than the column.
+EMAIL = r"^[!-?A-~]+@[!-?A-~]+$"
 IMAGE = r"^(https?://[^\s\x00-\x1F\x7F]+)?$"
 # PostgreSQL stores no null characters.
 WITHOUT_NULL = r"^[^\x00]*$"
@@ -42,7 +44,12 @@ Username = Annotated[str, _documented(USERNAME, MAX_USERNAME)]
 Email = Annotated[str, _documented(EMAIL, MAX_EMAIL)]
 Password = Annotated[str, Meta(max_length=MAX_PASSWORD, extra_json_schema={"format": "password"})]
 NewPassword = Annotated[
-    str, Meta(min_length=8, max_length=MAX_PASSWORD, extra_json_schema={"format": "password"})
+    str,
+    Meta(
+        min_length=MIN_PASSWORD,
+        max_length=MAX_PASSWORD,
+        extra_json_schema={"format": "password"},
+    ),
 ]
 Bio = Annotated[str, _documented(WITHOUT_NULL, MAX_BIO)]
 Image = Annotated[str, _documented(IMAGE, MAX_IMAGE)]

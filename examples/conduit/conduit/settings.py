@@ -40,8 +40,8 @@ class Settings:
         has_examples: CONDUIT_SEED, 1 or 0: whether an empty database is filled with examples when
             the app starts, in development.
         token_lifetime_s: CONDUIT_TOKEN_LIFETIME, seconds for which a login lasts.
-        login_limit: CONDUIT_LOGIN_LIMIT, how often a client may try to log in, and anyone to log
-            in to one account.
+        login_limit: CONDUIT_LOGIN_LIMIT, how often a client may try to log in, or to sign up, and
+            anyone to log in to one account.
         pool_size: CONDUIT_POOL_SIZE, how many connections to the database a process opens at most.
         origins: CONDUIT_ORIGINS, the sites whose scripts may call the API; `*` for all.
         trusted_hops: CONDUIT_TRUSTED_HOPS, how many proxies are in front of the app.

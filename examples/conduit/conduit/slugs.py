@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import unicodedata
 from collections.abc import Iterator
 
-MAX_WORDS = 200
+MAX_CHARACTERS = 200
 SUFFIX_BYTES = 4
 # /api/articles/feed is another address.
 RESERVED = {"", "feed"}
@@ -17,7 +16,15 @@ RESERVED = {"", "feed"}
 def slug_of(title: str) -> str:
     """The words of a title in lower case, joined by hyphens; letters of all languages stay."""
     text = unicodedata.normalize("NFKC", title).casefold()
-    return "-".join(re.findall(r"[^\W_]+", text))[:MAX_WORDS].strip("-")
+    words = "".join(each if _is_of_word(each) else " " for each in text).split()
+    # A mark without a letter is invisible.
+    words = [word for word in words if any(map(str.isalnum, word))]
+    return "-".join(words)[:MAX_CHARACTERS].strip("-")
+
+
+def _is_of_word(character: str) -> bool:
+    # Vowels of many scripts, such as those of Hindi and Thai, are marks at the letter before.
+    return character.isalnum() or unicodedata.category(character) in ("Mc", "Mn")
 
 
 def slugs_of(title: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 # How long texts may be, in characters. What the API takes is checked by these, too.
 MAX_USERNAME = 40
 MAX_EMAIL = 254
+MIN_PASSWORD = 8
 MAX_PASSWORD = 200
 MAX_BIO = 5_000
 MAX_IMAGE = 2_000

@@ -8,8 +8,8 @@ from typing import Annotated
 from msgspec import UNSET
 
 from conduit.database import Session, Transaction, in_transaction
-from conduit.passwords import hash_password, is_outdated, is_right
-from conduit.queries.users import add_user, rename, user_by_email
+from conduit.passwords import authenticate, hash_password
+from conduit.queries.users import add_user, rename
 from conduit.schemas import LoginUser, NewUser, UpdateUser, UserResponse
 from conduit.schemas import User as UserShown
 from conduit.tables import User
@@ -43,13 +43,9 @@ async def login(
     Raises:
         HTTPException: 401 if there is no such user, or the password is another.
     """
-    found = await user_by_email(session, user.email)
-    # No connection, and no lock, is held for as long as hashing takes.
-    await session.commit()
-    if not await is_right(user.password, found.password if found else None) or found is None:
+    found = await authenticate(session, user.email, user.password)
+    if found is None:
         raise HTTPException(401, "email or password is wrong")
-    if is_outdated(found.password):
-        found.password = await hash_password(user.password)
     return shown(found, tokens)
 
 
@@ -70,7 +66,7 @@ async def update_user(
 ) -> UserResponse:
     """Changes the user who is logged in. What is left out stays as it is."""
     if changes.password is not UNSET:
-        await session.commit()  # holds nothing meanwhile, as in `login`
+        await session.commit()  # holds nothing meanwhile, as in `authenticate`
         user.password = await hash_password(changes.password)
     if changes.username is not UNSET:
         rename(user, changes.username)

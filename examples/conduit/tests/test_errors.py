@@ -96,6 +96,28 @@ async def test_logins_are_limited(settings: Settings) -> None:
     assert answer.headers["retry-after"] == "60"
 
 
+@pytest.mark.parametrize(
+    ("hops", "emails", "last"),
+    [
+        # Nothing that a client writes into the header makes it another one...
+        (0, ["a@b.c", "d@e.f", "g@h.i"], 429),
+        # ...but proxies say who it is.
+        (1, ["a@b.c", "d@e.f", "g@h.i"], 401),
+        # All of them together may not try one account more often, in whatever case.
+        (1, ["ann@b.c", "Ann@b.c", "ANN@B.C"], 429),
+    ],
+)
+async def test_who_is_limited(settings: Settings, hops: int, emails: list[str], last: int) -> None:
+    app = create_app(replace(settings, login_limit="2/minute", trusted_hops=hops))
+    statuses = []
+    async with app.running():
+        for number, email in enumerate(emails):
+            login = {"user": {"email": email, "password": PASSWORD}}
+            headers = {"x-forwarded-for": f"192.0.2.{number}"}
+            statuses.append((await Client(app)("POST", "/users/login", login, headers)).status)
+    assert statuses == [401, 401, last]
+
+
 async def test_scripts_of_other_sites_may_send_tokens(api: Client) -> None:
     asked = {
         "origin": "https://app.example.com",

@@ -7,6 +7,7 @@ import asyncio
 import html
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from conduit.database import Database
 from conduit.settings import Settings
 from conduit.tables import Table, User
 from conduit.web.rendering import initials, make_templates, paragraphs
-from sqlalchemy import delete, make_url
+from sqlalchemy import delete, make_url, select
 
 from kit.testing import SyncResponse, sync_test_client
 
@@ -83,7 +84,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         database_url=make_url(f"sqlite+aiosqlite:///{file}"),
         secret="s" * 32,
         is_production=True,
-        login_limit="10/minute",
+        login_limit="1000/minute",
     )
 
 
@@ -192,12 +193,41 @@ def test_login_leads_to_no_other_site(visitor: Visitor, path: str) -> None:
     assert visitor.post("/register", form).headers["location"] == "/"
 
 
-def test_account_can_be_tried_ten_times_a_minute(visitor: Visitor) -> None:
+@pytest.fixture
+def limited(client: Any, settings: Settings) -> Iterator[Any]:
+    """The app with a limit that tests reach."""
+    with sync_test_client(create_app(replace(settings, login_limit="2/minute"))) as client:
+        yield client
+
+
+def test_logins_are_limited(limited: Any) -> None:
+    visitor = Visitor(limited)
     form = {"email": "nobody@example.com", "password": "guess"}
-    pages = [visitor.post("/login", form) for _ in range(11)]
-    assert pages[-1].status == 429
+    pages = [visitor.post("/login", form) for _ in range(3)]
+    assert [page.status for page in pages] == [422, 422, 429]
     assert "Too many attempts. Try again in" in text(pages[-1])
     assert "nobody@example.com" in pages[-1].text()
+
+
+def test_api_and_pages_count_attempts_together(limited: Any) -> None:
+    visitor = Visitor(limited)
+    login = {"email": "nobody@example.com", "password": "guess"}
+    for _ in range(2):
+        assert limited.api.users.login.post(json={"user": login}).status == 401
+    assert visitor.post("/login", login).status == 429
+    new = {"username": "olga", "email": "olga@example.com", "password": PASSWORD}
+    for name in ("olga", "petra"):
+        form = new | {"username": name, "email": f"{name}@example.com"}
+        assert visitor.post("/register", form).status == 303
+    assert limited.api.users.post(json={"user": new}).status == 429
+
+
+def test_guesses_of_the_current_password_are_limited(limited: Any) -> None:
+    visitor = Visitor(limited)
+    visitor.register("quentin")
+    form = {"username": "quentin", "email": "new@example.com", "current": "a guess"}
+    statuses = [visitor.post("/settings", form).status for _ in range(3)]
+    assert statuses == [422, 422, 429]
 
 
 def test_new_password_ends_the_other_sessions(client: Any, visitor: Visitor) -> None:
@@ -212,6 +242,24 @@ def test_new_password_ends_the_other_sessions(client: Any, visitor: Visitor) -> 
     assert visitor.post("/settings", form | {"current": PASSWORD}).status == 303
     assert "Your settings are saved" in text(visitor.get("/"))
     assert other.get("/settings").headers["location"] == "/login?next=%2Fsettings"
+
+
+def test_current_password_is_checked_without_a_lock(
+    visitor: Visitor, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor.register("xenia")
+    is_right = passwords.is_right
+
+    async def check_slowly(password: str, hashed: str | None) -> bool:
+        database = Database(settings)
+        async with database.transaction() as session:
+            await session.execute(select(User.id))  # begins, and so waits for its turn to write
+        await database.close()
+        return await is_right(password, hashed)
+
+    monkeypatch.setattr("conduit.web.accounts.is_right", check_slowly)
+    form = {"username": "xenia", "email": "xenia@example.org", "current": PASSWORD}
+    assert visitor.post("/settings", form).status == 303
 
 
 def test_settings_of_a_profile(visitor: Visitor) -> None:

@@ -18,7 +18,10 @@ from hypothesis import strategies as st
         ("Straße", "strasse"),
         ("日本語 の 題", "日本語-の-題"),
         ("under_score", "under-score"),
+        ("हिन्दी में", "हिन्दी-में"),
+        ("ภาษาไทย ที่นี่", "ภาษาไทย-ที่นี่"),
         ("!!!", ""),
+        ("\N{HEAVY BLACK HEART}\N{VARIATION SELECTOR-16}", ""),
     ],
 )
 def test_slugs(title: str, slug: str) -> None:
@@ -34,3 +37,10 @@ def test_every_title_has_slugs_that_differ_and_fit(title: str) -> None:
         assert slug != "feed"
         assert "/" not in slug
         assert not slug.startswith("-")
+
+
+@pytest.mark.parametrize("title", ["Feed", "!!!"])
+def test_some_slugs_are_no_addresses_of_articles(title: str) -> None:
+    first = next(slugs_of(title))
+    assert first not in ("", "feed")
+    assert first.startswith(slug_of(title))

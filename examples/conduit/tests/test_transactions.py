@@ -10,10 +10,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from conduit import passwords
 from conduit.database import Database, Session, Transaction, in_transaction
 from conduit.tables import Article, Comment, Favorite, Tag, User
 from conduit.testing import PASSWORD, Client
 from sqlalchemy import func, select, text
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from kit import Context, HTTPException, Kit, Response
@@ -110,6 +112,44 @@ async def test_a_cancelled_request_rolls_back(database: Database, form: str) -> 
         with pytest.raises(asyncio.CancelledError):
             await app.request(f"/{form}/cancelled", method="POST")
     assert await count(database, User) == 0
+
+
+async def test_a_client_that_sends_slowly_blocks_nobody(ann: Client) -> None:
+    written = []
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b'{"article": {"title": "Slow", '
+        written.append(await ann.publish("Quick"))
+        yield b'"description": "d", "body": "b"}}'
+
+    headers = {"authorization": f"Token {ann.token}", "content-type": "application/json"}
+    response = await ann.app.request("/api/articles", method="POST", headers=headers, body=body())
+    assert (response.status, written) == (201, ["quick"])
+
+
+async def test_a_new_password_is_hashed_without_a_lock(
+    ann: Client, bob: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = []
+
+    async def hash_slowly(password: str) -> str:
+        written.append(await bob.publish("Meanwhile"))
+        return await passwords.hash_password(password)
+
+    monkeypatch.setattr("conduit.users.hash_password", hash_slowly)
+    answer = await ann.put("/user", {"user": {"password": "another password"}})
+    assert (answer.status, written) == (200, ["meanwhile"])
+
+
+async def test_errors_have_no_secrets(database: Database) -> None:
+    async with database.transaction() as session:
+        for _ in range(2):
+            session.add(User(username="a", username_key="a", email="a@b", password="$argon2"))
+        with pytest.raises(IntegrityError) as caught:
+            await session.flush()
+        await session.rollback()
+    assert "$argon2" not in str(caught.value)
+    assert "a@b" not in str(caught.value)
 
 
 async def test_connections_are_given_back(api: Client, ann: Client) -> None:

@@ -53,6 +53,8 @@ async def test_names_and_addresses_are_taken_in_any_case(
         ({"username": "a" * 41}, "username: Expected `str` of length <= 40"),
         ({"username": None}, "username: Expected `str`, got `null`"),
         ({"email": "ann"}, "email must be an address such as ann@example.com"),
+        # The lower case of this letter is longer.
+        ({"email": "İ@example.com"}, "email must be an address such as ann@example.com"),
         ({"email": "a\x00@example.com"}, "email must be an address such as ann@example.com"),
         ({"password": "short"}, "password: Expected `str` of length >= 8"),
         ({"password": "p" * 201}, "password: Expected `str` of length <= 200"),
@@ -130,6 +132,23 @@ async def test_an_outdated_hash_is_replaced_at_login(
     assert "t=2" in found.password
 
 
+async def test_a_new_hash_of_the_old_password_does_not_undo_a_change(
+    api: Client, ann: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hash_password = passwords.hash_password
+
+    async def hash_slowly(password: str) -> str:
+        monkeypatch.undo()
+        await ann.put("/user", {"user": {"password": "another password"}})
+        return await hash_password(password)
+
+    monkeypatch.setattr(passwords, "is_outdated", lambda hashed: True)
+    monkeypatch.setattr(passwords, "hash_password", hash_slowly)
+    for password, status in ((PASSWORD, 200), ("another password", 200), (PASSWORD, 401)):
+        user = {"email": "ann@example.com", "password": password}
+        assert (await api.post("/users/login", {"user": user})).status == status
+
+
 async def test_an_update_changes_what_it_names(ann: Client) -> None:
     image = "https://example.com/ann.png"
     answer = await ann.put("/user", {"user": {"bio": "Writes", "image": image}})
@@ -194,6 +213,13 @@ async def test_a_token_ends(api: Client, ann: Client, settings: Settings) -> Non
         claims = {"sub": "1", "exp": time.time() + seconds}
         token = sign(claims, settings.secret, "HS256")
         assert (await Client(api.app, token).get("/user")).status == status
+
+
+async def test_a_token_that_never_ends_is_refused(
+    api: Client, ann: Client, settings: Settings
+) -> None:
+    token = sign({"sub": "1"}, settings.secret, "HS256")
+    assert (await Client(api.app, token).get("/user")).status == 401
 
 
 async def test_the_token_of_a_deleted_user_is_refused(

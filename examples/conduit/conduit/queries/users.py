@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, delete, false, insert, select
+from sqlalchemy import ColumnElement, delete, false, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from conduit.database import insert_once
@@ -30,6 +30,12 @@ async def add_user(session: AsyncSession, username: str, email: str, hashed: str
     session.add(user)
     await session.flush()
     return user
+
+
+async def replace_hash(session: AsyncSession, user: User, hashed: str) -> None:
+    """Writes a new hash of the same password, unless the password has changed meanwhile."""
+    same = (User.id == user.id, User.password == user.password)
+    await session.execute(update(User).where(*same).values(password=hashed))
 
 
 def rename(user: User, username: str) -> None:

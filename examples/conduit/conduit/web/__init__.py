@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from conduit.database import in_transaction
+from conduit.limits import Attempts
 from conduit.settings import Settings
 from conduit.web.accounts import make_accounts
 from conduit.web.articles import articles
@@ -23,13 +24,13 @@ from kit.secure_headers import secure_headers
 __all__ = ("add_site",)
 
 
-def add_site(app: Kit, settings: Settings) -> None:
+def add_site(app: Kit, settings: Settings, attempts: Attempts) -> None:
     """Adds the pages to an app, after all that isn't one."""
-    app.route("/", make_site(settings))
+    app.route("/", make_site(settings, attempts))
     app.not_found(not_found)
 
 
-def make_site(settings: Settings) -> Kit:
+def make_site(settings: Settings, attempts: Attempts) -> Kit:
     """The pages, and the middleware around them, which runs in this order."""
     site = Kit()
     site.use(
@@ -66,10 +67,10 @@ def make_site(settings: Settings) -> Kit:
     site.use(etag())
     # Around what refuses requests, as the page about that greets the user. One that asks nothing
     # of the database begins no transaction.
-    site.use(in_transaction)
+    site.use(except_("/api/*", in_transaction))
     # The API takes no cookies, so nobody can forge its requests.
     site.use(except_("/api/*", csrf()))
     handle_errors(site)
-    for each in (assets, make_accounts(settings), editor, articles, feeds):
+    for each in (assets, make_accounts(attempts), editor, articles, feeds):
         site.route("/", each)
     return site

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from conduit.database import Session, violated_constraint
-from conduit.passwords import hash_password, is_outdated, is_right
+from conduit.limits import Attempts
+from conduit.passwords import authenticate, hash_password, is_right
 from conduit.queries import users
-from conduit.settings import Settings
-from conduit.tables import MAX_PASSWORD, User
+from conduit.tables import MAX_EMAIL, MAX_PASSWORD, User
 from conduit.web.forms import (
     Form,
     check_account,
@@ -23,7 +22,7 @@ from conduit.web.forms import (
 from conduit.web.rendering import render
 from conduit.web.visitors import Me, for_users, log_in
 from kit import Context, Kit, Response
-from kit.rate_limit import RateLimitState, rate_limit
+from kit.rate_limit import RateLimitState
 from kit.session import get_session
 from kit.typed import typed
 
@@ -33,29 +32,33 @@ TAKEN = {
 }
 
 
-def make_accounts(settings: Settings) -> Kit:
+def make_accounts(attempts: Attempts) -> Kit:
     accounts = Kit()
-    hops = settings.trusted_hops
-    # One limit stops a machine that tries many accounts, the other one many machines that try one.
+    # The counts of the API, or an attacker could use both.
     login_limits = [
-        rate_limit(settings.login_limit, name="page-login", trusted_hops=hops, on_limit=too_many),
-        rate_limit(settings.login_limit, name="page-account", key=by_email, on_limit=too_many),
+        attempts.limit("login", on_limit=too_many),
+        attempts.limit("account", key=by_email, on_limit=too_many),
     ]
-    sign_up_limit = rate_limit(
-        "60/hour", name="page-register", trusted_hops=hops, on_limit=too_many
-    )
+    sign_up_limit = attempts.limit("register", on_limit=too_many)
+    # The current password can be guessed there.
+    settings_limit = attempts.limit("settings", key=by_user)
     accounts.get("/login", show_login)
     accounts.post("/login", handle_login, use=login_limits)
     accounts.get("/register", show_register)
     accounts.post("/register", register, use=sign_up_limit)
     accounts.post("/logout", log_out)
     accounts.get("/settings", show_settings, use=for_users)
-    accounts.post("/settings", change_settings, use=for_users)
+    accounts.post("/settings", change_settings, use=[for_users, settings_limit])
     return accounts
 
 
 async def by_email(c: Context) -> str:
-    return (await read_form(c))["email"].lower()
+    return (await read_form(c))["email"].lower()[:MAX_EMAIL]
+
+
+def by_user(c: Context) -> int:
+    user: User = c.get("user")
+    return user.id
 
 
 async def too_many(c: Context, state: RateLimitState) -> Response:
@@ -72,22 +75,14 @@ async def show_login(c: Context) -> Response:
 async def handle_login(c: Context, db: Session) -> Response:
     form = await read_form(c)
     check_login(form)
-    user = None if form.errors else await user_with_password(db, form)
+    user = None
+    if not form.errors:
+        user = await authenticate(db, form["email"], form["password"])
     if user is None:
         # Doesn't tell which of the two was wrong.
         form.refuse("password", "Email or password is wrong.")
         return await render(c, "login.html", form=form, status=422)
-    if is_outdated(user.password):
-        user.password = await hash_password(form["password"])
     return await begin(c, user, form, f"Welcome back, {user.username}")
-
-
-async def user_with_password(db: AsyncSession, form: Form) -> User | None:
-    user = await users.user_by_email(db, form["email"])
-    # No connection, and no lock, is held for as long as hashing takes.
-    await db.commit()
-    right = await is_right(form["password"], user.password if user else None)
-    return user if right else None
 
 
 async def show_register(c: Context) -> Response:
@@ -147,7 +142,7 @@ async def change_settings(c: Context, db: Session, me: Me) -> Response:
     form = await read_form(c)
     check_account(form)
     check_profile(form)
-    await db.commit()  # holds nothing meanwhile, as above
+    await db.commit()  # holds nothing meanwhile, as in `authenticate`
     await check_current_password(form, me)
     if not form.errors:
         hashed = await hash_password(form["password"]) if form["password"] else me.password

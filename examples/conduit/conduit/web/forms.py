@@ -19,10 +19,10 @@ from conduit.tables import (
     MAX_TAGS,
     MAX_TITLE,
     MAX_USERNAME,
+    MIN_PASSWORD,
 )
 from kit import Context
 
-MIN_PASSWORD = 8
 PASSWORDS = ("password", "current")
 
 

@@ -12,7 +12,6 @@ from zlib import crc32
 
 from conduit import tables
 from conduit.web.assets import ADDRESSES
-from conduit.web.forms import MIN_PASSWORD
 from conduit.web.requests import is_part, page_address
 from conduit.web.visitors import current_user
 from kit import Context, HTTPException, Response
@@ -28,7 +27,7 @@ LIMITS = {
     "description": tables.MAX_DESCRIPTION,
     "email": tables.MAX_EMAIL,
     "image": tables.MAX_IMAGE,
-    "min_password": MIN_PASSWORD,
+    "min_password": tables.MIN_PASSWORD,
     "password": tables.MAX_PASSWORD,
     "title": tables.MAX_TITLE,
     "username": tables.MAX_USERNAME,
