@@ -30,6 +30,7 @@ READMES = (
     "README.md",
     "examples/bookshelf/README.md",
     "examples/chat/README.md",
+    "examples/conduit/README.md",
     "examples/scaling/README.md",
     "examples/site/README.md",
     *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("packages/*/README.md")),
@@ -69,9 +70,11 @@ def test_page_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("page", READMES)
 def test_readme_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    without = shutil.ignore_patterns("*.db*", "__pycache__")
-    for example in ("examples/bookshelf", "examples/chat", "examples/site"):
-        shutil.copytree(ROOT / example, tmp_path / example, ignore=without)
+    without = shutil.ignore_patterns("*.db*", "*.secret", "__pycache__", "tests")
+    for example in ("bookshelf", "chat", "conduit", "site"):
+        shutil.copytree(
+            ROOT / "examples" / example, tmp_path / "examples" / example, ignore=without
+        )
     Reader(documents.read(page), tmp_path).follow()
 
 

@@ -94,7 +94,7 @@ async def update_article(
     if changes.body is not UNSET:
         article.body = changes.body
     article.updated_at = now()
-    if changes.title is not UNSET and changes.title != article.title:
+    if changes.title is not UNSET:
         await queries.set_title(session, article, changes.title)
     return await shown(session, article.slug, user)
 

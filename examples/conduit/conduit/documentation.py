@@ -7,7 +7,7 @@ from typing import Any
 
 from conduit.schemas import ErrorResponse
 from conduit.tokens import SCHEME
-from kit import Context, Kit, Response
+from kit import Context, Kit, Response, in_thread
 from kit.openapi import build_document, describe, openapi
 
 OPTIONS: dict[str, Any] = {
@@ -49,7 +49,8 @@ def document_api(app: Kit) -> None:
 
     @app.get("/openapi.json")
     @describe(hidden=True)
-    async def openapi_document(c: Context) -> Response:
+    @in_thread  # it takes a moment, once
+    def openapi_document(c: Context) -> Response:
         if not built:  # by now all routes are registered
             built.append(document(app))
         return c.json(built[0])

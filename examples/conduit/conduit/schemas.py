@@ -80,8 +80,11 @@ def check_text(name: str, text: str | UnsetType) -> None:
 class LoginUser(Struct):
     """Who logs in."""
 
-    email: Annotated[str, Meta(max_length=MAX_EMAIL)]
+    email: Annotated[str, _documented(WITHOUT_NULL, MAX_EMAIL)]
     password: Password
+
+    def __post_init__(self) -> None:
+        check("email", self.email, WITHOUT_NULL, "must not contain null characters")
 
 
 class LoginRequest(Struct):

@@ -198,6 +198,14 @@ async def test_a_new_title_makes_a_new_slug(ann: Client) -> None:
     assert (await ann.get("/articles/title")).status == 404
 
 
+async def test_a_title_that_is_only_spelled_anew_keeps_its_slug(ann: Client) -> None:
+    await ann.publish("Title")
+    slug = await ann.publish("Title")  # has a suffix
+    answer = await ann.put(f"/articles/{slug}", {"article": {"title": "TITLE!"}})
+    article = answer.body["article"]
+    assert (article["title"], article["slug"]) == ("TITLE!", slug)
+
+
 async def test_null_is_no_change(ann: Client) -> None:
     slug = await ann.publish()
     for field in ("title", "description", "body"):

@@ -264,11 +264,15 @@ def test_article_is_written_edited_and_deleted(visitor: Visitor) -> None:
     assert "On looms" in text(visitor.get("/", query={"tag": "weaving"}))
     editor = visitor.get("/editor/:slug", param={"slug": slug})
     assert 'value="On looms"' in editor.text()
+    assert 'value="history, weaving"' in editor.text()
     empty = visitor.post("/editor/:slug", ARTICLE | {"body": " "}, slug=slug)
     assert empty.status == 422
     assert "This is missing." in text(empty)
-    saved = visitor.post("/editor/:slug", ARTICLE | {"title": "On cards"}, slug=slug)
+    changed = ARTICLE | {"title": "On cards", "tags": "cards"}
+    saved = visitor.post("/editor/:slug", changed, slug=slug)
     assert saved.headers["location"] == "/articles/on-cards"
+    assert "On cards" in text(visitor.get("/", query={"tag": "cards"}))
+    assert "On cards" not in text(visitor.get("/", query={"tag": "weaving"}))
     assert visitor.get("/articles/:slug", param={"slug": slug}).status == 404
     assert visitor.post("/articles/:slug/delete", slug="on-cards").headers["location"] == "/"
     assert "Your article is deleted" in text(visitor.get("/"))

@@ -25,6 +25,23 @@ def add(session: AsyncSession, name: str) -> None:
     session.add(user)
 
 
+async def end(c: Context, session: AsyncSession, way: str) -> Response | None:
+    add(session, way)
+    await session.flush()
+    if way == "fault":
+        raise ZeroDivisionError
+    if way == "refused":
+        raise HTTPException(409)
+    if way == "cancelled":
+        raise asyncio.CancelledError
+    if way == "forgotten":
+        return None
+    if way == "broken":
+        await session.execute(text("PRAGMA defer_foreign_keys = ON"))
+        session.add(Favorite(user_id=-1, article_id=-1))
+    return c.text(way, 422 if way == "answered" else 200)
+
+
 def writing_app(database: Database) -> Kit:
     """An app with both forms of the transaction, whose endpoints end in several ways."""
 
@@ -35,29 +52,19 @@ def writing_app(database: Database) -> Kit:
     app = Kit(lifespan=lifespan)
     app.use("/middleware/*", in_transaction)
 
-    async def end(c: Context, session: AsyncSession, way: str) -> Response:
-        add(session, way)
-        await session.flush()
-        if way == "fault":
-            raise ZeroDivisionError
-        if way == "refused":
-            raise HTTPException(409)
-        if way == "cancelled":
-            raise asyncio.CancelledError
-        if way == "broken":
-            await session.execute(text("PRAGMA defer_foreign_keys = ON"))
-            session.add(Favorite(user_id=-1, article_id=-1))
-        return c.text(way, 422 if way == "answered" else 200)
-
     @app.post("/dependency/:way")
     @typed
-    async def by_dependency(c: Context, way: str, session: Transaction) -> Response:
+    async def by_dependency(c: Context, way: str, session: Transaction) -> Response | None:
         return await end(c, session, way)
 
     @app.post("/middleware/:way")
     @typed
-    async def by_middleware(c: Context, way: str, session: Session) -> Response:
+    async def by_middleware(c: Context, way: str, session: Session) -> Response | None:
         return await end(c, session, way)
+
+    @app.post("/middleware/plain/forgotten")
+    async def forgetful(c: Context) -> Any:
+        await end(c, c.get("db"), "forgotten")
 
     return app
 
@@ -83,6 +90,7 @@ async def test_a_success_is_committed(database: Database, form: str) -> None:
         ("dependency", "fault", 500),
         ("middleware", "fault", 500),
         ("middleware", "answered", 422),
+        ("middleware", "plain/forgotten", 500),
         # The constraint is checked at the commit: the answer can still say so.
         ("dependency", "broken", 500),
         ("middleware", "broken", 500),

@@ -82,7 +82,7 @@ async def test_login(api: Client, ann: Client) -> None:
         {"email": "ann@example.com", "password": "another password"},
         {"email": "nobody@example.com", "password": PASSWORD},
         {"email": "", "password": ""},
-        {"email": "nobody@example.com\x00", "password": PASSWORD},
+        {"email": "ann@example.com", "password": f"{PASSWORD}\x00"},
     ],
 )
 async def test_a_failed_login_tells_nothing(
@@ -90,6 +90,12 @@ async def test_a_failed_login_tells_nothing(
 ) -> None:
     answer = await api.post("/users/login", {"user": credentials})
     assert (answer.status, answer.messages) == (401, ["email or password is wrong"])
+
+
+async def test_null_characters_are_refused_before_the_database_sees_them(api: Client) -> None:
+    credentials = {"email": "ann@example.com\x00", "password": PASSWORD}
+    answer = await api.post("/users/login", {"user": credentials})
+    assert (answer.status, answer.messages) == (422, ["email must not contain null characters"])
 
 
 async def test_an_unknown_address_is_hashed_for_too(

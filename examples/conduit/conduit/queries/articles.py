@@ -25,7 +25,7 @@ from conduit.database import insert_once, violated_constraint
 from conduit.queries.users import is_following
 from conduit.schemas import Article as ArticleShown
 from conduit.schemas import ArticlesResponse, ArticleSummary, NewArticle, Profile, timestamp
-from conduit.slugs import slugs_of
+from conduit.slugs import slug_of, slugs_of
 from conduit.tables import Article, Favorite, Follow, Tag, User
 
 MAX_SHOWN_TAGS = 100
@@ -117,9 +117,13 @@ async def _add_tags(session: AsyncSession, article: Article, names: Iterable[str
 async def set_title(session: AsyncSession, article: Article, title: str) -> None:
     """Sets the title and a slug of it, and writes the article.
 
-    The unique constraint decides whether a slug is free. Within a savepoint, a refusal leaves the
-    rest of the transaction as it is.
+    A title that is only spelled in another way keeps its slug. The unique constraint decides
+    whether a slug is free. Within a savepoint, a refusal leaves the rest of the transaction as it
+    is.
     """
+    if article.slug and slug_of(title) == slug_of(article.title):
+        article.title = title
+        return
     for slug in slugs_of(title):
         try:
             async with session.begin_nested():

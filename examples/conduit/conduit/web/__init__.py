@@ -9,11 +9,11 @@ from conduit.web.accounts import make_accounts
 from conduit.web.articles import articles
 from conduit.web.assets import assets
 from conduit.web.editor import editor
-from conduit.web.errors import handle_errors, not_found_anywhere, refused_anywhere
+from conduit.web.errors import handle_errors, not_found
 from conduit.web.feeds import feeds
 from conduit.web.rendering import make_templates
 from conduit.web.visitors import sessions
-from kit import HTTPException, Kit
+from kit import Kit
 from kit.combine import except_
 from kit.compress import compress
 from kit.csrf import csrf
@@ -26,9 +26,7 @@ __all__ = ("add_site",)
 def add_site(app: Kit, settings: Settings) -> None:
     """Adds the pages to an app, after all that isn't one."""
     app.route("/", make_site(settings))
-    # Errors of no route, such as an address or a method that nothing has.
-    app.not_found(not_found_anywhere)
-    app.on_error(HTTPException, refused_anywhere)
+    app.not_found(not_found)
 
 
 def make_site(settings: Settings) -> Kit:
@@ -54,6 +52,9 @@ def make_site(settings: Settings) -> Kit:
             referrer_policy="same-origin",
             strict_transport_security=settings.is_production,
             x_frame_options="DENY",
+            # For browsers that nobody uses any more.
+            x_download_options=False,
+            x_xss_protection=False,
         )
     )
     site.use(make_templates())

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from conduit.articles import own_article
 from conduit.database import Session
-from conduit.parameters import Slug
+from conduit.parameters import Slug, found
 from conduit.queries import articles
 from conduit.schemas import NewArticle
 from conduit.tables import now
@@ -42,7 +42,9 @@ async def publish(c: Context, db: Session, me: Me) -> Response:
 @typed
 async def edit(c: Context, db: Session, me: Me, slug: Slug) -> Response:
     article = await own_article(db, slug, me)
-    known = {name: getattr(article, name) for name in ("title", "description", "body")}
+    shown = found(await articles.find_article(db, slug, me), "article")
+    known = {name: getattr(shown, name) for name in ("title", "description", "body")}
+    known["tags"] = ", ".join(shown.tag_list)
     return await render(c, "editor.html", article=article, form=Form(known))
 
 
@@ -56,6 +58,7 @@ async def save(c: Context, db: Session, me: Me, slug: Slug) -> Response:
         return await render(c, "editor.html", article=article, form=form, status=422)
     article.description, article.body = form["description"], form["body"]
     article.updated_at = now()
+    await articles.replace_tags(db, article, tag_names(form))
     if form["title"] != article.title:
         await articles.set_title(db, article, form["title"])
     return await to_article(c, article.slug, "Your changes are saved")

@@ -8,7 +8,6 @@ from http import HTTPStatus
 
 from sqlalchemy.exc import IntegrityError
 
-from conduit import errors
 from conduit.database import is_unavailable, violated_constraint
 from conduit.web.rendering import render
 from kit import Context, Headers, HTTPException, Kit, Response
@@ -36,18 +35,6 @@ async def error_page(c: Context, status: int) -> Response:
 
 async def not_found(c: Context) -> Response:
     return await error_page(c, 404)
-
-
-async def not_found_anywhere(c: Context) -> Response:
-    return await (errors.not_found(c) if is_of_api(c) else not_found(c))
-
-
-async def refused_anywhere(error: HTTPException, c: Context) -> Response:
-    return await (errors.refused(error, c) if is_of_api(c) else refused(error, c))
-
-
-def is_of_api(c: Context) -> bool:
-    return c.req.path.startswith("/api/")
 
 
 async def invalid(error: RequestValidationError, c: Context) -> Response:

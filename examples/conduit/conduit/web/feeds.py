@@ -83,7 +83,7 @@ async def home(
         listed=await listed(db, reader, path, page, *conditions),
         path=path,
         tag=tag,
-        popular_tags=(await articles.popular_tags(db))[:POPULAR_TAGS],
+        popular_tags=await articles.popular_tags(db, POPULAR_TAGS),
     )
 
 

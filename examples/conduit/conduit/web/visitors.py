@@ -45,7 +45,7 @@ async def current_user(c: Context) -> User | None:
     db: AsyncSession = c.get("db")
     # A second call in one request asks nothing: the transaction knows the user by then.
     user = await db.get(User, int(session.user))
-    if user is None or session.get("password") != password_digest(user):
+    if user is None or session.get("password_digest") != password_digest(user):
         # Was deleted, or has changed the password since this login.
         session.destroy()
         return None
@@ -56,7 +56,7 @@ async def log_in(c: Context, user: User) -> None:
     session = await get_session(c)
     # A new id, so that one that somebody planted in this browser is worth nothing.
     session.rotate(user=str(user.id))
-    session["password"] = password_digest(user)
+    session["password_digest"] = password_digest(user)
 
 
 def password_digest(user: User) -> str:
