@@ -66,6 +66,21 @@ def send(conduit: Conduit, asked: Ask, *, missing: int = 0) -> socket.socket:
     return connection
 
 
+@pytest.mark.parametrize("kind", conduit_served.KINDS)
+def test_machines_that_start_together_prepare_an_empty_database_once(kind: str) -> None:
+    if reason := conduit_served.missing(kind):
+        pytest.skip(reason)
+    with conduit_served.database(kind) as database, contextlib.ExitStack() as machines:
+        first, second = (Conduit(database, CONDUIT_ENV="development") for _ in range(2))
+        with ThreadPoolExecutor() as threads:
+            started = [threads.submit(machines.enter_context, each) for each in (first, second)]
+        assert [each.result() for each in started] == [first, second]
+        pages = [ask(each, Ask("GET", "/articles")).json() for each in (first, second)]
+        assert pages[0] == pages[1]
+        titles = first.rows("SELECT title FROM articles")
+        assert len(titles) == len({*titles}) == pages[0]["articlesCount"] > 0
+
+
 @on_both
 def test_worker_killed_under_load_leaves_no_half_article(conduit: Conduit, writer: Account) -> None:
     """What clients were told is there; what they weren't told is there as a whole, or not."""

@@ -118,6 +118,23 @@ def test_articles_of_one_title_have_slugs_of_their_own(
     assert conduit.count(tags) == 2 * CLIENTS
 
 
+def test_articles_that_take_one_title_have_slugs_of_their_own(
+    conduit: conduit_served.Conduit, users: list[Account]
+) -> None:
+    title = f"Taken by all {conduit.workers}"
+    drafts = at_once(conduit, [article(user, f"Draft of {user.name}") for user in users])
+    text = {"article": {"title": title, "description": "Changed"}}
+    asks = [
+        Ask("PUT", f"/articles/{draft.json()['article']['slug']}", user, text)
+        for draft, user in zip(drafts, users, strict=True)
+    ]
+    responses = at_once(conduit, asks)
+    assert statuses(responses) == {200: CLIENTS}
+    assert len({response.json()["article"]["slug"] for response in responses}) == CLIENTS
+    written = f"articles WHERE title = '{title}' AND description = 'Changed'"
+    assert conduit.count(written) == CLIENTS
+
+
 def test_an_article_is_deleted_once(conduit: conduit_served.Conduit, users: list[Account]) -> None:
     slug = publish(conduit, users[0], "Soon gone", ["gone"])
     responses = at_once(conduit, [Ask("DELETE", f"/articles/{slug}", users[0])] * CLIENTS)

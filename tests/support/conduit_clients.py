@@ -42,7 +42,8 @@ def at_once(conduit: Conduit, asks: list[Ask]) -> list[httpx.Response]:
 async def _at_once(url: str, asks: list[Ask]) -> list[httpx.Response]:
     limits = httpx.Limits(max_connections=len(asks), max_keepalive_connections=len(asks))
     async with httpx.AsyncClient(timeout=TIMEOUT_S, limits=limits) as client:
-        await asyncio.gather(*(client.get(f"{url}/tags") for _ in asks))
+        opened = url.removesuffix("/api") + "/livez"
+        await asyncio.gather(*(client.get(opened) for _ in asks))
         return await asyncio.gather(*(_send(client, url, each) for each in asks))
 
 

@@ -42,6 +42,7 @@ def run(
     url: str,
     *options: str,
     configuration: str = CONFIGURATION,
+    hooks: str = "",
 ) -> str:
     """Runs its checks, all by default, with valid and invalid data; they have to pass.
 
@@ -50,11 +51,12 @@ def run(
         url: Where the app is.
         options: Further options of it.
         configuration: What `schemathesis.toml` says.
+        hooks: Further hooks and checks, in Python.
 
     Returns:
         What it said.
     """
-    (folder / "hooks.py").write_text(HOOKS)
+    (folder / "hooks.py").write_text(HOOKS + hooks)
     (folder / "schemathesis.toml").write_text(configuration)
     command = [
         Path(sys.executable).parent / "st",
