@@ -70,7 +70,7 @@ FULL = Effort(
         "websocket": 15,
         "files": 9,
         "techempower": 600,
-        "conduit": 100,
+        "conduit": 150,
     },
     0.05,
     memory.REQUESTS,

@@ -236,7 +236,10 @@ class Lead:
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of a median, by ranks: it asks nothing of how the values are spread."""
+    """The 95 % interval of a median, by ranks, so the values may be spread in any way.
+
+    Of fewer than 6 values it is the lowest and the highest, which say less.
+    """
     ordered = sorted(values)
     reach = 1.96 * math.sqrt(len(ordered)) / 2
     low = max(0, math.floor(len(ordered) / 2 - reach))
