@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The OpenAPI document, and the page that shows it."""
+"""The OpenAPI document and its docs page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPTIONS: dict[str, Any] = {
     "info": {
         "title": "Conduit",
         "version": "1.0.0",
-        "description": "Articles, comments and those who write them, as RealWorld specifies it.",
+        "description": "A blogging API, as the RealWorld project specifies it.",
     },
     "errors": ErrorResponse,
     "security_schemes": {"Token": SCHEME},
@@ -28,9 +28,9 @@ INVALID = {
 
 
 def document(app: Kit) -> dict[str, Any]:
-    """Builds the document of the API, without the pages.
+    """Builds the document of the API, without the pages of the site.
 
-    An invalid request, which kit-typed answers by 400, is answered by 422.
+    It documents 422 for invalid requests, in place of the 400 that kit-typed declares.
     """
     built = build_document(app, **OPTIONS)
     built["paths"] = {
@@ -44,14 +44,14 @@ def document(app: Kit) -> dict[str, Any]:
 
 
 def document_api(app: Kit) -> None:
-    """Adds the document at /openapi.json, and the page at /docs."""
+    """Adds the document at /openapi.json and the docs page at /docs."""
     built: list[dict[str, Any]] = []
 
     @app.get("/openapi.json")
     @describe(hidden=True)
-    @in_thread  # it takes a moment, once
+    @in_thread  # building it is slow, but happens only once
     def openapi_document(c: Context) -> Response:
-        if not built:  # by now all routes are registered
+        if not built:  # at the first request, all routes are registered
             built.append(document(app))
         return c.json(built[0])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How often anyone may try to log in."""
+"""Rate limits for logins."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from kit.rate_limit import rate_limit
 
 
 def limit_logins(api: Kit, settings: Settings) -> None:
-    """Counts logins twice: one limit stops a machine that tries many accounts, the other one many
-    machines that try one account."""
+    """Limits logins per client and per account.
+
+    The first limit stops one machine that tries many accounts, the second one many machines that
+    try the same account.
+    """
     limit, hops = settings.login_limit, settings.trusted_hops
     api.on(
         "POST",
@@ -25,5 +28,5 @@ async def account(c: Context) -> str | None:
     try:
         login = await c.req.json(LoginRequest)
     except HTTPException:
-        return None  # it will be refused; until then it counts for the client
+        return None  # counts for the client; the endpoint rejects the body
     return login.user.email.lower()

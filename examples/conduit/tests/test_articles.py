@@ -55,7 +55,7 @@ async def test_whole_seconds_are_written_with_milliseconds(ann: Client, database
 async def test_a_slug_that_is_taken_gets_a_suffix(ann: Client) -> None:
     assert await ann.publish("The same") == "the-same"
     assert re.fullmatch("the-same-[0-9a-f]{8}", await ann.publish("The same"))
-    # It would be unreachable behind /articles/feed.
+    # Its URL would be that of the feed.
     assert re.fullmatch("feed-[0-9a-f]{8}", await ann.publish("Feed"))
 
 

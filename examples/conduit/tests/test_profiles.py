@@ -22,7 +22,7 @@ async def test_a_profile_shows_whether_the_reader_follows(api: Client, ann: Clie
 
 async def test_nobody_follows_themselves(ann: Client) -> None:
     answer = await ann.post("/profiles/Ann/follow")
-    assert (answer.status, answer.messages) == (422, ["username is your own"])
+    assert (answer.status, answer.messages) == (422, ["you can't follow yourself"])
 
 
 async def test_unknown_users(ann: Client) -> None:

@@ -15,6 +15,9 @@ from sqlalchemy import delete
 
 from kit.jwt import sign
 
+BAD_USERNAME = (
+    "username must consist of letters, digits, '_', '.' and '-', and start with a letter or a digit"
+)
 NEW = {"username": "Ann", "email": "Ann@Example.com", "password": PASSWORD}
 
 
@@ -46,10 +49,10 @@ async def test_names_and_addresses_are_taken_in_any_case(
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"username": ""}, "username must be letters, digits, '_', '.' and '-'"),
-        ({"username": ".."}, "username must be letters, digits, '_', '.' and '-'"),
-        ({"username": "a/b"}, "username must be letters, digits, '_', '.' and '-'"),
-        ({"username": "ann\n"}, "username must be letters, digits, '_', '.' and '-'"),
+        ({"username": ""}, BAD_USERNAME),
+        ({"username": ".."}, BAD_USERNAME),
+        ({"username": "a/b"}, BAD_USERNAME),
+        ({"username": "ann\n"}, BAD_USERNAME),
         ({"username": "a" * 41}, "username: Expected `str` of length <= 40"),
         ({"username": None}, "username: Expected `str`, got `null`"),
         ({"email": "ann"}, "email must be an address such as ann@example.com"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sign-up, login, logout, and the settings of an account."""
+"""Registration, login, logout and account settings."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ from kit.session import get_session
 from kit.typed import typed
 
 TAKEN = {
-    "uq_users_email": ("email", "There is an account with this address already."),
-    "uq_users_username_key": ("username", "Somebody else has this name."),
+    "uq_users_email": ("email", "An account with this email already exists."),
+    "uq_users_username_key": ("username", "This username is already taken."),
 }
 
 
 def make_accounts(settings: Settings) -> Kit:
     accounts = Kit()
     hops = settings.trusted_hops
-    # One limit stops a machine that tries many accounts, the other one many machines that try one.
+    # The first limit stops one machine that tries many accounts, the second one many machines that
+    # try the same account.
     login_limits = [
         rate_limit(settings.login_limit, name="page-login", trusted_hops=hops, on_limit=too_many),
         rate_limit(settings.login_limit, name="page-account", key=by_email, on_limit=too_many),
@@ -74,7 +75,7 @@ async def handle_login(c: Context, db: Session) -> Response:
     check_login(form)
     user = None if form.errors else await user_with_password(db, form)
     if user is None:
-        # Doesn't tell which of the two was wrong.
+        # The message doesn't reveal whether the account exists.
         form.refuse("password", "Email or password is wrong.")
         return await render(c, "login.html", form=form, status=422)
     if is_outdated(user.password):
@@ -84,7 +85,7 @@ async def handle_login(c: Context, db: Session) -> Response:
 
 async def user_with_password(db: AsyncSession, form: Form) -> User | None:
     user = await users.user_by_email(db, form["email"])
-    # No connection, and no lock, is held for as long as hashing takes.
+    # Releases the connection while the password is verified.
     await db.commit()
     right = await is_right(form["password"], user.password if user else None)
     return user if right else None
@@ -147,7 +148,7 @@ async def change_settings(c: Context, db: Session, me: Me) -> Response:
     form = await read_form(c)
     check_account(form)
     check_profile(form)
-    await db.commit()  # holds nothing meanwhile, as above
+    await db.commit()  # releases the connection, as above
     await check_current_password(form, me)
     if not form.errors:
         hashed = await hash_password(form["password"]) if form["password"] else me.password
@@ -158,7 +159,7 @@ async def change_settings(c: Context, db: Session, me: Me) -> Response:
             refuse_taken(form, error)
             await db.refresh(me)
         else:
-            # With the new password in it; the sessions of other browsers have the old one.
+            # Renews this session for the new password; those of other browsers end.
             await log_in(c, me)
             (await get_session(c)).flash("Your settings are saved")
             return c.redirect(f"/profiles/{me.username}", 303)
@@ -166,7 +167,7 @@ async def change_settings(c: Context, db: Session, me: Me) -> Response:
 
 
 async def check_current_password(form: Form, me: User) -> None:
-    """Asks for the password where an open browser could be used to take the account over."""
+    """Requires the password for changes that could be used to take over the account."""
     if form["password"]:
         check_password(form)
     elif form["email"].lower() == me.email:
