@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Conduit on FastAPI, as its documentation writes apps: models, dependencies, routers, handlers.
+"""Conduit on FastAPI, with models, dependencies, routers and handlers as in its documentation.
 
-The tables, the engine, the statements and the parameters of argon2 are those of the example.
+The tables, the engine, the statements and the parameters of argon2 come from the example.
 """
 
 from __future__ import annotations
@@ -331,7 +331,7 @@ async def conflicting(request: Request, error: IntegrityError) -> JSONResponse:
 
 
 def make(settings: Settings) -> Any:
-    """Makes the app. Nothing is opened before it starts."""
+    """Creates the app, which opens no connection before it starts."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -104,7 +104,7 @@ async def in_transaction(c: Context, next: Next) -> None:
     async with _for_request(c) as session:
         c.set("db", session)
         await next()
-        # An exception of the handler is a response by now; a handler may also have returned none.
+        # `next()` doesn't raise the handler's exception. A handler may also return no response.
         has_failed = c.error is not None or not c.finalized or c.res.status >= 400
         if has_failed and session.in_transaction():
             await session.rollback()
