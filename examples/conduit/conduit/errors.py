@@ -75,9 +75,9 @@ async def conflicting(error: IntegrityError, c: Context) -> Response:
 
 async def fault(error: Exception, c: Context) -> Response:
     if is_unavailable(error):
-        logger.warning("%s %s: %s", c.req.method, c.req.path, error)
+        logger.warning("[%s] %s %s: %s", c.get("request_id"), c.req.method, c.req.path, error)
         return failure(c, 503, ["the database is busy, try again"], {"retry-after": "1"})
-    logger.error("%s %s", c.req.method, c.req.path, exc_info=error)
+    logger.error("[%s] %s %s", c.get("request_id"), c.req.method, c.req.path, exc_info=error)
     return failure(c, 500, [phrase(500)])
 
 

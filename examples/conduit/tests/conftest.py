@@ -18,6 +18,8 @@ from conduit.settings import Settings
 from conduit.testing import Client
 from sqlalchemy import make_url
 
+from kit import Kit
+
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_passwords() -> Iterator[None]:
@@ -51,14 +53,23 @@ def settings_for(file: Path) -> Settings:
     )
 
 
-@pytest.fixture
-def settings(tmp_path: Path, migrated_file: Path) -> Settings:
-    return settings_for(Path(shutil.copy(migrated_file, tmp_path / "conduit.db")))
+@pytest.fixture(scope="session")
+def app(migrated_file: Path) -> Kit:
+    """The app; what it opens, it opens for each test anew."""
+    return create_app(settings_for(migrated_file.with_name("conduit.db")))
 
 
 @pytest.fixture
-async def api(settings: Settings) -> AsyncIterator[Client]:
-    app = create_app(settings)
+def settings(migrated_file: Path) -> Settings:
+    """The settings of the app, with a new database."""
+    file = migrated_file.with_name("conduit.db")
+    for old in file.parent.glob("conduit.db*"):
+        old.unlink()
+    return settings_for(Path(shutil.copy(migrated_file, file)))
+
+
+@pytest.fixture
+async def api(settings: Settings, app: Kit) -> AsyncIterator[Client]:
     async with app.running():
         yield Client(app)
 

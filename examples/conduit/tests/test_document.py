@@ -6,7 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from conduit import documentation
 from conduit.testing import Client
+
+from kit import Kit
 
 # From https://github.com/realworld-apps/realworld (MIT), its OpenAPI document 1.1.0: for each
 # operation its statuses, what its bodies have to have, and whether it takes a token.
@@ -73,11 +76,14 @@ QUERIES = {
 MORE = {"401", "403", "404", "429"}
 
 
-@pytest.fixture
-async def document(api: Client) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def document(app: Kit) -> dict[str, Any]:
+    return documentation.document(app)
+
+
+async def test_it_is_served(api: Client, document: dict[str, Any]) -> None:
     response = await api.app.request("/openapi.json")
-    found: dict[str, Any] = await response.json()
-    return found
+    assert await response.json() == document
 
 
 def resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
