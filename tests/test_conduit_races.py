@@ -166,20 +166,16 @@ def test_nothing_is_left_of_an_article_that_goes_while_all_use_it(
         assert conduit.count(f"{table} WHERE article_id NOT IN (SELECT id FROM articles)") == 0
 
 
-@pytest.mark.parametrize("kind", conduit_served.KINDS)
-def test_logins_are_limited_and_those_within_the_limit_succeed(kind: str) -> None:
-    if reason := conduit_served.missing(kind):
-        pytest.skip(reason)
+def test_logins_are_limited_and_those_within_the_limit_succeed() -> None:
     with (
-        conduit_served.database(kind) as database,
-        conduit_served.Conduit(database, CONDUIT_LOGIN_LIMIT="10/hour") as conduit,
+        conduit_served.database("sqlite") as database,
+        conduit_served.Conduit(
+            database, has_cheap_passwords=True, CONDUIT_LOGIN_LIMIT="10/hour"
+        ) as conduit,
     ):
         (user,) = register(conduit, ["stormed"])
         login = {"user": {"email": user.email, "password": conduit_served.PASSWORD}}
         responses = at_once(conduit, [Ask("POST", "/users/login", None, login)] * CLIENTS)
     assert statuses(responses) == {200: 10, 429: CLIENTS - 10}
-    assert all(
-        int(response.headers["retry-after"]) > 0
-        for response in responses
-        if response.status_code == 429
-    )
+    refused = [response for response in responses if response.status_code == 429]
+    assert all(int(response.headers["retry-after"]) > 0 for response in refused)

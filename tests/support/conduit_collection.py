@@ -38,7 +38,7 @@ class Step(NamedTuple):
     name: str
     request: dict[str, Any]
     assertions: list[Assertion]
-    settings: list[tuple[str, str, str]]  # variable, thing, field
+    settings: list[tuple[str, ...]]  # variable, thing, field
 
 
 class Outcome(NamedTuple):

@@ -59,7 +59,7 @@ def run(
     (folder / "hooks.py").write_text(HOOKS + hooks)
     (folder / "schemathesis.toml").write_text(configuration)
     command = [
-        Path(sys.executable).parent / "st",
+        str(Path(sys.executable).parent / "st"),
         "run",
         f"{url}/openapi.json",
         "--mode=all",
@@ -72,4 +72,4 @@ def run(
         command, capture_output=True, text=True, cwd=folder, timeout=600, env={"PYTHONPATH": "."}
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return str(done.stdout)
