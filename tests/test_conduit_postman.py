@@ -39,7 +39,7 @@ def test_every_assertion_is_true(conduit: conduit_served.Conduit) -> None:
     assert len(outcomes) > COUNT * 0.75
 
 
-def test_newman_says_so_too(conduit: conduit_served.Conduit, tmp_path: Path) -> None:
+def test_newman_agrees(conduit: conduit_served.Conduit, tmp_path: Path) -> None:
     if shutil.which("npx") is None or newman("--version", folder=tmp_path).returncode:
         pytest.skip("npm doesn't have newman in its cache")
     given = [f"--global-var={name}={value}" for name, value in variables(conduit.url).items()]

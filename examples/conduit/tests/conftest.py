@@ -55,7 +55,7 @@ def settings_for(file: Path) -> Settings:
 
 @pytest.fixture(scope="session")
 def app(migrated_file: Path) -> Kit:
-    """The app; what it opens, it opens for each test anew."""
+    """The app, which tests share; its lifespan runs anew for each test."""
     return create_app(settings_for(migrated_file.with_name("conduit.db")))
 
 

@@ -156,5 +156,5 @@ async def test_tokens_are_documented(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("path", ["/docs", "/livez", "/readyz", "/metrics"])
-async def test_what_stands_beside_the_api(api: Client, path: str) -> None:
+async def test_routes_beside_the_api(api: Client, path: str) -> None:
     assert (await api.app.request(path)).status == 200

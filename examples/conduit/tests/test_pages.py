@@ -119,7 +119,7 @@ def is_whole(response: SyncResponse) -> bool:
     return response.text().startswith("<!doctype html>")
 
 
-def test_first_page_of_a_stranger(visitor: Visitor) -> None:
+def test_home_page_without_a_login(visitor: Visitor) -> None:
     page = visitor.get("/")
     assert page.status == 200
     assert "Share what you know." in text(page)
@@ -384,7 +384,7 @@ def test_list_has_pages(visitor: Visitor) -> None:
     assert visitor.get("/", query=tag | {"page": 3}).status == 404
 
 
-def test_stranger_is_sent_to_the_login_and_back(visitor: Visitor) -> None:
+def test_login_leads_back_to_the_page(visitor: Visitor) -> None:
     assert visitor.get("/editor").headers["location"] == "/login?next=%2Feditor"
     form = {"favorite": "yes", "next": "/?tag=x"}
     path = "/articles/:slug/favorite"

@@ -32,6 +32,6 @@ async def test_unknown_users(ann: Client) -> None:
         assert (await ann.delete(f"/profiles/{name}/follow")).status == 404
 
 
-async def test_to_follow_takes_a_token(api: Client, ann: Client) -> None:
+async def test_following_requires_a_token(api: Client, ann: Client) -> None:
     assert (await api.post("/profiles/ann/follow")).status == 401
     assert (await api.delete("/profiles/ann/follow")).status == 401

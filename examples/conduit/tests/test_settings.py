@@ -77,12 +77,12 @@ def test_every_variable_is_read() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said_of_the_variable(name: str, value: str, message: str) -> None:
+def test_errors_name_the_variable(name: str, value: str, message: str) -> None:
     with pytest.raises(SettingsError, match=f"^{re.escape(message)}$"):
         Settings.from_environ({"CONDUIT_SECRET": SECRET, f"CONDUIT_{name}": value})
 
 
-def test_everything_that_is_wrong_is_said_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     environ = {"CONDUIT_ENV": "production", "CONDUIT_LOGIN_LIMIT": "often", "CONDUIT_SEED": "x"}
     with pytest.raises(SettingsError) as caught:
         Settings.from_environ(environ)

@@ -21,7 +21,7 @@ BAD_USERNAME = (
 NEW = {"username": "Ann", "email": "Ann@Example.com", "password": PASSWORD}
 
 
-async def test_who_registers_is_logged_in(api: Client) -> None:
+async def test_registration_logs_in(api: Client) -> None:
     answer = await api.post("/users", {"user": NEW})
     assert answer.status == 201
     token = answer.body["user"].pop("token")
@@ -88,7 +88,7 @@ async def test_login(api: Client, ann: Client) -> None:
         {"email": "ann@example.com", "password": f"{PASSWORD}\x00"},
     ],
 )
-async def test_a_failed_login_tells_nothing(
+async def test_a_failed_login_reveals_nothing(
     api: Client, ann: Client, credentials: dict[str, str]
 ) -> None:
     answer = await api.post("/users/login", {"user": credentials})
@@ -168,7 +168,7 @@ async def test_an_update_keeps_to_what_is_taken(ann: Client, bob: Client) -> Non
     assert (await ann.get("/user")).body["user"]["bio"] is None
 
 
-async def test_the_own_name_can_be_spelled_anew(ann: Client) -> None:
+async def test_a_user_can_change_the_case_of_their_name(ann: Client) -> None:
     answer = await ann.put("/user", {"user": {"username": "ANN", "email": "ann@example.com"}})
     assert (answer.status, answer.body["user"]["username"]) == (200, "ANN")
 
