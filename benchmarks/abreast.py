@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Times apps of several frameworks in one process, in turn, round by round.
 
-That is for work of which a framework is a small part: in processes of their own, two copies of the
-same app differ by more than frameworks do here. The time is processor time of the process, so that
-what a database takes, and the wait for it, is left out.
+Use it where the framework takes a small part of the time: in separate processes, two copies of the
+same app differ by more than the frameworks. It measures processor time, which excludes the time of
+the database server and the wait for it.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from .worker import ANSWER_LIMIT_S, Exchange, Lifespan, prepared, send_all
 
 WARM_UP_REQUESTS = 40
 WARM_UP_SHARE = 5
-"""Before each turn there are so many times fewer requests that are not timed."""
+"""Each turn starts with untimed requests, this many times fewer than the timed ones."""
 
 
 @dataclass(frozen=True)
 class Answered:
-    """What an app sent.
+    """The response of an app.
 
     Attributes:
-        request: What it was asked.
+        request: The request.
         status: The status.
-        headers: The header lines, with names in lower case.
+        headers: The headers, with names in lower case.
         body: The body.
     """
 
@@ -48,12 +48,12 @@ class Answered:
 
 @dataclass(frozen=True)
 class Case:
-    """A line of the table, and how its answers are verified.
+    """A row of the table, with the check of its answers.
 
     Attributes:
-        row: Makes the requests; of their answers, only the status counts here.
-        verify: Gets a function that asks the app. Raises WrongAnswerError, or another error,
-            unless the answers are right.
+        row: Creates the requests; only the statuses of its answers are used here.
+        verify: Takes a function that sends a request to the app. Raises an exception, such as
+            WrongAnswerError, if an answer is wrong.
     """
 
     row: Row
@@ -62,12 +62,12 @@ class Case:
 
 @dataclass
 class Figures:
-    """What was measured.
+    """The measured times.
 
     Attributes:
-        rounds: How many.
-        seconds: By row and framework: seconds per request in each round.
-        left_out: What was left out, and why.
+        rounds: The number of rounds.
+        seconds: Seconds per request in each round, by row and framework.
+        left_out: The rows and apps that were left out, with the reasons.
     """
 
     rounds: int
@@ -77,7 +77,7 @@ class Figures:
 
 @dataclass
 class _Turn:
-    """An app with a row: how many requests it gets, and what they took."""
+    """An app and a row: the number of requests per turn, and their times."""
 
     app: Any
     row: Row
@@ -86,7 +86,7 @@ class _Turn:
 
 
 def event_loop() -> asyncio.AbstractEventLoop:
-    """A loop of uvloop, as uvicorn has it; asyncio's own where uvloop is not installed."""
+    """Returns uvloop's event loop, which uvicorn uses, or asyncio's if it isn't installed."""
     try:
         import uvloop
     except ImportError:
@@ -100,10 +100,10 @@ async def measure(
     """Starts the apps, verifies every answer, then times round by round.
 
     Args:
-        apps: By framework.
+        apps: The apps by framework.
         cases: The rows.
-        rounds: How many turns each app has in each row.
-        slot_s: About how long a turn is, in seconds of processor time.
+        rounds: The number of turns of each app in each row.
+        slot_s: The approximate length of a turn, in seconds of processor time.
     """
     figures = Figures(rounds, {case.row.name: {} for case in cases})
     lifespans: list[Lifespan] = []
@@ -125,7 +125,7 @@ async def measure(
         gc.freeze()
         for number in range(rounds):
             for of_row in turns:
-                # Each round begins with another app, and each second one goes the other way round.
+                # Each round starts with another app, and every second round reverses the order.
                 first = number // 2 % max(1, len(of_row))
                 order = of_row[first:] + of_row[:first]
                 for turn in order if number % 2 else reversed(order):
@@ -140,7 +140,7 @@ async def measure(
 async def _verified(
     apps: Mapping[str, Any], cases: Sequence[Case], figures: Figures
 ) -> list[list[_Turn]]:
-    """The turns of each row, of the apps that answer it right."""
+    """Returns the turns of each row, for the apps that answer it correctly."""
     turns = []
     for case in cases:
         row, of_row = case.row, []
@@ -158,10 +158,10 @@ async def _verified(
 
 
 async def _set_counts(turns: list[list[_Turn]], slot_s: float) -> None:
-    """Warms the apps up, and says how many requests make a turn.
+    """Warms the apps up, and sets the number of requests per turn.
 
-    It is the same number for all apps of a row, so that each has as much of the work that is not
-    the framework's.
+    The number is the same for all apps of a row, so that they share the work of the database driver
+    equally.
     """
     for of_row in turns:
         for turn in of_row:
@@ -198,7 +198,7 @@ async def _ask(app: Any, request: Request) -> Answered:
 
 
 async def _timed(turn: _Turn) -> float:
-    # What isn't timed is looked at: an app that has begun to fail would be a fast one.
+    # Checks the untimed answers: an app that starts to fail would seem fast.
     warming = math.ceil(turn.count / WARM_UP_SHARE)
     for request in itertools.islice(turn.row.requests(), warming):
         await _ask(turn.app, request)
@@ -231,14 +231,14 @@ class Lead:
 
     @property
     def is_met(self) -> bool:
-        """Whether Kit is ahead, by more than chance."""
+        """Whether Kit is significantly ahead."""
         return self.low > 1
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of a median, by ranks, so the values may be spread in any way.
+    """Returns the 95 % interval of a median, by ranks, for values of any distribution.
 
-    Of fewer than 6 values it is the lowest and the highest, which say less.
+    For fewer than 6 values it returns the lowest and the highest, which is less than 95 %.
     """
     ordered = sorted(values)
     reach = 1.96 * math.sqrt(len(ordered)) / 2
@@ -248,7 +248,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def leads(figures: Figures) -> list[Lead]:
-    """Kit beside the fastest peer of each row."""
+    """Compares Kit with the fastest peer of each row."""
     found = []
     for row, by_name in figures.seconds.items():
         kit = by_name.get(KIT)
@@ -266,7 +266,7 @@ def leads(figures: Figures) -> list[Lead]:
 
 
 def tables(figures: Figures) -> list[Table]:
-    """Medians, and Kit beside the fastest peer."""
+    """Returns the tables of medians, and of Kit and the fastest peers."""
     names = list(dict.fromkeys(name for row in figures.seconds.values() for name in row))
     others = [name for name in names if name != KIT]
     rounds = f"median of {figures.rounds} rounds"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A PostgreSQL server for as long as a section takes, the one that the tests start."""
+"""A temporary PostgreSQL server for a section, started by the code of the tests."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ class NoPostgresError(Exception):
 
 @contextmanager
 def started() -> Iterator[str]:
-    """Starts a server without any tables, at a socket of its own.
-
-    It doesn't wait for the disk, as `fsync` is off.
+    """Starts an empty server on its own socket, with `fsync` off.
 
     Yields:
-        Its URL, for libpq and asyncpg.
+        The URL of the server, for libpq and asyncpg.
 
     Raises:
-        NoPostgresError: If there is none; the message says what to install.
+        NoPostgresError: If PostgreSQL isn't installed; the message says what to install.
     """
     support = _support()
     if reason := support.missing():
@@ -39,7 +37,7 @@ def started() -> Iterator[str]:
 
 
 def _support() -> ModuleType:
-    """The module of the tests; they are no package."""
+    """Imports the tests' module by its path, since the tests aren't a package."""
     path = ROOT / "tests" / "support" / "postgres_server.py"
     spec = importlib.util.spec_from_file_location("benchmarks_postgres_server", path)
     assert spec is not None

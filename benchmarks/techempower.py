@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The tests of TechEmpower's benchmarks: from a text to pages and updates, on PostgreSQL.
+"""The tests of TechEmpower's benchmarks: texts, JSON, queries, updates and pages, on PostgreSQL.
 
-The tables are made anew, in a server of the section's own. Every answer is verified against them
-before anything is timed.
+Each run creates the tables on a new server. Before anything is timed, every answer is compared with
+them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def measure(rounds: int, slot_s: float, names: tuple[str, ...] = NAMES) -> Figur
     """Starts PostgreSQL, fills it, and times the apps.
 
     Args:
-        rounds: How many turns each app has in each row.
-        slot_s: About how long a turn is, in seconds of processor time.
+        rounds: The number of turns of each app in each row.
+        slot_s: The approximate length of a turn, in seconds of processor time.
         names: The frameworks.
     """
     loop = abreast.event_loop()
@@ -62,10 +62,10 @@ async def _measure(url: str, rounds: int, slot_s: float, names: tuple[str, ...])
 
 
 class Judge:
-    """Says whether answers are right; it looks into the tables.
+    """Checks answers against the tables.
 
     Args:
-        connection: A connection of its own.
+        connection: A separate connection.
     """
 
     def __init__(self, connection: Any) -> None:
@@ -123,7 +123,7 @@ class Judge:
 
 
 def cases(judge: Judge) -> list[Case]:
-    """The rows, in the order of the table."""
+    """Returns the rows in the order of the table."""
     return [
         Case(_row("plaintext", b"/plaintext"), judge.plaintext),
         Case(_row("json", b"/json"), judge.as_json),
@@ -140,7 +140,7 @@ def _row(name: str, path: bytes) -> Row:
 
 
 class _Cells(HTMLParser):
-    """The texts of the cells of a table, by row."""
+    """Collects the texts of the cells of a table, by row."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -225,7 +225,7 @@ def of_files(figures: files.Figures) -> Iterator[Criterion]:
 
 
 def of_abreast(title: str, figures: abreast.Figures) -> Iterator[Criterion]:
-    """Ahead of every framework in each row, by more than chance."""
+    """Significantly ahead of every framework in each row."""
     for lead in abreast.leads(figures):
         yield Criterion(
             f"{title}, {lead.row}: {lead.peer} / Kit",

@@ -175,7 +175,7 @@ def example(monkeypatch: pytest.MonkeyPatch, database: Path) -> Iterator[ModuleT
 
 @pytest.fixture(scope="session", params=conduit_served.SETUPS)
 def conduit(request: pytest.FixtureRequest) -> Iterator[conduit_served.Conduit]:
-    """examples/conduit on a database, in some processes; they are shared, as they start slowly."""
+    """A served examples/conduit for each setup; tests share it, because it starts slowly."""
     if reason := conduit_served.missing(request.param.partition("-")[0]):
         pytest.skip(reason)
     with conduit_served.served(request.param) as served:

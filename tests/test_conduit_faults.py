@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Clients, workers and databases of examples/conduit that go away in the middle of a write."""
+"""examples/conduit, when clients, workers or databases disappear in the middle of a write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.once, pytest.mark.slow]
 WRITERS = 8
 ARTICLES_EACH = 15
 TAGS = ["one", "two"]
-# Of the connections of the app, how many wait for a lock.
+# The number of the app's connections that wait for a lock.
 WAITING = (
     "SELECT count(*) FROM pg_stat_activity"
     " WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -31,7 +31,7 @@ TRANSACTIONS = (
     "SELECT count(*) FROM pg_stat_activity"
     " WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()"
 )
-# What is done to a server can't be done to a file.
+# Only a database server can be restarted or show its locks.
 POSTGRESQL = conduit_served.WITH_WORKERS[-1]
 on_both = pytest.mark.parametrize("conduit", conduit_served.WITH_WORKERS, indirect=True)
 on_a_server = pytest.mark.parametrize("conduit", [POSTGRESQL], indirect=True)
@@ -53,7 +53,7 @@ def count(conduit: Conduit, statement: str) -> int:
 
 
 def send(conduit: Conduit, asked: Ask, *, missing: int = 0) -> socket.socket:
-    """Sends a request, but for so many bytes of its body; the response is not read."""
+    """Sends a request without the last `missing` bytes of its body, and reads no response."""
     body = json.dumps(asked.json).encode()
     assert asked.account is not None
     head = (
@@ -83,7 +83,7 @@ def test_machines_that_start_together_prepare_an_empty_database_once(kind: str) 
 
 @on_both
 def test_worker_killed_under_load_leaves_no_half_article(conduit: Conduit, writer: Account) -> None:
-    """What clients were told is there; what they weren't told is there as a whole, or not."""
+    """Confirmed articles exist; unconfirmed ones exist completely or not at all."""
     made: list[str] = []
     under_load = threading.Event()
 
@@ -116,7 +116,7 @@ def test_worker_killed_under_load_leaves_no_half_article(conduit: Conduit, write
     assert len(found) <= len(made) + lost
     tags = f"tags WHERE article_id IN (SELECT id FROM {loaded})"
     assert conduit.count(tags) == len(found) * len(TAGS)
-    # Another takes its place.
+    # Another worker replaces it.
     wait_for(lambda: len({*conduit.worker_pids()} - before) == 1, conduit.printed)
 
 
@@ -140,7 +140,7 @@ def test_client_that_leaves_during_the_write(
         wait_for(lambda: count(conduit, WAITING) == 1, conduit.printed)
         connection.close()
     wait_for(lambda: count(conduit, TRANSACTIONS) == 0, conduit.printed)
-    # Kit lets a handler finish that doesn't ask to be cancelled: all is written.
+    # Without `cancel_on_disconnect`, the handler runs to its end and commits.
     article_id = "SELECT id FROM articles WHERE title = 'Left behind'"
     assert conduit.count(f"tags WHERE article_id IN ({article_id})") == len(TAGS)
 
@@ -168,7 +168,7 @@ def test_worker_killed_between_two_statements_rolls_back(
 def test_database_that_is_restarted(
     conduit: Conduit, writer: Account, postgres: conduit_served.PostgreSQL
 ) -> None:
-    """Requests meanwhile get a 503, also one that was in the middle; afterwards all work again."""
+    """Requests during the restart get a 503, as does the one it interrupts; later ones succeed."""
     with ThreadPoolExecutor() as threads:
         with postgres.connection() as blocker:
             blocker.execute("LOCK TABLE tags IN ACCESS EXCLUSIVE MODE")

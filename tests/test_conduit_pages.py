@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pages of examples/conduit over a real server: in Chromium, and without JavaScript."""
+"""The pages of examples/conduit on a real server, in Chromium and without JavaScript."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from serving import ServedApp
 
 CONDUIT = Path(__file__).resolve().parent.parent / "examples" / "conduit"
 PASSWORD = "correct horse"
-COLOURS = "prefers-color-scheme"
+COLOR_SCHEME = "prefers-color-scheme"
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
@@ -33,14 +33,14 @@ for (const [name, value] of Object.entries(args[0])) {
   document.getElementById(name).value = value;
 }
 """
-# The profile of somebody whom the site began with.
+# The profile of a user from the example data.
 AUTHOR = """
 const page = new DOMParser().parseFromString(await (await fetch("/")).text(), "text/html");
 const names = [...page.querySelectorAll(".articles .name")].map((each) => each.pathname);
 return names.find((each) => !each.startsWith("/profiles/reader-"));
 """
 FITS = "return document.documentElement.scrollWidth <= innerWidth"
-# The contrast of what can be read with what is behind it (WCAG 2.2, 1.4.3), where it is too low.
+# Texts whose contrast with their background is too low (WCAG 2.2, 1.4.3).
 CONTRAST = """
 const channel = (value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
 const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
@@ -62,8 +62,8 @@ for (const element of document.querySelectorAll("body *")) {
 }
 return found;
 """
-# Fields without a label, buttons and links without a name, ids that are there twice, a page without
-# a heading of the first level.
+# Fields without a label, buttons and links without a name, duplicate ids, and pages without a
+# first-level heading.
 NAMES = """
 const found = [];
 for (const field of document.querySelectorAll("input:not([type=hidden]), textarea"))
@@ -79,7 +79,7 @@ return found;
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the site, which the tests share; each has names of its own."""
+    """The URL of the site, which the tests share; each test uses its own names."""
     folder = tmp_path_factory.mktemp("conduit")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONDUIT_DATABASE_URL", f"sqlite:///{folder / 'conduit.db'}")
@@ -90,12 +90,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def text(response: httpx.Response) -> str:
-    """What can be read on a page."""
+    """Returns the visible text of a page."""
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", response.text)).split())
 
 
 def send_form(http: httpx.Client, page: httpx.Response, action: str, **fields: str) -> Any:
-    """Fills in the form of a page, with its hidden fields, and follows where it leads."""
+    """Submits a form of a page with its hidden fields, and follows redirects."""
     form = re.search(rf'<form[^>]* action="{re.escape(action)}".*?</form>', page.text, re.DOTALL)
     assert form is not None, f"there is no form {action} on {page.url}"
     hidden = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form[0])
@@ -163,7 +163,9 @@ def test_in_a_browser(browser: Any, site: str, width: int, height: int, scheme: 
 
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.devtools("Emulation.setDeviceMetricsOverride", **size)
-    browser.devtools("Emulation.setEmulatedMedia", features=[{"name": COLOURS, "value": scheme}])
+    browser.devtools(
+        "Emulation.setEmulatedMedia", features=[{"name": COLOR_SCHEME, "value": scheme}]
+    )
     try:
         browser.open(site)
         expect("h1", "Share what you know.")
@@ -220,7 +222,7 @@ def test_in_a_browser(browser: Any, site: str, width: int, height: int, scheme: 
         expect(".menu:popover-open", "Log out")
         browser.click(".menu form button", f"{site}/")
         expect("#messages", "You are logged out")
-        # A stranger's click leads to the login, and back.
+        # A click without a login leads to the login page, and back.
         browser.open(f"{site}/articles/{slug}")
         browser.click(f"#favorite-{slug}", f"{site}/login?next=%2Farticles%2F{slug}")
         browser.run(FILL, {"email": account["email"], "password": PASSWORD})
@@ -231,7 +233,7 @@ def test_in_a_browser(browser: Any, site: str, width: int, height: int, scheme: 
         is_sound()
         browser.click("#delete .danger", f"{site}/")
         expect("#messages", "Your article is deleted")
-        # That a field has the focus already is no fault.
+        # Messages of the level INFO, such as one about autofocus, are harmless.
         assert [line for line in browser.console() if not line.startswith("INFO")] == []
 
         browser.open(f"{site}/login")

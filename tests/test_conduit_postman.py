@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""examples/conduit against the Postman collection that RealWorld tests back ends with."""
+"""RealWorld's Postman collection for back ends, run against examples/conduit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COUNT = 380
 
 
 def variables(url: str) -> dict[str, str]:
-    """Those of the collection, for users that are new."""
+    """Returns the variables of the collection, for new users."""
     name = f"u{secrets.token_hex(6)}"
     return {
         "APIURL": url,
@@ -35,11 +35,11 @@ def test_every_assertion_is_true(conduit: conduit_served.Conduit) -> None:
     with httpx.Client(timeout=30) as client:
         outcomes = conduit_collection.run(client, variables(conduit.url))
     assert not [outcome for outcome in outcomes if not outcome.passed]
-    # The rest is for lists that are empty, or for those that are not.
+    # The others depend on whether lists are empty.
     assert len(outcomes) > COUNT * 0.75
 
 
-def test_newman_says_so_too(conduit: conduit_served.Conduit, tmp_path: Path) -> None:
+def test_newman_agrees(conduit: conduit_served.Conduit, tmp_path: Path) -> None:
     if shutil.which("npx") is None or newman("--version", folder=tmp_path).returncode:
         pytest.skip("npm doesn't have newman in its cache")
     given = [f"--global-var={name}={value}" for name, value in variables(conduit.url).items()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fifty clients of examples/conduit that want the same at once, and what the database has then."""
+"""Fifty concurrent clients of examples/conduit that want the same thing."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ CLIENTS = 50
 
 @pytest.fixture(scope="session")
 def users(conduit: conduit_served.Conduit) -> list[Account]:
-    """Those who the clients are, made at once."""
+    """Users for the clients, registered concurrently."""
     return register(conduit, [f"user{number}of{conduit.workers}" for number in range(CLIENTS)])
 
 
 def statuses(responses: list[httpx.Response]) -> dict[int, int]:
-    """How often each status is among responses."""
+    """Counts the statuses of responses."""
     return dict(Counter(response.status_code for response in responses))
 
 
@@ -52,7 +52,7 @@ def test_one_changes_their_name_to_a_free_one_and_none_to_a_taken_one(
     name = f"free{conduit.workers}"
     others = register(conduit, [f"renamed{number}of{conduit.workers}" for number in range(10)])
     for expected in ({200: 1, 422: 9}, {200: 1, 422: 9}):
-        # The second time the one who has the name keeps it.
+        # In the second round, the owner of the name keeps it.
         asks = [Ask("PUT", "/user", other, {"user": {"username": name}}) for other in others]
         assert statuses(at_once(conduit, asks)) == expected
         assert conduit.count(f"users WHERE username = '{name}'") == 1
@@ -75,7 +75,7 @@ def test_all_favorites_count(conduit: conduit_served.Conduit, users: list[Accoun
         )
 
 
-def test_a_user_favors_once(conduit: conduit_served.Conduit, users: list[Account]) -> None:
+def test_a_favorite_counts_once(conduit: conduit_served.Conduit, users: list[Account]) -> None:
     slug = publish(conduit, users[0], "Liked by one")
     for method, count in (("POST", 1), ("DELETE", 0)):
         asks = [Ask(method, f"/articles/{slug}/favorite", users[1])] * CLIENTS

@@ -12,18 +12,18 @@ from conduit_clients import register
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
 
-# So that nothing else is refused of what the document allows.
+# The only reasons to reject data that the document allows.
 HOOKS = """
 
 @schemathesis.check
 def valid_data_is_refused_only_for_what_is_there(ctx, response, case):
     if case.meta.generation.mode.is_positive and response.status_code == 422:
         (message,) = response.json()["errors"]["body"]
-        assert message.endswith((" has already been taken", " is your own")), message
+        assert message.endswith((" has already been taken", "can't follow yourself")), message
 """
-# What no document says: a name that is taken, and following oneself, are refused; an article whose
-# title changes is found at another address; and the path of the feed is that of an article, too,
-# for methods other than GET, which don't find it.
+# Exceptions that the document can't express: names that are taken and following oneself are
+# rejected; a new title moves an article to another URL; and for methods other than GET, the path of
+# the feed is that of an article that doesn't exist.
 CONFIGURATION = """
 hooks = "hooks"
 

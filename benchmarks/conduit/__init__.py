@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The app of `examples/conduit` on Kit and on FastAPI: same tables, statements and passwords."""
+"""examples/conduit on Kit and on FastAPI, with the same tables, statements and passwords."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from ..crew import ROOT
 EXAMPLE = ROOT / "examples" / "conduit"
 
 if str(EXAMPLE) not in sys.path:
-    # At the end: the example has a module `app`, as other folders do.
+    # Appended, because other folders also have a module `app`.
     sys.path.append(str(EXAMPLE))

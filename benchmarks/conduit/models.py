@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the API on FastAPI takes and sends: models of pydantic, with the limits of the example."""
+"""The pydantic models of the API on FastAPI, with the limits of the example."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 
 class Model(BaseModel):
-    """Has camel case in JSON; the queries return objects with these attributes."""
+    """Uses camel case in JSON, and reads the attributes of the objects that queries return."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
 

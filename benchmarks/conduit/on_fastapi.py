@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Conduit on FastAPI, as its documentation writes apps: models, dependencies, routers, handlers.
+"""Conduit on FastAPI, with models, dependencies, routers and handlers as in its documentation.
 
-The tables, the engine, the statements and the parameters of argon2 are those of the example.
+The tables, the engine, the statements and the parameters of argon2 come from the example.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ async def read_profile(username: Username, session: Session, reader: Reader) -> 
 async def follow_user(username: Username, session: Session, user: CurrentUser) -> Any:
     followed = found(await user_queries.user_by_name(session, username), "user")
     if followed.id == user.id:
-        raise HTTPException(422, "username is your own")
+        raise HTTPException(422, "you can't follow yourself")
     await user_queries.follow(session, user, followed)
     return await read_profile(username, session, user)
 
@@ -292,7 +292,7 @@ async def delete_comment(
     article = found(await article_queries.article_by_slug(session, slug), "article")
     comment = found(await comment_queries.comment_by_id(session, article, id), "comment")
     if comment.author_id != user.id:
-        raise HTTPException(403, "the comment is that of another user")
+        raise HTTPException(403, "the comment belongs to another user")
     await session.delete(comment)
 
 
@@ -309,7 +309,7 @@ async def shown_article(session: AsyncSession, slug: str, reader: User | None) -
 async def own_article(session: AsyncSession, slug: str, user: User) -> Article:
     article = found(await article_queries.article_by_slug(session, slug, to_change=True), "article")
     if article.author_id != user.id:
-        raise HTTPException(403, "the article is that of another user")
+        raise HTTPException(403, "the article belongs to another user")
     return article
 
 
@@ -331,7 +331,7 @@ async def conflicting(request: Request, error: IntegrityError) -> JSONResponse:
 
 
 def make(settings: Settings) -> Any:
-    """Makes the app. Nothing is opened before it starts."""
+    """Creates the app, which opens no connection before it starts."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

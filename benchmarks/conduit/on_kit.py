@@ -16,7 +16,7 @@ from kit import Kit, Limits
 
 
 def make(settings: Settings) -> Any:
-    """Makes the app. Nothing is opened before it starts."""
+    """Creates the app, which opens no connection before it starts."""
 
     @asynccontextmanager
     async def lifespan(app: Kit) -> AsyncIterator[Mapping[str, Any]]:

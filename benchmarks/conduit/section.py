@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The section `conduit`: requests to the API of examples/conduit, on Kit and on FastAPI.
 
-Each app has a database of its own with the same rows, of SQLite in a file, or of PostgreSQL.
+Each app has its own SQLite and PostgreSQL databases, with the same rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAMES = {"kit": "on_kit", "fastapi": "on_fastapi"}
 USERS = 10
 ARTICLES = 100
 ARTICLE = 50
-"""The one that is read."""
+"""The article that is read."""
 PAGE = 20
 TAGS = ("sand", "spice", "water")
 BODY = "A paragraph of some words, and then another one. " * 20
@@ -42,8 +42,8 @@ def measure(rounds: int, slot_s: float, kinds: Sequence[str] = KINDS) -> Figures
     """Fills a database of each kind for each app, and times the apps.
 
     Args:
-        rounds: How many turns each app has in each row.
-        slot_s: About how long a turn is, in seconds of processor time.
+        rounds: The number of turns of each app in each row.
+        slot_s: The approximate length of a turn, in seconds of processor time.
         kinds: The kinds of databases.
     """
     figures = Figures(rounds, {})
@@ -65,7 +65,7 @@ def measure(rounds: int, slot_s: float, kinds: Sequence[str] = KINDS) -> Figures
 
 @contextmanager
 def databases(kind: str) -> Iterator[dict[str, str]]:
-    """The URL of an empty database for each app."""
+    """Creates an empty database for each app, and yields their URLs."""
     with ExitStack() as stack:
         if kind == SQLITE:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -85,19 +85,19 @@ async def _measure(urls: dict[str, str], rounds: int, slot_s: float) -> Figures:
 
 
 def settings_of(url: str) -> Any:
-    """The settings of an app, whose database this is."""
+    """Returns the settings of an app with this database."""
     from argon2 import PasswordHasher
     from conduit import passwords
     from conduit.settings import Settings
 
-    # Cheap, with 1 MiB: what is right for passwords would be nearly all of the row `login`.
+    # Cheap, with 1 MiB: secure parameters would take nearly all of the time of `login`.
     passwords.hasher = PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
     environ = {"DATABASE_URL": url, "SECRET": SECRET, "ENV": "production", "LOGIN_LIMIT": LOGINS}
     return Settings.from_environ({f"CONDUIT_{name}": value for name, value in environ.items()})
 
 
 async def fill(settings: Any) -> None:
-    """Makes the tables, and fills them by the queries of the app."""
+    """Creates the tables, and fills them with the queries of the app."""
     from conduit.database import Database
     from conduit.passwords import hash_password
     from conduit.queries import articles, users
@@ -125,28 +125,28 @@ async def fill(settings: Any) -> None:
 
 
 def account_of(number: int) -> tuple[str, str]:
-    """Name and address of a user."""
+    """Returns the name and email address of a user."""
     return f"user{number}", f"user{number}@example.com"
 
 
 def author_of(number: int) -> dict[str, Any]:
-    """A user as others see them."""
+    """Returns the profile of a user."""
     name, _ = account_of(number)
     return {"username": name, "bio": "Writes.", "image": f"https://example.com/{name}.png"}
 
 
 def texts_of(number: int) -> tuple[str, str, str]:
-    """Title, description and body of an article."""
+    """Returns the title, description and body of an article."""
     return f"Article {number}", f"What article {number} says", BODY
 
 
 def favorites_of(number: int) -> int:
-    """How many users like an article."""
+    """Returns the favorites count of an article."""
     return number % 4
 
 
 def cases() -> list[Case]:
-    """The rows, in the order of the table."""
+    """Returns the rows in the order of the table."""
     return [
         Case(Row("list of 20 articles", lambda _: get(b"/api/articles")), check_list),
         Case(
@@ -172,7 +172,7 @@ def post(path: bytes, value: Any, status: int = 200, *own: tuple[bytes, bytes]) 
 
 
 def new_article(number: int) -> Request:
-    """An article whose title is new, of the first user."""
+    """Returns a request of the first user to publish an article with a new title."""
     article = {
         "title": f"New title {number}",
         "description": "What nobody knew",
@@ -185,7 +185,7 @@ def new_article(number: int) -> Request:
 
 @cache
 def token() -> bytes:
-    """The token of the first user."""
+    """Returns a token of the first user."""
     import jwt
 
     claims = {"sub": "1", "exp": datetime.now(UTC) + timedelta(days=1)}
@@ -228,7 +228,7 @@ async def check_refused(ask: Ask) -> None:
 
 
 def check_shown(article: dict[str, Any], number: int) -> None:
-    """Checks an article, as the API has it for someone who isn't logged in."""
+    """Checks an article in a response to a request without a token."""
     title, description, _ = texts_of(number)
     for name in ("createdAt", "updatedAt"):
         _check(TIME.fullmatch(article.pop(name)) is not None, article)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""BlackSheep, with orjson in its JSON settings; handlers take the request, which binds nothing."""
+"""BlackSheep, with orjson in its JSON settings; handlers take the request, without binding."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def fortunes(request: Request) -> Response:
 
 
 def make(url: str) -> Any:
-    # It appends `.jinja` to the name of a template.
+    # BlackSheep appends `.jinja` to the names of templates.
     page = (world.PAGES / world.TEMPLATE).read_text()
     html_settings.use(JinjaRenderer(DictLoader({"fortunes.jinja": page})))
     app = Application(router=Router())

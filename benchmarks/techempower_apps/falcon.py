@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Falcon, with orjson as its media handler; templates of Jinja, which its documentation renders."""
+"""Falcon, with orjson as its media handler, and Jinja templates as in its documentation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ environment = Environment(loader=FileSystemLoader(world.PAGES), autoescape=True,
 
 
 class Database:
-    """The pool, as a middleware that is told of the start and the end."""
+    """The pool, as middleware with startup and shutdown hooks."""
 
     pool: world.Pool
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""FastAPI: JSON by the return type, which pydantic's core writes; pages as Starlette has them."""
+"""FastAPI: pydantic writes JSON by the return type; Starlette's templates render pages."""
 
 from __future__ import annotations
 

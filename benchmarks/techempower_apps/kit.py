@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kit: what the lifespan yields is `c.env`; pages by kit-templates."""
+"""Kit: the lifespan's pool in `c.env`; kit-templates renders pages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Litestar: JSON by msgspec, which is its own; the pool in its state, pages by its engine."""
+"""Litestar: msgspec, its default, writes JSON; the pool in its state; its engine renders pages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Starlette, with the orjson response of its documentation, and an environment of Jinja's."""
+"""Starlette, with the orjson response of its documentation, and a Jinja environment."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The statements that all apps run, and the tables that they read: Postgres by asyncpg."""
+"""The statements that all apps run with asyncpg, and the tables that they use."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Pool: TypeAlias = asyncpg.Pool
 
 
 class Number(TypedDict):
-    """A row of the table `world`, as JSON has it."""
+    """A row of the table `world`, with the names of its JSON."""
 
     id: int
     randomNumber: int
@@ -54,7 +54,7 @@ class Fortune(NamedTuple):
 
 
 def open_pool(url: str) -> Any:
-    """Returns the pool of an app, an async context manager."""
+    """Returns the pool of an app, as an async context manager."""
     return asyncpg.create_pool(url, min_size=POOL_SIZE, max_size=POOL_SIZE)
 
 
@@ -66,15 +66,15 @@ async def read_one(pool: Pool) -> Number:
 
 
 async def read_many(pool: Pool) -> list[Number]:
-    """Reads twenty random rows, one after the other."""
+    """Reads twenty random rows, one after another."""
     keys = sample(range(1, ROWS + 1), QUERIES)
     async with pool.acquire() as connection:
         return [{"id": key, "randomNumber": await connection.fetchval(_READ, key)} for key in keys]
 
 
 async def update_many(pool: Pool) -> list[Number]:
-    """Reads twenty random rows one after the other, then gives each another number."""
-    # In order, so that two requests don't wait for each other's rows.
+    """Reads twenty random rows one after another, then gives each a new number."""
+    # Sorted by id, so that concurrent requests don't deadlock.
     keys = sorted(sample(range(1, ROWS + 1), QUERIES))
     async with pool.acquire() as connection:
         for key in keys:
@@ -85,7 +85,7 @@ async def update_many(pool: Pool) -> list[Number]:
 
 
 async def read_fortunes(pool: Pool) -> list[Fortune]:
-    """Reads all fortunes, adds one, and sorts them by their text."""
+    """Reads all fortunes, adds one, and sorts them by text."""
     async with pool.acquire() as connection:
         rows = await connection.fetch(_FORTUNES)
     fortunes = [Fortune(row["id"], row["message"]) for row in rows]
@@ -95,7 +95,7 @@ async def read_fortunes(pool: Pool) -> list[Fortune]:
 
 
 async def fill(url: str) -> None:
-    """Makes both tables, with 10,000 numbers and 12 fortunes."""
+    """Creates both tables, with 10,000 numbers and 12 fortunes."""
     connection = await asyncpg.connect(url)
     try:
         await connection.execute(

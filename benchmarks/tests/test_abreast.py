@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Apps of several frameworks in one process: the answers, and what is made of the seconds."""
+"""Timing apps of several frameworks in one process: their answers, and the figures."""
 
 from __future__ import annotations
 

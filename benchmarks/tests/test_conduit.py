@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The section `conduit`: both apps answer right, and alike."""
+"""The section `conduit`: both apps give correct and equal answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ for needed in ("aiosqlite", "argon2", "fastapi", "jwt", "sqlalchemy"):
     pytest.importorskip(needed)
 
 ARTICLE = {"title": "New", "description": "What is new", "body": "All of it", "tagList": ["new"]}
-# Method, path, and body, in this order; the last one is without a token.
+# Method, path and body of each request, in order; the last one has no token.
 STEPS = [
     ("POST", "/users", {"user": {"username": "ann", "email": "ann@x.org", "password": "12345678"}}),
     ("POST", "/users", {"user": {"username": "ANN", "email": "b@x.org", "password": "12345678"}}),
@@ -61,7 +61,7 @@ def request(method, path, sent, *own):
 
 
 def without_chance(value, name=""):
-    """The answer without times, tokens, and the words for what is wrong."""
+    """Returns the answer without times, tokens and error messages."""
     if isinstance(value, dict):
         return {key: without_chance(each, key) for key, each in value.items()}
     if name in ("createdAt", "updatedAt", "token", "errors"):
@@ -71,7 +71,7 @@ def without_chance(value, name=""):
 
 @pytest.fixture(autouse=True)
 def hasher(monkeypatch):
-    """The section takes cheap parameters of argon2; others of this process get theirs back."""
+    """Restores argon2's parameters, which the section makes cheap for the whole process."""
     from conduit import passwords
 
     monkeypatch.setattr(passwords, "hasher", passwords.hasher)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The section `techempower`: what counts as a right answer, and that the apps give it."""
+"""The section `techempower`: the checks of answers, and the answers of the apps."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROW_NAMES = ["plaintext", "json", "one query", "twenty queries", "twenty updates
 
 
 class Connection:
-    """Has a table of numbers: each row's is its own id, unless it was updated."""
+    """A connection whose table has each row's id as its number, unless it was updated."""
 
     def __init__(self):
         self.updated = {}

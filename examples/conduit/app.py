@@ -3,7 +3,7 @@
 
     kit serve examples/conduit
 
-The environment variables CONDUIT_* are described in `conduit/settings.py`.
+`conduit/settings.py` describes the environment variables.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""examples/conduit with hashes of passwords that cost next to nothing."""
+"""examples/conduit with cheap password hashes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Clients of examples/conduit: many at once, each on a connection of its own."""
+"""Concurrent clients of examples/conduit, each with its own connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TIMEOUT_S = 60.0
 
 
 class Account(NamedTuple):
-    """A user who has logged in."""
+    """A user with a token."""
 
     name: str
     email: str
@@ -21,7 +21,7 @@ class Account(NamedTuple):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What their requests carry."""
+        """The headers that authenticate requests."""
         return {"authorization": f"Token {self.token}"}
 
 
@@ -35,7 +35,7 @@ class Ask(NamedTuple):
 
 
 def at_once(conduit: Conduit, asks: list[Ask]) -> list[httpx.Response]:
-    """Sends all requests at once; the connections are there by then."""
+    """Sends all requests concurrently, over connections that are already open."""
     return asyncio.run(_at_once(conduit.url, asks))
 
 
@@ -62,19 +62,19 @@ def ask(conduit: Conduit, asked: Ask) -> httpx.Response:
 
 
 def registration(name: str, email: str) -> Ask:
-    """The request that makes a user."""
+    """Returns the request that registers a user."""
     user = {"username": name, "email": email, "password": PASSWORD}
     return Ask("POST", "/users", json={"user": user})
 
 
 def article(account: Account, title: str, tags: list[str] | None = None) -> Ask:
-    """The request that makes an article."""
+    """Returns the request that publishes an article."""
     text = {"title": title, "description": "Short", "body": "Long", "tagList": tags or []}
     return Ask("POST", "/articles", account, {"article": text})
 
 
 def register(conduit: Conduit, names: list[str]) -> list[Account]:
-    """Makes users, all at once."""
+    """Registers users concurrently."""
     responses = at_once(conduit, [registration(name, f"{name}@example.com") for name in names])
     assert {response.status_code for response in responses} == {201}, responses[0].text
     users = [response.json()["user"] for response in responses]
@@ -82,7 +82,7 @@ def register(conduit: Conduit, names: list[str]) -> list[Account]:
 
 
 def publish(conduit: Conduit, account: Account, title: str, tags: list[str] | None = None) -> str:
-    """Makes an article; returns its slug."""
+    """Publishes an article, and returns its slug."""
     response = ask(conduit, article(account, title, tags))
     assert response.status_code == 201, response.text
     return str(response.json()["article"]["slug"])

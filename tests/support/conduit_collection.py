@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The Postman collection of the RealWorld project, run without Postman.
 
-Its assertions are expressions of a few forms. Each is evaluated here as its script would; one of
-another form is an error.
+The assertions are expressions of a few forms, which this module evaluates like the scripts do. An
+expression of another form is an error.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _LITERALS = {"true": True, "false": False, "0": 0, "1": 1, "'dragons'": "dragons
 
 
 class Assertion(NamedTuple):
-    """What a script says about a response."""
+    """An assertion of a script about a response."""
 
     label: str
     test: str
 
 
 class Step(NamedTuple):
-    """A request, and what has to be true of its response."""
+    """A request, and the assertions about its response."""
 
     name: str
     request: dict[str, Any]
@@ -42,7 +42,7 @@ class Step(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Whether an assertion is true."""
+    """The result of an assertion."""
 
     step: str
     label: str
@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
 
 
 def steps() -> list[Step]:
-    """Returns all steps, in their order."""
+    """Returns all steps in order."""
     return [*_steps(json.loads(FILE.read_text())["item"])]
 
 
@@ -71,11 +71,11 @@ def run(client: httpx.Client, variables: dict[str, str]) -> list[Outcome]:
     """Sends all requests.
 
     Args:
-        client: Who sends them.
-        variables: The collection's: `APIURL`, `USERNAME`, `EMAIL`, `PASSWORD`.
+        client: The client that sends them.
+        variables: The variables of the collection: `APIURL`, `USERNAME`, `EMAIL`, `PASSWORD`.
 
     Returns:
-        What came of each assertion.
+        The results of the assertions.
     """
     outcomes: list[Outcome] = []
     for step in steps():
@@ -105,7 +105,7 @@ def _send(
 
 
 def _things(body: Any) -> dict[str, Any]:
-    """Returns what the scripts call `article`, `comment` and so on: of a list, its first."""
+    """Returns the scripts' `article`, `comment` and so on; for a list, its first item."""
     if not isinstance(body, dict):
         return {}
     firsts = {name: body[f"{name}s"][0] for name in _THINGS if body.get(f"{name}s")}
@@ -115,7 +115,7 @@ def _things(body: Any) -> dict[str, Any]:
 def _evaluate(
     test: str, status: int, body: Any, things: dict[str, Any], variables: dict[str, str]
 ) -> bool | None:
-    """Returns whether a test is true; None if the script doesn't get there."""
+    """Returns whether a test is true; None if the script skips it."""
     if test == "is200Response":
         return status == 200
     if test == "pm.globals.get('token') === user.token":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""examples/conduit in processes of its own, on a database of its own."""
+"""Serves examples/conduit in its own processes, with its own database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE.parents[1] / "examples" / "conduit"
 KINDS = ("sqlite", "postgresql")
 WORKERS = 4
-# What the fixture `conduit` serves: database and processes.
+# The setups of the fixture `conduit`: database and number of processes.
 SETUPS = tuple(f"{kind}-{workers}" for kind in KINDS for workers in (1, WORKERS))
 WITH_WORKERS = tuple(setup for setup in SETUPS if setup.endswith(f"-{WORKERS}"))
 PASSWORD = "correct horse"
@@ -49,7 +49,7 @@ class SQLite:
 
 
 class PostgreSQL:
-    """A database of a server.
+    """A database on a server.
 
     Attributes:
         server: The server.
@@ -107,17 +107,17 @@ def served(setup: str) -> Iterator[Conduit]:
 
 
 class Conduit(ServerProcess):
-    """The app while it is entered, as `kit serve` serves it.
+    """Runs the app with `kit serve`, as a context manager.
 
     Args:
-        base: Its database.
-        workers: In how many processes.
-        has_cheap_passwords: Whether hashing a password costs next to nothing.
+        base: The database.
+        workers: The number of processes.
+        has_cheap_passwords: Whether to hash passwords with cheap parameters.
         environment: Further variables.
 
     Attributes:
-        database: Its database.
-        url: Where its API is.
+        database: The database.
+        url: The URL of the API.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Conduit(ServerProcess):
             self._migrate()
         super().__enter__()
         try:
-            # It greets once all processes answer requests.
+            # `kit serve` prints this once all processes accept requests.
             wait_for(lambda: "(Ctrl-C ends it)" in self.printed(), self.printed)
         except BaseException:
             self.kill()
@@ -160,7 +160,7 @@ class Conduit(ServerProcess):
         return self
 
     def _migrate(self) -> None:
-        """Makes the tables, by the command that the README names; in development the app does."""
+        """Creates the tables with the README's command; in development, the app does this."""
         subprocess.run(
             [sys.executable, "-m", "alembic", "upgrade", "head"],
             cwd=EXAMPLE,
@@ -170,7 +170,7 @@ class Conduit(ServerProcess):
         )
 
     def worker_pids(self) -> list[int]:
-        """The processes that serve, if there are several."""
+        """Returns the ids of the worker processes, if there are several."""
         return [pid for pid in self.pids() if b"spawn_main" in _command_line(pid)]
 
     def kill(self) -> None:
@@ -179,14 +179,14 @@ class Conduit(ServerProcess):
         shutil.rmtree(self.own, ignore_errors=True)
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """Returns what a statement finds in the database."""
+        """Returns the rows that a statement selects."""
         with self.database.connection() as connection:
             cursor = connection.cursor()
             cursor.execute(statement)
             return [tuple(row) for row in cursor.fetchall()]
 
     def count(self, source: str) -> int:
-        """Returns how many rows there are: `count("users WHERE username = 'ada'")`."""
+        """Returns the number of rows: `count("users WHERE username = 'ada'")`."""
         return int(self.rows(f"SELECT count(*) FROM {source}")[0][0])
 
 
@@ -198,7 +198,11 @@ def _command_line(pid: int) -> bytes:
 
 
 def wait_for(condition: Callable[[], bool], describe: Callable[[], str]) -> None:
-    """Waits until something is so; fails with a description otherwise."""
+    """Waits until a condition is true.
+
+    Raises:
+        RuntimeError: After `READY_S` seconds, with a description.
+    """
     end = time.monotonic() + READY_S
     while not condition():
         if time.monotonic() > end:

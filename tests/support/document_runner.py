@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Does what a reader of a document does: saves, runs and types what its blocks show, in order.
 
-- Python with a title is saved under it, and imported, unless it is a test or a command runs it; the
-  title `shop/books.py` is that of the module `shop.books`.
+- Python with a title is saved under it, and imported, unless it is a test or a command runs it; a
+  block titled `shop/books.py` is the module `shop.books`.
   Without one it is run as a program of its own; it is saved as `app.py`, unless another block bears
   that title.
 - `text` behind Python, or behind commands, is what was printed there.
 - `console` has commands behind `$ ` and what they print, as has `text` that begins so; `sh` has
-  commands alone. `export NAME=value` holds to the end of the document; the value may be read from
-  what curl prints, by jq. `$NAME` in a curl command is that value.
+  commands alone. `export NAME=value` holds to the end of the document; the value may also
+  come from the output of curl, through jq. `$NAME` in a curl command is that value.
 - `json` behind a command that shows nothing is what that printed, spread over lines.
 - `curl` asks the app that was made last. Where an app of another framework stands before it, in a
   file `*_app.py`, that has to give the same answer.

@@ -17,27 +17,27 @@ NOBODY = 65534
 
 
 def _program(name: str) -> str | None:
-    """The path of a program of PostgreSQL, which Debian doesn't put among the others."""
+    """Returns the path of a PostgreSQL program, which Debian doesn't put in the PATH."""
     installed = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
     return str(installed[-1]) if installed else shutil.which(name)
 
 
 def missing() -> str | None:
-    """Says why there is none; None if there is one."""
+    """Returns why PostgreSQL can't be started; None if it can."""
     if _program("initdb") is None or _program("postgres") is None:
         return "there is no PostgreSQL: install the package postgresql"
     return None
 
 
 class PostgresServer:
-    """An empty server while it is entered, without any rights.
+    """Runs an empty server as a context manager; every local user may do everything.
 
     Args:
         folder: An empty folder that everyone can enter.
 
     Attributes:
         socket: The folder of its socket.
-        url: Where it is, for libpq.
+        url: The URL of the server, for libpq.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -45,7 +45,7 @@ class PostgresServer:
         self.socket = folder / "socket"
         self.socket.mkdir()
         self._log = folder / "log"
-        # It refuses to run as root.
+        # PostgreSQL refuses to run as root.
         self._user: dict[str, Any] = {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
         if self._user:
             for each in (folder, self.socket):
@@ -60,7 +60,7 @@ class PostgresServer:
         return self
 
     def start(self) -> None:
-        """Starts it again, after `stop`."""
+        """Starts the server, also again after `stop`."""
         command = [f"{_program('postgres')}", "-D", str(self._data), "-k", str(self.socket)]
         command += ["-c", "listen_addresses=", "-c", "fsync=off"]
         with self._log.open("wb") as log:
@@ -86,7 +86,7 @@ class PostgresServer:
         self.stop()
 
     def stop(self) -> None:
-        """Ends it, with all its connections; what was committed stays."""
+        """Ends the server and all its connections; committed data stays."""
         assert self._process is not None
-        self._process.send_signal(signal.SIGQUIT)  # at once, with those it started
+        self._process.send_signal(signal.SIGQUIT)  # ends it and its children immediately
         self._process.wait(STARTUP_S)

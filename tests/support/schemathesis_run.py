@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Numbers such as 3.0 are integers to JSON Schema, and none to msgspec.
+# Numbers such as 3.0 are integers in JSON Schema, but not for msgspec.
 HOOKS = r"""
 import schemathesis
 
@@ -26,8 +26,8 @@ def possible(value):
 def map_body(ctx, body):
     return possible(body)
 """
-# The most that it makes up for each operation in each of its phases. A NUL can't be in the name of
-# a field of a form, which no schema says.
+# Limits the examples per operation and phase. NUL is excluded because it can't be in the name of a
+# form field, which no schema expresses.
 CONFIGURATION = """
 hooks = "hooks"
 
@@ -44,17 +44,17 @@ def run(
     configuration: str = CONFIGURATION,
     hooks: str = "",
 ) -> str:
-    """Runs its checks, all by default, with valid and invalid data; they have to pass.
+    """Runs Schemathesis with valid and invalid data; its checks, all by default, have to pass.
 
     Args:
         folder: A folder for its files.
-        url: Where the app is.
-        options: Further options of it.
-        configuration: What `schemathesis.toml` says.
+        url: The URL of the app.
+        options: Further command-line options.
+        configuration: The content of `schemathesis.toml`.
         hooks: Further hooks and checks, in Python.
 
     Returns:
-        What it said.
+        The output.
     """
     (folder / "hooks.py").write_text(HOOKS + hooks)
     (folder / "schemathesis.toml").write_text(configuration)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the app is put together from, and in which order."""
+"""Assembles the app: its lifespan, its middleware in order, the API and the site."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAX_REQUEST_BYTES = 1024 * 1024
 
 
 async def prepare(database: Database, settings: Settings) -> None:
-    """Makes a database usable without a further command."""
+    """Migrates the database, and adds example data if the settings say so."""
     async with database.transaction() as session:
         await upgrade(session)
         if settings.has_examples:
@@ -42,7 +42,7 @@ async def prepare(database: Database, settings: Settings) -> None:
 
 
 def create_app(settings: Settings) -> Kit:
-    """Makes the app. Nothing is opened before it starts."""
+    """Creates the app, which opens no connection before it starts."""
     database = Database(settings)
 
     @asynccontextmanager
@@ -56,7 +56,7 @@ def create_app(settings: Settings) -> Kit:
 
     limits = Limits(max_body_size_bytes=MAX_REQUEST_BYTES)
     app = Kit(lifespan=lifespan, limits=limits, method_not_allowed=True)
-    # Probes are neither logged nor measured. All that follows is.
+    # Probes are neither logged nor measured. Everything below is.
     app.use(health({"database": database.check}))
     app.use(request_id())
     app.use(access_log(trusted_hops=settings.trusted_hops))
@@ -70,10 +70,10 @@ def create_app(settings: Settings) -> Kit:
 
 
 def add_api(app: Kit, settings: Settings, attempts: Attempts) -> None:
-    """Adds the API below /api, each resource in an app of its own."""
+    """Adds the API below /api, with one app per resource."""
     api = app.base_path("/api")
     api_errors.handle_errors(api)
-    # A browser asks for permission without a token, so this comes before the guards.
+    # Browsers send preflight requests without a token, so this comes before the guards.
     api.use(cors(origin=[*settings.origins] if settings.origins != ("*",) else "*"))
     limit_attempts(api, attempts)
     api.route("/users", users)
@@ -85,7 +85,7 @@ def add_api(app: Kit, settings: Settings, attempts: Attempts) -> None:
 
 
 async def refused(error: HTTPException, c: Context) -> Response:
-    """What is refused before there is a route, such as a body that is too large."""
+    """Answers requests that are rejected before routing, such as a body that is too large."""
     is_api = c.req.path.startswith("/api/")
     answer = api_errors.refused if is_api else page_errors.refused
     return await answer(error, c)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Articles: lists, the feed, and each by its slug; favorites."""
+"""Articles: lists, the feed, single articles and favorites."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def list_articles(
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> ArticlesResponse:
-    """Lists the newest articles of all, or those that a filter lets through."""
+    """Lists articles, newest first, optionally filtered by tag, author or favorites."""
     conditions = []
     if tag is not None:
         conditions.append(queries.has_tag(tag))
@@ -43,13 +43,13 @@ async def list_articles(
     return await queries.find_articles(session, reader, conditions, limit=limit, offset=offset)
 
 
-# Before `/:slug`, which would match it, too.
+# Registered before `/:slug`, which also matches this path.
 @articles.get("/feed", use=required)
 @typed
 async def list_feed(
     session: Session, user: CurrentUser, limit: Limit = 20, offset: Offset = 0
 ) -> ArticlesResponse:
-    """Lists the newest articles of those whom the user follows."""
+    """Lists articles by authors the user follows, newest first."""
     conditions = [queries.is_in_feed_of(user)]
     return await queries.find_articles(session, user, conditions, limit=limit, offset=offset)
 
@@ -67,7 +67,7 @@ async def create_article(
 @articles.get("/:slug", use=optional)
 @typed
 async def read_article(slug: Slug, session: Session, reader: Reader) -> ArticleResponse:
-    """Reads an article.
+    """Returns an article.
 
     Raises:
         HTTPException: 404 if there is no such article.
@@ -83,7 +83,7 @@ async def update_article(
     session: Session,
     user: CurrentUser,
 ) -> ArticleResponse:
-    """Changes an article. What is left out stays as it is; a new title makes a new slug.
+    """Updates an article. Omitted fields stay unchanged; a new title creates a new slug.
 
     Raises:
         HTTPException: 404 if there is no such article.
@@ -102,7 +102,7 @@ async def update_article(
 @articles.delete("/:slug", use=required)
 @typed
 async def delete_article(slug: Slug, session: Session, user: CurrentUser) -> None:
-    """Deletes an article, with its comments.
+    """Deletes an article and its comments.
 
     Raises:
         HTTPException: 404 if there is no such article.
@@ -113,7 +113,7 @@ async def delete_article(slug: Slug, session: Session, user: CurrentUser) -> Non
 @articles.post("/:slug/favorite", use=required)
 @typed
 async def create_favorite(slug: Slug, session: Session, user: CurrentUser) -> ArticleResponse:
-    """Makes an article a favorite of the user."""
+    """Adds an article to the user's favorites."""
     article = found(await queries.article_by_slug(session, slug), "article")
     await queries.favorite(session, user, article)
     return await shown(session, slug, user)
@@ -122,7 +122,7 @@ async def create_favorite(slug: Slug, session: Session, user: CurrentUser) -> Ar
 @articles.delete("/:slug/favorite", use=required)
 @typed
 async def delete_favorite(slug: Slug, session: Session, user: CurrentUser) -> ArticleResponse:
-    """Makes an article no favorite of the user any longer."""
+    """Removes an article from the user's favorites."""
     article = found(await queries.article_by_slug(session, slug), "article")
     await queries.unfavorite(session, user, article)
     return await shown(session, slug, user)
@@ -133,12 +133,12 @@ async def shown(session: AsyncSession, slug: str, reader: User | None) -> Articl
 
 
 async def own_article(session: AsyncSession, slug: str, user: User) -> Article:
-    """Finds an article to change.
+    """Returns an article of the user, locked until the end of the transaction.
 
     Raises:
-        HTTPException: 403 if it is that of another user.
+        HTTPException: 403 if the article belongs to another user.
     """
     article = found(await queries.article_by_slug(session, slug, to_change=True), "article")
     if article.author_id != user.id:
-        raise HTTPException(403, "the article is that of another user")
+        raise HTTPException(403, "the article belongs to another user")
     return article

@@ -45,10 +45,10 @@ async def delete_comment(slug: Slug, id: CommentId, session: Session, user: Curr
     """Deletes a comment.
 
     Raises:
-        HTTPException: 403 if it is that of another user.
+        HTTPException: 403 if the comment belongs to another user.
     """
     article = found(await article_by_slug(session, slug), "article")
     comment = found(await comment_by_id(session, article, id), "comment")
     if comment.author_id != user.id:
-        raise HTTPException(403, "the comment is that of another user")
+        raise HTTPException(403, "the comment belongs to another user")
     await session.delete(comment)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The database: its engine, and one transaction per request."""
+"""The database engine, and one transaction per request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUSY_TIMEOUT_MS = 10_000
 
 
 class Database:
-    """The engine, and the transactions that are run on it."""
+    """The engine, and transactions that use it."""
 
     def __init__(self, settings: Settings) -> None:
         self.engine = create_async_engine(
@@ -45,13 +45,13 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self, *, writes: bool = True) -> AsyncIterator[AsyncSession]:
-        """Commits at the end of the block; an exception or cancellation rolls back.
+        """Commits at the end of the block, and rolls back on exceptions and cancellation.
 
-        Nothing is begun before the first statement.
+        The transaction begins with the first statement.
 
         Args:
-            writes: Whether something may be written. SQLite then waits for its turn to write
-                before it reads, since what was read could be outdated by then.
+            writes: Whether the transaction may write. SQLite then waits for its turn to write
+                before the first read; otherwise the data read could be out of date by then.
         """
         async with (self._writing if writes else self._reading)() as session:
             yield session
@@ -68,7 +68,7 @@ class Database:
 
 
 def _set_up_sqlite(connection: Any, record: object) -> None:
-    # The driver leaves transactions to `_begin_sqlite`: its own begin too late.
+    # Leaves transactions to `_begin_sqlite`: the driver begins them too late.
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
@@ -84,8 +84,8 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _reset_sqlite(connection: Any, record: object, state: PoolResetState) -> None:
-    # After a commit that failed SQLite is still in the transaction, and would keep all others from
-    # writing.
+    # After a failed commit, SQLite is still in the transaction, which would block all other
+    # writers.
     if state.asyncio_safe and connection.driver_connection.in_transaction:
         connection.rollback()
 
@@ -106,15 +106,15 @@ async def transaction(c: Context) -> AsyncIterator[AsyncSession]:
 
 
 async def in_transaction(c: Context, next: Next) -> None:
-    """One transaction per request, as middleware: also for guards, which run before endpoints."""
+    """One transaction per request, as middleware that guards and endpoints share."""
     if _writes(c):
-        # The endpoint finds the body read. If it were read within the transaction that a guard has
-        # begun, a client that sends slowly could block all others.
+        # Read the body before the transaction begins: with a guard's transaction open, a client
+        # that sends slowly could block all other writers. The endpoint gets the same bytes.
         await c.req.bytes()
     async with _for_request(c) as session:
         c.set("db", session)
         await next()
-        # An exception of the handler is a response by now; a handler may also have returned none.
+        # `next()` doesn't raise the handler's exception. A handler may also return no response.
         has_failed = c.error is not None or not c.finalized or c.res.status >= 400
         if has_failed and session.in_transaction():
             await session.rollback()
@@ -122,15 +122,15 @@ async def in_transaction(c: Context, next: Next) -> None:
 
 attach(in_transaction, provides={"db": AsyncSession})
 
-# What endpoints ask for. The commit comes before the response, so that a client that has one finds
-# what it has written; if the commit fails, there is an error in its place.
+# The parameter type of endpoints. The transaction commits before the response is sent, so that the
+# client's next request sees the change. If the commit fails, the client gets an error.
 Transaction = Annotated[AsyncSession, Depends(transaction, scope="function")]
-# The same behind `in_transaction`.
+# The session of `in_transaction`.
 Session = Annotated[AsyncSession, Var("db")]
 
 
 async def insert_once(session: AsyncSession, insert: Executable) -> None:
-    """Inserts a row, unless it is there: of several requests at once, one inserts it."""
+    """Inserts a row unless it exists; only one of several concurrent requests inserts it."""
     try:
         async with session.begin_nested():
             await session.execute(insert)
@@ -139,7 +139,7 @@ async def insert_once(session: AsyncSession, insert: Executable) -> None:
 
 
 def is_unavailable(error: BaseException) -> bool:
-    """Whether the database is not there, or too busy: a moment later it may be there again."""
+    """Returns whether the database is unreachable or too busy, so that a retry may succeed."""
     if isinstance(error, (OSError, PoolTimeoutError)):
         return True
     cause = error
@@ -147,16 +147,16 @@ def is_unavailable(error: BaseException) -> bool:
         if error.connection_invalidated or "database is locked" in str(error.orig):
             return True
         cause = error.orig
-    # PostgreSQL: no connection, too many connections, and starting up or shutting down.
+    # PostgreSQL: no connection, too many connections, a server that starts up or shuts down.
     return str(getattr(cause, "sqlstate", "")).startswith(("08", "53", "57P"))
 
 
 def violated_constraint(error: IntegrityError) -> str:
-    """The name of the constraint; empty if it isn't known."""
+    """Returns the name of the violated constraint; empty if it is unknown."""
     text = str(error.orig)
     if columns := re.search(r"UNIQUE constraint failed: (\w+)\.(\w+)", text):  # SQLite
         return f"uq_{columns[1]}_{columns[2]}"
-    if text.startswith("FOREIGN KEY constraint failed"):  # SQLite doesn't tell which one
+    if text.startswith("FOREIGN KEY constraint failed"):  # SQLite doesn't name it
         return "fk_"
     name = re.search(r'violates \w+(?: \w+)? constraint "(\w+)"', text)  # PostgreSQL
     return name[1] if name else ""

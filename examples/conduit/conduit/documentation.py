@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The OpenAPI document, and the page that shows it."""
+"""The OpenAPI document and its docs page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPTIONS: dict[str, Any] = {
     "info": {
         "title": "Conduit",
         "version": "1.0.0",
-        "description": "Articles, comments and those who write them, as RealWorld specifies it.",
+        "description": "A blogging API, as the RealWorld project specifies it.",
     },
     "errors": ErrorResponse,
     "security_schemes": {"Token": SCHEME},
@@ -28,9 +28,9 @@ INVALID = {
 
 
 def document(app: Kit) -> dict[str, Any]:
-    """Builds the document of the API, without the pages.
+    """Builds the document of the API, without the pages of the site.
 
-    kit-typed documents 400 for invalid requests; here they get a 422.
+    It documents 422 for invalid requests, in place of the 400 that kit-typed declares.
     """
     built = build_document(app, **OPTIONS)
     built["paths"] = {
@@ -44,13 +44,13 @@ def document(app: Kit) -> dict[str, Any]:
 
 
 def document_api(app: Kit) -> None:
-    """Adds the document at /openapi.json, and the page at /docs."""
-    # Built at the first request: by then all routes are registered.
+    """Adds the document at /openapi.json and the docs page at /docs."""
+    # Built at the first request, when all routes are registered.
     built = cache(lambda: document(app))
 
     @app.get("/openapi.json")
     @describe(hidden=True)
-    @in_thread  # it takes a moment, once
+    @in_thread  # building it is slow, but happens only once
     def openapi_document(c: Context) -> Response:
         return c.json(built())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Errors of the API: whatever goes wrong is answered by `{"errors": {"body": ["..."]}}`."""
+"""Errors of the API. All of them have the form `{"errors": {"body": ["..."]}}`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from kit.validator import FieldError, RequestValidationError
 
 logger = logging.getLogger("conduit")
 
-# What a client has to know besides the message.
+# Headers of an error that clients need besides the message.
 KEPT_HEADERS = ("allow", "retry-after", "www-authenticate")
-# What to tell by the name of a constraint.
+# Messages by the name of the violated constraint.
 TAKEN = {
     "uq_users_email": "email has already been taken",
     "uq_users_username_key": "username has already been taken",
@@ -32,7 +32,7 @@ def failure(
 
 
 def handle_errors(api: Kit) -> None:
-    """Registers how errors are answered."""
+    """Registers the error handlers."""
     api.on_error(RequestValidationError, invalid)
     api.on_error(HTTPException, refused)
     api.on_error(IntegrityError, conflicting)
@@ -41,15 +41,15 @@ def handle_errors(api: Kit) -> None:
 
 
 async def invalid(error: RequestValidationError, c: Context) -> Response:
-    """A body, or parameters, of the wrong form; a path with a wrong one names nothing."""
+    """Answers invalid bodies and queries with a 422, and invalid path parameters with a 404."""
     if any(each.get("target", error.target) == "param" for each in error.errors):
         return await not_found(c)
     return failure(c, 422, [message_of(each) for each in error.errors])
 
 
 def message_of(error: FieldError) -> str:
-    """A message with the field in it, without the object around all fields."""
-    if error["type"] == "value_error":  # one of `conduit.schemas`, which begins with the field
+    """Returns a message that starts with the field, without the object around all fields."""
+    if error["type"] == "value_error":  # from `conduit.schemas`: it starts with the field
         return error["message"]
     field = error["path"].split(".", 1)[-1]
     return f"{field}: {error['message']}" if field else error["message"]
@@ -59,17 +59,17 @@ async def refused(error: HTTPException, c: Context) -> Response:
     status = error.status
     given = error.res.headers if error.res else Headers(error.headers)
     kept = {name: given[name] for name in KEPT_HEADERS if name in given}
-    # Malformed JSON fails validation, too.
+    # RealWorld has no 400: malformed JSON is invalid data as well.
     return failure(c, 422 if status == 400 else status, [error.message or phrase(status)], kept)
 
 
 async def conflicting(error: IntegrityError, c: Context) -> Response:
-    """A constraint of the database has refused what was written."""
+    """Answers a write that violated a constraint of the database."""
     constraint = violated_constraint(error)
     if constraint in TAKEN:
         return failure(c, 422, [TAKEN[constraint]])
     if constraint.startswith("fk_"):
-        return failure(c, 404, ["what this belongs to has just been deleted"])
+        return failure(c, 404, ["the article or user has just been deleted"])
     return await fault(error, c)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How often anyone may try to log in or sign up, in the API and on the pages together."""
+"""Rate limits for logins and sign-ups, shared by the API and the pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kit.rate_limit import MemoryStore, rate_limit
 
 
 class Attempts:
-    """Counts attempts; limits of one name share their count."""
+    """Counts attempts. Limits with the same name share their count."""
 
     def __init__(self, settings: Settings) -> None:
         self._limit = settings.login_limit
@@ -21,15 +21,18 @@ class Attempts:
         self._store = MemoryStore()
 
     def limit(self, name: str, **options: Any) -> AsyncMiddleware:
-        """Makes a middleware that counts by the client's address, unless a key is given."""
+        """Creates a middleware that counts per client address, unless a key is given."""
         return rate_limit(
             self._limit, name=name, store=self._store, trusted_hops=self._trusted_hops, **options
         )
 
 
 def limit_attempts(api: Kit, attempts: Attempts) -> None:
-    """Counts logins twice: one limit stops a machine that tries many accounts, the other one many
-    machines that try one account."""
+    """Limits sign-ups per client, and logins per client and per account.
+
+    Of the two limits on logins, the first stops one machine that tries many accounts, the second
+    many machines that try the same account.
+    """
     api.on("POST", "/users", attempts.limit("register"))
     api.on("POST", "/users/login", attempts.limit("login"), attempts.limit("account", key=account))
 
@@ -38,5 +41,5 @@ async def account(c: Context) -> str | None:
     try:
         login = await c.req.json(LoginRequest)
     except HTTPException:
-        return None  # it will be refused; until then it counts for the client
+        return None  # counts for the client; the endpoint rejects the body
     return login.user.email.lower()

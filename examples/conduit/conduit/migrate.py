@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Brings the database up to date when the app starts, in development."""
+"""Migrates the database when the app starts in development."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ LOCK = 0x636F6E64756974
 
 
 async def lock(session: AsyncSession) -> None:
-    """Makes all others who migrate wait for the end of the transaction."""
-    await session.connection()  # begins; in SQLite only one at a time can write
+    """Takes a lock that other migrations wait for, until the end of the transaction."""
+    await session.connection()  # begins the transaction; SQLite allows only one writer
     if session.get_bind().dialect.name == "postgresql":
         await session.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
 
 
 async def upgrade(session: AsyncSession) -> None:
-    """Runs the migrations that the database lacks. Of several workers, one does."""
+    """Runs pending migrations. If several workers call it, one runs them and the others wait."""
     await lock(session)
     await session.run_sync(_upgrade)
 
 
 def _upgrade(session: Session) -> None:
-    # Imported here: an app in production needs none of it.
+    # Imported lazily: apps in production don't need it.
     from alembic import command
     from alembic.config import Config
 

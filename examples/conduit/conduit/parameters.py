@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parameters of paths and queries that several endpoints take."""
+"""Path and query parameters that several endpoints share."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kit.typed import Path, Query
 
 MAX_PAGE = 100
 
-# Of a path: what doesn't fit is not found.
+# Invalid path parameters result in a 404.
 Slug = Annotated[str, Path(max_length=MAX_SLUG, pattern=WITHOUT_NULL)]
 Username = Annotated[str, Path(max_length=MAX_USERNAME, pattern=WITHOUT_NULL)]
 CommentId = Annotated[int, Path(ge=1, le=MAX_ID)]
 
-# Of a query: what doesn't fit is refused.
+# Invalid query parameters result in a 422.
 TagFilter = Annotated[
     str | None, Query(max_length=MAX_TAG, pattern=WITHOUT_NULL, description="Filter by tag")
 ]
@@ -29,10 +29,10 @@ T = TypeVar("T")
 
 
 def found(value: T | None, what: str) -> T:
-    """Returns what a query has found.
+    """Returns the result of a query.
 
     Raises:
-        HTTPException: 404 if it has found nothing.
+        HTTPException: 404 if the query found nothing.
     """
     if value is None:
         raise HTTPException(404, f"there is no such {what}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hashes passwords, and checks them."""
+"""Hashes and verifies passwords."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from kit import in_thread
 hasher = PasswordHasher()
 
 
-# Argon2 takes 64 MiB and a long time, on purpose. So neither function runs on the event loop, where
-# all other requests would wait for it, nor in more than two threads at once.
+# By design, argon2 is slow and takes 64 MiB. So it runs in threads, which don't block the event
+# loop, and at most twice at the same time.
 @in_thread(limiter=2)
 def hash_password(password: str) -> str:
     return hasher.hash(password)
@@ -25,7 +25,7 @@ def hash_password(password: str) -> str:
 
 @in_thread(limiter=2)
 def is_right(password: str, hashed: str | None) -> bool:
-    """Whether it is the password; without a hash it takes as long, and isn't."""
+    """Returns whether the password matches; without a hash it takes as long and returns False."""
     try:
         return hasher.verify(hashed or nobody(), password) and hashed is not None
     except (VerificationError, InvalidHashError):
@@ -35,7 +35,7 @@ def is_right(password: str, hashed: str | None) -> bool:
 async def authenticate(session: AsyncSession, email: str, password: str) -> User | None:
     """Returns the user who has this address and this password."""
     user = await user_by_email(session, email)
-    # No connection, and no lock, is held for as long as hashing takes.
+    # Releases the connection, and any lock, while the password is verified.
     await session.commit()
     if not await is_right(password, user.password if user else None) or user is None:
         return None
@@ -45,7 +45,7 @@ async def authenticate(session: AsyncSession, email: str, password: str) -> User
 
 
 def is_outdated(hashed: str) -> bool:
-    """Whether it was made with weaker parameters than those of today."""
+    """Returns whether the hash was created with other parameters than the current ones."""
     return hasher.check_needs_rehash(hashed)
 
 

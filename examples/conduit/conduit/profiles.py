@@ -19,7 +19,7 @@ profiles.use(in_transaction)
 @profiles.get("/:username", use=optional)
 @typed
 async def read_profile(username: Username, session: Session, reader: Reader) -> ProfileResponse:
-    """Reads the profile of a user."""
+    """Returns the profile of a user."""
     return ProfileResponse(found(await find_profile(session, username, reader), "user"))
 
 
@@ -29,11 +29,11 @@ async def follow_user(username: Username, session: Session, user: CurrentUser) -
     """Follows a user.
 
     Raises:
-        HTTPException: 422 if it is oneself.
+        HTTPException: 422 if the users are the same.
     """
     followed = found(await user_by_name(session, username), "user")
     if followed.id == user.id:
-        raise HTTPException(422, "username is your own")
+        raise HTTPException(422, "you can't follow yourself")
     await follow(session, user, followed)
     return profile(followed, is_followed=True)
 
@@ -41,7 +41,7 @@ async def follow_user(username: Username, session: Session, user: CurrentUser) -
 @profiles.delete("/:username/follow", use=required)
 @typed
 async def unfollow_user(username: Username, session: Session, user: CurrentUser) -> ProfileResponse:
-    """Follows a user no longer."""
+    """Unfollows a user."""
     followed = found(await user_by_name(session, username), "user")
     await unfollow(session, user, followed)
     return profile(followed, is_followed=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the API takes and sends. kit-typed checks it, and kit-openapi documents it."""
+"""The bodies of requests and responses, which kit-typed validates and kit-openapi documents."""
 
 from __future__ import annotations
 
@@ -24,22 +24,25 @@ from conduit.tables import (
     MIN_PASSWORD,
 )
 
-# Names are parts of addresses, and nobody can take one that only looks like another.
+# Usernames are part of URLs. ASCII alone rules out names that only look like another one.
 USERNAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
-# ASCII, as browsers send it. The lower case of other letters can be longer than the column.
+USERNAME_WANTED = (
+    "must consist of letters, digits, '_', '.' and '-', and start with a letter or a digit"
+)
+# ASCII, as browsers send it. Other letters can become longer in lower case, beyond the column.
 EMAIL = r"^[!-?A-~]+@[!-?A-~]+$"
 IMAGE = r"^(https?://[^\s\x00-\x1F\x7F]+)?$"
-# PostgreSQL stores no null characters.
+# PostgreSQL can't store null characters.
 WITHOUT_NULL = r"^[^\x00]*$"
 NOT_BLANK = r"^[^\x00]*[^\s\x00][^\x00]*$"
 
 
 def _documented(pattern: str, max_length: int, **options: object) -> Meta:
-    """A pattern for the documentation alone; `check` has words for what is wrong."""
+    """Documents a pattern without validating it: `check` does that, with a better message."""
     return Meta(max_length=max_length, extra_json_schema={"pattern": pattern, **options})
 
 
-# What is written. A field that may be left out of an update is UNSET then, and None is a value.
+# Requests. An omitted field of an update is UNSET; None is a value.
 Username = Annotated[str, _documented(USERNAME, MAX_USERNAME)]
 Email = Annotated[str, _documented(EMAIL, MAX_EMAIL)]
 Password = Annotated[str, Meta(max_length=MAX_PASSWORD, extra_json_schema={"format": "password"})]
@@ -62,7 +65,11 @@ CommentBody = Annotated[str, _documented(NOT_BLANK, MAX_COMMENT)]
 
 
 def check(name: str, value: str | UnsetType | None, pattern: str, wanted: str) -> None:
-    """Raises a ValueError unless the whole text matches the pattern; UNSET and None do."""
+    """Checks that a text matches a pattern; UNSET and None are always valid.
+
+    Raises:
+        ValueError: If the whole text doesn't match.
+    """
     if isinstance(value, str) and not re.fullmatch(pattern.strip("^$"), value):
         raise ValueError(f"{name} {wanted}")
 
@@ -70,7 +77,7 @@ def check(name: str, value: str | UnsetType | None, pattern: str, wanted: str) -
 def check_account(
     username: str | UnsetType, email: str | UnsetType, password: str | UnsetType
 ) -> None:
-    check("username", username, USERNAME, "must be letters, digits, '_', '.' and '-'")
+    check("username", username, USERNAME, USERNAME_WANTED)
     check("email", email, EMAIL, "must be an address such as ann@example.com")
     check("password", password, WITHOUT_NULL, "must not contain null characters")
 
@@ -85,7 +92,7 @@ def check_text(name: str, text: str | UnsetType) -> None:
 
 
 class LoginUser(Struct):
-    """Who logs in."""
+    """The credentials of a login."""
 
     email: Annotated[str, _documented(WITHOUT_NULL, MAX_EMAIL)]
     password: Password
@@ -99,7 +106,7 @@ class LoginRequest(Struct):
 
 
 class NewUser(Struct):
-    """Who registers."""
+    """A user to register."""
 
     username: Username
     email: Email
@@ -110,7 +117,7 @@ class NewUser(Struct):
 
 
 class UpdateUser(Struct):
-    """What changes of a user; bio and image are removed by null."""
+    """The changes to a user; null removes bio and image."""
 
     email: Email | UnsetType = UNSET
     username: Username | UnsetType = UNSET
@@ -140,7 +147,7 @@ class NewArticle(Struct, rename="camel"):
 
 
 class UpdateArticle(Struct):
-    """What changes of an article."""
+    """The changes to an article."""
 
     title: Title | UnsetType = UNSET
     description: Description | UnsetType = UNSET
@@ -160,7 +167,7 @@ class NewComment(Struct):
         check_text("body", self.body)
 
 
-# What is read.
+# Responses.
 
 Timestamp: TypeAlias = Annotated[
     str,
@@ -169,12 +176,12 @@ Timestamp: TypeAlias = Annotated[
 
 
 def timestamp(moment: datetime) -> str:
-    """Milliseconds are always written, also where there are none."""
+    """Formats a time in UTC, always with milliseconds."""
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class User(Struct):
-    """The user who is logged in, with the token for further requests."""
+    """The logged-in user, with the token for further requests."""
 
     email: str
     token: str
@@ -193,7 +200,7 @@ class Profile(Struct):
 
 
 class ArticleSummary(Struct, rename="camel"):
-    """An article in a list: without its body."""
+    """An article in a list, without its body."""
 
     slug: str
     title: str
@@ -222,7 +229,7 @@ class Comment(Struct, rename="camel"):
     author: Profile
 
 
-# The API wraps everything in an object with one name.
+# The API wraps every body in an object with one member.
 
 
 class UserResponse(Struct):
@@ -241,7 +248,7 @@ class ArticlesResponse(Struct, rename="camel"):
     """A page of a list.
 
     Attributes:
-        articles_count: How many articles there are on all pages.
+        articles_count: The number of articles on all pages.
     """
 
     articles: list[ArticleSummary]
@@ -265,6 +272,6 @@ class Messages(Struct):
 
 
 class ErrorResponse(Struct):
-    """Whatever goes wrong has this form."""
+    """The body of all errors."""
 
     errors: Messages

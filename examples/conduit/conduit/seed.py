@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an empty database is filled with in development: a few users, and what they write."""
+"""Example data for an empty database in development: a few users and their articles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from conduit.queries.users import add_user, follow
 from conduit.schemas import NewArticle
 from conduit.tables import User, now
 
-# All of them have the same password.
+# The password of all users.
 PASSWORD = "conduit-demo"  # noqa: S105
 USERS = {
     "ada": "Grows vegetables on a roof, and counts everything.",
@@ -25,12 +25,12 @@ USERS = {
 }
 
 FOLLOWS = (("demo", "ada"), ("demo", "bruno"), ("ada", "chiara"), ("chiara", "bruno"))
-# Author, title, what it is about, text, tags; the newest first.
+# Author, title, description, body and tags; newest first.
 ARTICLES = (
     (
         "ada",
         "Tomatoes on the seventh floor",
-        "What wind, sun and a lift that is often broken teach about gardening.",
+        "What wind, sun and an elevator that is often broken teach about gardening.",
         "The wind is the first thing you notice, and the last one you get used to. A plant that "
         "would stand at ground level needs **two stakes** up here.\n\n## What worked\n\n- pots "
         "that are wider than they are high\n- mulch, against the sun\n- watering before eight\n\n"
@@ -50,7 +50,7 @@ ARTICLES = (
         "chiara",
         "The radio that only hummed",
         "One capacitor, three evenings.",
-        "It was on the pavement with a note: *works, nearly*. It hummed.\n\nThe first evening went "
+        "It was on the sidewalk with a note: *works, nearly*. It hummed.\n\nThe first evening went "
         "into finding a schematic, the second into doubting it. On the third I replaced the "
         "capacitor that I should have begun with.",
         ["electronics", "repair"],
@@ -59,16 +59,16 @@ ARTICLES = (
         "ada",
         "Rain, measured",
         "A bucket, a ruler and a spreadsheet.",
-        "The forecast said four millimetres. My bucket said eleven. Both were right: it depends on "
+        "The forecast said four millimeters. My bucket said eleven. Both were right: it depends on "
         "which side of the chimney you ask.\n\n> Measure where the plants are, not where it is "
         "convenient.",
         ["garden", "weather"],
     ),
     (
         "bruno",
-        "Forty kilometres for a bag of rye",
+        "Forty kilometers for a bag of rye",
         "The mill is worth the hill.",
-        "There is a mill behind the second hill that still turns on Saturdays. The flour is grey, "
+        "There is a mill behind the second hill that still turns on Saturdays. The flour is gray, "
         "smells of hay, and takes more water than any recipe admits.",
         ["bread", "cycling"],
     ),
@@ -84,7 +84,7 @@ ARTICLES = (
         "bruno",
         "A puncture, twice",
         "Why to look for the thorn first.",
-        "The second tube lasted four minutes. The thorn was still in the tyre.",
+        "The second tube lasted four minutes. The thorn was still in the tire.",
         ["cycling", "repair"],
     ),
     (
@@ -130,14 +130,14 @@ ARTICLES = (
 )
 FAVORITES = {0: ("bruno", "chiara", "demo"), 1: ("ada", "demo"), 2: ("bruno",), 5: ("ada",)}
 COMMENTS = {
-    0: (("bruno", "Nine of twelve! What did the other three die of?"), ("ada", "The lift.")),
+    0: (("bruno", "Nine of twelve! What did the other three die of?"), ("ada", "The elevator.")),
     1: (("chiara", "It waited for two days. It forgave me."),),
     2: (("ada", "It is always the capacitor."),),
 }
 
 
 async def seed(session: AsyncSession) -> None:
-    """Fills the database, unless there is a user already."""
+    """Fills the database, unless it has users."""
     if await session.scalar(select(func.count()).select_from(User)):
         return
     hashed = await hash_password(PASSWORD)
@@ -148,7 +148,7 @@ async def seed(session: AsyncSession) -> None:
         users[name] = user
     for follower, followed in FOLLOWS:
         await follow(session, users[follower], users[followed])
-    # The oldest first, so that ids are in the order of time, too.
+    # Oldest first, so that the ids are in chronological order.
     for number, (author, title, description, body, tags) in reversed([*enumerate(ARTICLES)]):
         new = NewArticle(title, description, body, tags)
         article = await add_article(session, users[author], new)

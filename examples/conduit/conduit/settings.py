@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The settings: read once from the environment, checked, and never changed."""
+"""The settings, read once from the environment and validated."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class SettingsError(Exception):
-    """Environment variables that can't be used; the text has a line for each."""
+    """Invalid environment variables; the message has a line for each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,15 +36,15 @@ class Settings:
         database_url: CONDUIT_DATABASE_URL, `sqlite:///<path>` or `postgresql://...`.
         secret: CONDUIT_SECRET, the key of tokens. Required in production.
         is_production: Whether CONDUIT_ENV is `production`, not `development`. In development the
-            app migrates its database when it starts.
-        has_examples: CONDUIT_SEED, 1 or 0: whether an empty database is filled with examples when
-            the app starts, in development.
-        token_lifetime_s: CONDUIT_TOKEN_LIFETIME, seconds for which a login lasts.
-        login_limit: CONDUIT_LOGIN_LIMIT, how often a client may try to log in, or to sign up, and
-            anyone to log in to one account.
-        pool_size: CONDUIT_POOL_SIZE, how many connections to the database a process opens at most.
-        origins: CONDUIT_ORIGINS, the sites whose scripts may call the API; `*` for all.
-        trusted_hops: CONDUIT_TRUSTED_HOPS, how many proxies are in front of the app.
+            app migrates its database at startup.
+        has_examples: CONDUIT_SEED, 1 or 0: whether to fill an empty database with example data at
+            startup, in development.
+        token_lifetime_s: CONDUIT_TOKEN_LIFETIME, the lifetime of logins in seconds.
+        login_limit: CONDUIT_LOGIN_LIMIT, the limit of logins and of sign-ups per client, and of
+            logins per account.
+        pool_size: CONDUIT_POOL_SIZE, the maximum number of database connections per process.
+        origins: CONDUIT_ORIGINS, the origins whose scripts may call the API; `*` for all.
+        trusted_hops: CONDUIT_TRUSTED_HOPS, the number of proxies in front of the app.
     """
 
     database_url: URL
@@ -59,17 +59,17 @@ class Settings:
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Settings:
-        """Reads the settings; an empty variable counts as absent.
+        """Reads the settings; an empty variable counts as missing.
 
         Raises:
-            SettingsError: If a variable can't be used.
+            SettingsError: If variables are missing or invalid.
         """
         read = _Reader(environ)
         env = read("ENV", "development", _environment)
         url = read("DATABASE_URL", f"sqlite:///{FOLDER / 'conduit.db'}", _database_url)
         secret = read("SECRET", "", _secret)
         if env == "production" and not environ.get("CONDUIT_SECRET"):
-            read.wrong.append("CONDUIT_SECRET: required where CONDUIT_ENV is production")
+            read.wrong.append("CONDUIT_SECRET: required if CONDUIT_ENV is production")
         settings = cls(
             database_url=url,
             secret=secret,
@@ -87,7 +87,7 @@ class Settings:
 
 
 class _Reader:
-    """Reads variables one by one, and collects what is wrong with them."""
+    """Reads variables, and collects their errors."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -126,9 +126,9 @@ def _limit(text: str) -> str:
 
 
 def _secret(text: str) -> str:
-    # RFC 7518, section 3.2: a key of HS256 is at least as long as its hash.
+    # RFC 7518, section 3.2: the key of HS256 must be at least as long as the hash.
     if text and len(text.encode()) < SECRET_BYTES:
-        raise ValueError(f"expected {SECRET_BYTES} bytes or more, e.g. of `openssl rand -hex 32`")
+        raise ValueError(f"expected {SECRET_BYTES} bytes or more, e.g. from `openssl rand -hex 32`")
     return text
 
 
@@ -136,21 +136,21 @@ def _database_url(text: str) -> URL:
     try:
         url = make_url(text)
     except ArgumentError:
-        # The text may have a password in it.
-        raise ValueError("expected an address such as postgresql://user@host/database") from None
+        # The text may contain a password.
+        raise ValueError("expected a URL such as postgresql://user@host/database") from None
     driver = DRIVERS.get(url.get_backend_name())
     if driver is None:
         raise ValueError(f"expected sqlite or postgresql, not {url.get_backend_name()!r}")
     if driver.startswith("sqlite") and url.database in (None, "", ":memory:"):
-        raise ValueError("expected a file, as each connection would have a memory of its own")
+        raise ValueError("expected a file: each connection to :memory: opens another database")
     return url.set(drivername=driver)
 
 
 def _kept_secret(url: URL) -> str:
-    """The secret of a development machine, made at the first start: logins outlast restarts."""
+    """Returns a secret that is generated at the first start, so that logins outlast restarts."""
     beside = url.database if url.get_backend_name() == "sqlite" else None
     file = Path(beside).with_suffix(".secret") if beside else FOLDER / "conduit.secret"
-    # Of several workers that start together, all have to end up with the secret of one.
+    # Several workers may start at once: all of them have to use the secret of the first.
     own = file.with_name(f"{file.name}.{os.getpid()}")
     with suppress(FileExistsError):
         if not file.exists():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes addresses of titles."""
+"""Derives slugs from titles."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 MAX_CHARACTERS = 200
 SUFFIX_BYTES = 4
-# /api/articles/feed is another address.
+# /api/articles/feed is another endpoint.
 RESERVED = {"", "feed"}
 
 
 def slug_of(title: str) -> str:
-    """The words of a title in lower case, joined by hyphens; letters of all languages stay."""
+    """Returns the words of a title in lower case, joined by hyphens; keeps non-ASCII letters."""
     text = unicodedata.normalize("NFKC", title).casefold()
     words = "".join(each if _is_of_word(each) else " " for each in text).split()
     # A mark without a letter is invisible.
@@ -28,7 +28,7 @@ def _is_of_word(character: str) -> bool:
 
 
 def slugs_of(title: str) -> Iterator[str]:
-    """The slug of a title, and then others that nobody has, for when it is taken."""
+    """Yields the slug of a title, then variants with a random suffix."""
     slug = slug_of(title)
     if slug not in RESERVED:
         yield slug

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables. Unique constraints decide races: of two requests at once, one gets the name."""
+"""The tables. Unique constraints decide races: only one of two requests gets a name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from sqlalchemy import DateTime, Dialect, ForeignKey, Index, MetaData, String, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-# How long texts may be, in characters. What the API takes is checked by these, too.
+# Maximum lengths in characters, which the API enforces as well.
 MAX_USERNAME = 40
 MAX_EMAIL = 254
 MIN_PASSWORD = 8
@@ -26,13 +26,13 @@ MAX_ID = 2**31 - 1
 
 
 def now() -> datetime:
-    """The time in milliseconds, as the API shows it."""
+    """Returns the current time, with milliseconds as in the API."""
     time = datetime.now(UTC)
     return time.replace(microsecond=time.microsecond // 1000 * 1000)
 
 
 class Moment(TypeDecorator[datetime]):
-    """A time in UTC. SQLite has no time zones, so it gets and returns times without one."""
+    """A time in UTC. SQLite stores no time zone, so reading adds UTC."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -45,7 +45,7 @@ class Moment(TypeDecorator[datetime]):
 
 
 class Table(DeclarativeBase):
-    # `conduit.errors` finds what to tell a client by the name of a constraint.
+    # `conduit.errors` chooses messages by the name of the constraint.
     metadata = MetaData(
         naming_convention={
             "pk": "pk_%(table_name)s",
@@ -57,17 +57,17 @@ class Table(DeclarativeBase):
 
 
 class User(Table):
-    """Someone who writes, reads and follows.
+    """A user.
 
     Attributes:
-        username: The name as its owner writes it.
-        username_key: The name in lower case: nobody can be Ann beside ann.
-        email: The address in lower case.
-        password: A hash by argon2.
+        username: The name as the user writes it.
+        username_key: The name in lower case, so that Ann and ann are the same name.
+        email: The email address in lower case.
+        password: The argon2 hash.
     """
 
     __tablename__ = "users"
-    # SQLite would give the id of a deleted user, who may still have a token, to the next one.
+    # Otherwise SQLite reuses the id of a deleted user, whose token may still be valid.
     __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -80,7 +80,7 @@ class User(Table):
 
 
 class Follow(Table):
-    """That one user follows another."""
+    """One user follows another."""
 
     __tablename__ = "follows"
 
@@ -93,7 +93,7 @@ class Follow(Table):
 
 
 class Article(Table):
-    """An article; its slug is its address."""
+    """An article; its slug identifies it in URLs."""
 
     __tablename__ = "articles"
 
@@ -106,12 +106,12 @@ class Article(Table):
     created_at: Mapped[datetime] = mapped_column(Moment, default=now)
     updated_at: Mapped[datetime] = mapped_column(Moment, default=now)
 
-    # Lists are read from the newest on; the id decides between two of one millisecond.
+    # Lists are sorted by time, newest first, and then by id.
     __table_args__ = (Index(None, "created_at", "id"),)
 
 
 class Tag(Table):
-    """A tag of an article. Rows of their own, not shared: no two requests wait for one tag."""
+    """A tag of an article. Articles don't share rows, so requests don't wait for each other."""
 
     __tablename__ = "tags"
 
@@ -122,7 +122,7 @@ class Tag(Table):
 
 
 class Favorite(Table):
-    """That a user likes an article. The count of an article is the count of these rows."""
+    """A user's favorite article. The favorites count of an article is the count of its rows."""
 
     __tablename__ = "favorites"
 

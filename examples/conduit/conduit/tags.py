@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tags that articles have."""
+"""The tags of articles."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ tags = Kit()
 @tags.get("/")
 @typed
 async def list_tags(session: Transaction) -> TagsResponse:
-    """Lists the tags, those of most articles first."""
+    """Lists the most popular tags."""
     return TagsResponse(await popular_tags(session))

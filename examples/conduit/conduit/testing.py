@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Users for tests, who send requests to the app without a server."""
+"""A client for tests, which sends requests to the app without a server."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Answer:
 
     @property
     def messages(self) -> list[str]:
-        """What is wrong: the body of every error has this form, and nothing else in it."""
+        """The messages of an error response."""
         return msgspec.convert(self.body, ErrorResponse).errors.body
 
 
 @dataclass
 class Client:
-    """Sends requests below /api, with a token if it has one."""
+    """Sends requests to the API, with a token if it has one."""
 
     app: Kit
     token: str = ""
@@ -59,7 +59,7 @@ class Client:
         return await self("DELETE", path)
 
     async def join(self, username: str) -> Client:
-        """Registers a user; returns the client that is logged in."""
+        """Registers a user, and returns a client that is logged in."""
         email = f"{username}@example.com"
         user = {"username": username, "email": email, "password": PASSWORD}
         answer = await self.post("/users", {"user": user})

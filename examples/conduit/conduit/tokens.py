@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who sends a request: tokens, and the guards that read them."""
+"""Authentication: tokens, and guards that check them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from kit.openapi import describe
 from kit.typed import Env, Var
 
 ALGORITHM: Final = "HS256"
-# As RealWorld's document has it: OpenAPI knows no scheme `Token` of the header.
+# As in RealWorld's document: OpenAPI can't describe the scheme `Token` in another way.
 SCHEME = {
     "type": "apiKey",
     "in": "header",
     "name": "Authorization",
-    "description": "`Token`, a space, and the token of a login",
+    "description": "`Token`, a space, and the token from a login",
 }
 
 
 class Claims(Struct):
-    """What a token says: who it was made for."""
+    """The claims of a token."""
 
     sub: str
 
 
 class Tokens:
-    """Signs the tokens of users, and checks them."""
+    """Signs and verifies tokens."""
 
     def __init__(self, settings: Settings) -> None:
         self._secret = settings.secret
@@ -67,20 +67,20 @@ def tokens_of(c: Context) -> Tokens:
 
 @describe(security=[{"Token": []}])
 async def required(c: Context, next: Next) -> None:
-    """Refuses requests without a token. It has to run behind `in_transaction`."""
+    """Rejects requests without a valid token. Register `in_transaction` before it."""
     await tokens_of(c).user.required(c, next)
 
 
 @describe(security=[{}, {"Token": []}])
 async def optional(c: Context, next: Next) -> None:
-    """Refuses wrong tokens alone, so that a client notices when its login has ended."""
+    """Rejects invalid tokens, so that clients notice expired logins; a token is optional."""
     await tokens_of(c).user.optional(c, next)
 
 
-attach(required, provides={"user": User}, responses={401: "No token, or a refused one"})
-attach(optional, provides={"user": User | None}, responses={401: "A refused token"})
+attach(required, provides={"user": User}, responses={401: "No valid token"})
+attach(optional, provides={"user": User | None}, responses={401: "An invalid token"})
 
-# What endpoints ask for: the user behind `required`, and the one behind `optional`, if any.
+# Parameter types of endpoints: the user after `required`, and the user, if any, after `optional`.
 CurrentUser = Annotated[User, Var("user")]
 Reader = Annotated[User | None, Var("user")]
 Signer = Annotated[Tokens, Env("tokens")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Registration, login, and the user who is logged in."""
+"""Registration, login and the logged-in user."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def create_user(
     user: Annotated[NewUser, Body(embed=True)], session: Transaction, tokens: Signer
 ) -> UserResponse:
     """Registers a user."""
-    # Nothing is sent to the database before the password is hashed.
+    # Hashing is slow, so it comes before the first statement: no connection is held meanwhile.
     hashed = await hash_password(user.password)
     return shown(await add_user(session, user.username, user.email, hashed), tokens)
 
@@ -41,7 +41,7 @@ async def login(
     """Logs in.
 
     Raises:
-        HTTPException: 401 if there is no such user, or the password is another.
+        HTTPException: 401 if there is no such user, or the password is wrong.
     """
     found = await authenticate(session, user.email, user.password)
     if found is None:
@@ -52,7 +52,7 @@ async def login(
 @account.get("/", use=required)
 @typed
 async def read_user(user: CurrentUser, tokens: Signer) -> UserResponse:
-    """Reads the user who is logged in."""
+    """Returns the logged-in user."""
     return shown(user, tokens)
 
 
@@ -64,9 +64,9 @@ async def update_user(
     session: Session,
     tokens: Signer,
 ) -> UserResponse:
-    """Changes the user who is logged in. What is left out stays as it is."""
+    """Updates the logged-in user. Omitted fields stay unchanged."""
     if changes.password is not UNSET:
-        await session.commit()  # holds nothing meanwhile, as in `authenticate`
+        await session.commit()  # releases the connection, as in `authenticate`
         user.password = await hash_password(changes.password)
     if changes.username is not UNSET:
         rename(user, changes.username)

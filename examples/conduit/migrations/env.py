@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What alembic runs: with the connection of the app that starts, or with one of its own."""
+"""Runs migrations, on the connection of the starting app or on a new one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def migrate(connection: Connection) -> None:
     context.configure(
         connection=connection,
         target_metadata=Table.metadata,
-        render_as_batch=True,  # SQLite can't alter a column: the table is copied
+        render_as_batch=True,  # SQLite can't alter columns, so Alembic copies the table
         transactional_ddl=True,
         render_item=render_item,
     )
@@ -29,7 +29,7 @@ def migrate(connection: Connection) -> None:
 
 
 def render_item(kind: str, item: object, autogenerate: object) -> str | Literal[False]:
-    """Migrations don't depend on the classes of the app, which change."""
+    """Renders types without the app's classes, which may change after the migration."""
     is_moment = kind == "type" and isinstance(item, Moment)
     return "sa.DateTime(timezone=True)" if is_moment else False
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An app on a database of its own for each test, and users who send requests to it."""
+"""An app with its own database for each test, and users who send requests to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kit import Kit
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_passwords() -> Iterator[None]:
-    """Real parameters would take minutes for all tests together."""
+    """Replaces argon2's parameters: with the real ones, the tests would take minutes."""
     real, passwords.hasher = passwords.hasher, PasswordHasher(1, 8, 1)
     yield
     passwords.hasher = real
@@ -31,7 +31,7 @@ def quick_passwords() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database as the migrations leave it, which tests get copies of."""
+    """A migrated database, which each test copies."""
     file = tmp_path_factory.mktemp("conduit") / "migrated.db"
 
     async def migrate() -> None:
@@ -55,7 +55,7 @@ def settings_for(file: Path) -> Settings:
 
 @pytest.fixture(scope="session")
 def app(migrated_file: Path) -> Kit:
-    """The app; what it opens, it opens for each test anew."""
+    """The app, which tests share; its lifespan runs anew for each test."""
     return create_app(settings_for(migrated_file.with_name("conduit.db")))
 
 

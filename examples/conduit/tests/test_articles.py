@@ -55,7 +55,7 @@ async def test_whole_seconds_are_written_with_milliseconds(ann: Client, database
 async def test_a_slug_that_is_taken_gets_a_suffix(ann: Client) -> None:
     assert await ann.publish("The same") == "the-same"
     assert re.fullmatch("the-same-[0-9a-f]{8}", await ann.publish("The same"))
-    # It would be unreachable behind /articles/feed.
+    # Its URL would be that of the feed.
     assert re.fullmatch("feed-[0-9a-f]{8}", await ann.publish("Feed"))
 
 
@@ -198,7 +198,7 @@ async def test_a_new_title_makes_a_new_slug(ann: Client) -> None:
     assert (await ann.get("/articles/title")).status == 404
 
 
-async def test_a_title_that_is_only_spelled_anew_keeps_its_slug(ann: Client) -> None:
+async def test_a_new_title_with_the_same_slug_keeps_it(ann: Client) -> None:
     await ann.publish("Title")
     slug = await ann.publish("Title")  # has a suffix
     answer = await ann.put(f"/articles/{slug}", {"article": {"title": "TITLE!"}})
@@ -213,9 +213,7 @@ async def test_null_is_no_change(ann: Client) -> None:
         assert (answer.status, answer.messages) == (422, [f"{field}: Expected `str`, got `null`"])
 
 
-async def test_an_article_is_changed_by_its_author_alone(
-    api: Client, ann: Client, bob: Client
-) -> None:
+async def test_only_the_author_changes_an_article(api: Client, ann: Client, bob: Client) -> None:
     slug = await ann.publish()
     for client, status in ((api, 401), (bob, 403), (ann, 200)):
         answer = await client.put(f"/articles/{slug}", {"article": {"body": "New"}})

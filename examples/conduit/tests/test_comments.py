@@ -18,7 +18,7 @@ async def test_comments_are_listed_in_order(api: Client, ann: Client, bob: Clien
         assert comments[0].keys() == {"id", "createdAt", "updatedAt", "body", "author"}
 
 
-async def test_a_comment_is_deleted_by_its_author_alone(ann: Client, bob: Client) -> None:
+async def test_only_the_author_deletes_a_comment(ann: Client, bob: Client) -> None:
     slug, other = await ann.publish(), await ann.publish("Another one")
     answer = await bob.post(f"/articles/{slug}/comments", {"comment": {"body": "x"}})
     path = f"/articles/{slug}/comments/{answer.body['comment']['id']}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the OpenAPI document says, beside that of RealWorld."""
+"""The OpenAPI document, compared with RealWorld's."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]
 
 
 def required_of(document: dict[str, Any], body: dict[str, Any]) -> dict[str, set[str]]:
-    """The names in a body, each with those that have to be in it, or in each of a list."""
+    """Returns the members of a body, each with the required fields of its value or its items."""
     schema = resolved(document, body["content"]["application/json"]["schema"])
     assert {*schema["required"]} == {*schema["properties"]}
     found = {}
@@ -156,5 +156,5 @@ async def test_tokens_are_documented(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("path", ["/docs", "/livez", "/readyz", "/metrics"])
-async def test_what_stands_beside_the_api(api: Client, path: str) -> None:
+async def test_routes_beside_the_api(api: Client, path: str) -> None:
     assert (await api.app.request(path)).status == 200

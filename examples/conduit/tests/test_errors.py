@@ -57,7 +57,7 @@ async def test_a_body_that_is_too_large(api: Client) -> None:
     assert answer.messages
 
 
-async def test_a_fault_tells_nothing(
+async def test_an_internal_error_reveals_nothing(
     api: Client, database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with database.transaction() as session:

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 
 @pytest.fixture
 def empty(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of development, without a database."""
+    """Development settings, without a database."""
     url = make_url(f"sqlite+aiosqlite:///{tmp_path / 'empty.db'}")
     return replace(settings, database_url=url, is_production=False)
 
@@ -52,7 +52,7 @@ async def test_of_several_workers_one_migrates(empty: Settings) -> None:
 
 
 async def test_in_development_an_empty_database_has_examples(empty: Settings) -> None:
-    for _ in range(2):  # the second start finds them
+    for _ in range(2):  # the second start finds the examples
         app = create_app(empty)
         async with app.running():
             api = Client(app)

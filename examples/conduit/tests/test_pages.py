@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pages, as a browser without JavaScript uses them, and as htmx does."""
+"""The pages, as used by a browser without JavaScript and by htmx."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ARTICLE = {
 
 
 class Visitor:
-    """A browser: it keeps its cookie, and says where a form was."""
+    """A browser that keeps its cookie and sends the origin of its forms."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -79,7 +79,7 @@ class Visitor:
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     file: Path = tmp_path_factory.mktemp("pages") / "conduit.db"
-    # As in production, so that the app starts with empty tables.
+    # As in production, so that the app starts without example data.
     return Settings(
         database_url=make_url(f"sqlite+aiosqlite:///{file}"),
         secret="s" * 32,
@@ -97,7 +97,7 @@ async def run_on_database(settings: Settings, run: Callable[[Any], Any]) -> None
 
 @pytest.fixture(scope="module")
 def client(settings: Settings) -> Iterator[Any]:
-    """The app, which the tests share; each has users and articles of its own."""
+    """The app, which the tests share; each test creates its own users and articles."""
     asyncio.run(run_on_database(settings, lambda c: c.run_sync(Table.metadata.create_all)))
     with pytest.MonkeyPatch.context() as patch:
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -112,7 +112,7 @@ def visitor(client: Any) -> Visitor:
 
 
 def text(response: SyncResponse) -> str:
-    """What can be read on a page."""
+    """Returns the visible text of a page."""
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", response.text())).split())
 
 
@@ -120,7 +120,7 @@ def is_whole(response: SyncResponse) -> bool:
     return response.text().startswith("<!doctype html>")
 
 
-def test_first_page_of_a_stranger(visitor: Visitor) -> None:
+def test_home_page_without_a_login(visitor: Visitor) -> None:
     page = visitor.get("/")
     assert page.status == 200
     assert "Share what you know." in text(page)
@@ -164,7 +164,7 @@ def test_form_shows_what_is_wrong_beside_what_was_written(visitor: Visitor) -> N
     form = {"username": "a b", "email": "nobody", "password": "short", "next": "/editor"}
     page = visitor.post("/register", form)
     assert page.status == 422
-    for each in ("Letters from A to Z", "such as ann@example.com", "8 characters or more"):
+    for each in ("letters from A to Z", "such as ann@example.com", "8 characters or more"):
         assert each in text(page)
     assert (
         'value="a b" aria-describedby="username-hint" aria-invalid="true" autofocus' in page.text()
@@ -179,9 +179,9 @@ def test_name_and_address_belong_to_one_user(visitor: Visitor) -> None:
     form = {"username": "BOB", "email": "other@example.com", "password": PASSWORD}
     name = visitor.post("/register", form)
     assert name.status == 422
-    assert "Somebody else has this name." in text(name)
+    assert "This username is already taken." in text(name)
     email = visitor.post("/register", form | {"username": "bob2", "email": "bob@example.com"})
-    assert "There is an account with this address already." in text(email)
+    assert "An account with this email already exists." in text(email)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_settings_of_a_profile(visitor: Visitor) -> None:
     picture = {"image": "https://pictures.example/dora.png"}
     bad = visitor.post("/settings", form | {"image": "http://pictures.example/dora.png"})
     assert bad.status == 422
-    assert "Write an address that begins with https://." in text(bad)
+    assert "Enter a URL that starts with https://." in text(bad)
     assert "I weave.\nA lot.</textarea>" in bad.text()
     saved = visitor.post("/settings", form | picture | {"username": "Dora"})
     assert saved.headers["location"] == "/profiles/Dora"
@@ -282,7 +282,7 @@ def test_name_of_another_user_is_refused_in_settings(client: Any, visitor: Visit
     visitor.register("emma")
     page = visitor.post("/settings", {"username": "Emil", "email": "emma@example.com"})
     assert page.status == 422
-    assert "Somebody else has this name." in text(page)
+    assert "This username is already taken." in text(page)
     assert "Your account, emma" in page.text()
 
 
@@ -315,7 +315,7 @@ def test_article_is_written_edited_and_deleted(visitor: Visitor) -> None:
     assert 'value="history, weaving"' in editor.text()
     empty = visitor.post("/editor/:slug", ARTICLE | {"body": " "}, slug=slug)
     assert empty.status == 422
-    assert "This is missing." in text(empty)
+    assert "This field is required." in text(empty)
     changed = ARTICLE | {"title": "On cards", "tags": "cards"}
     saved = visitor.post("/editor/:slug", changed, slug=slug)
     assert saved.headers["location"] == "/articles/on-cards"
@@ -332,12 +332,12 @@ def test_article_has_a_title_and_few_tags(visitor: Visitor) -> None:
     many = ",".join(f"tag{number}" for number in range(21))
     page = visitor.post("/editor", {"title": "", "tags": many, "body": "\x00Kept"})
     assert page.status == 422
-    assert "At most 20 tags: these are 21." in text(page)
-    assert text(page).count("This is missing.") == 2
+    assert "Use at most 20 tags, not 21." in text(page)
+    assert text(page).count("This field is required.") == 2
     assert "\nKept</textarea>" in page.text()
     long = visitor.post("/editor", ARTICLE | {"title": "x" * 256, "tags": "y" * 51})
-    assert "At most 255 characters: these are 256." in text(long)
-    assert "A tag has at most 50 characters." in text(long)
+    assert "Use at most 255 characters, not 256." in text(long)
+    assert "Use at most 50 characters for each tag." in text(long)
 
 
 def test_others_cannot_change_an_article(client: Any, visitor: Visitor) -> None:
@@ -349,7 +349,7 @@ def test_others_cannot_change_an_article(client: Any, visitor: Visitor) -> None:
     assert visitor.post("/editor/:slug", ARTICLE, slug=slug).status == 403
     refused = visitor.post("/articles/:slug/delete", slug=slug)
     assert refused.status == 403
-    assert "You can change what you have written yourself" in text(refused)
+    assert "You can only change your own articles and comments" in text(refused)
     page = visitor.get("/articles/:slug", param={"slug": slug})
     assert "Delete this article?" not in page.text()
 
@@ -382,7 +382,7 @@ def test_comments(client: Any, visitor: Visitor) -> None:
     assert again.text().strip().startswith('<p class="message wrong">')
 
 
-def test_favourites(client: Any, visitor: Visitor) -> None:
+def test_favorites(client: Any, visitor: Visitor) -> None:
     owner = Visitor(client)
     owner.register("nina")
     slug = owner.publish(title="Liked")
@@ -399,7 +399,7 @@ def test_favourites(client: Any, visitor: Visitor) -> None:
     part = visitor.post(path, yes | {"favorite": "no"}, HTMX, slug=slug)
     assert '<span class="number">0</span>' in part.text()
     profile = visitor.get("/profiles/:username", param={"username": "otto"})
-    assert "Nothing is published yet." in text(profile)
+    assert "No articles yet." in text(profile)
 
 
 def test_feed_has_the_articles_of_those_whom_one_follows(client: Any, visitor: Visitor) -> None:
@@ -432,7 +432,7 @@ def test_list_has_pages(visitor: Visitor) -> None:
     assert visitor.get("/", query=tag | {"page": 3}).status == 404
 
 
-def test_stranger_is_sent_to_the_login_and_back(visitor: Visitor) -> None:
+def test_login_leads_back_to_the_page(visitor: Visitor) -> None:
     assert visitor.get("/editor").headers["location"] == "/login?next=%2Feditor"
     form = {"favorite": "yes", "next": "/?tag=x"}
     path = "/articles/:slug/favorite"
@@ -456,7 +456,7 @@ def test_stranger_is_sent_to_the_login_and_back(visitor: Visitor) -> None:
 def test_pages_that_do_not_exist(visitor: Visitor, path: str, options: dict[str, Any]) -> None:
     page = visitor.get(path, **options)
     assert page.status == 404
-    assert "404 Not Found There is no such page." in text(page)
+    assert "404 Not Found This page doesn't exist." in text(page)
 
 
 @pytest.mark.parametrize(

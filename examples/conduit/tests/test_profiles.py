@@ -22,7 +22,7 @@ async def test_a_profile_shows_whether_the_reader_follows(api: Client, ann: Clie
 
 async def test_nobody_follows_themselves(ann: Client) -> None:
     answer = await ann.post("/profiles/Ann/follow")
-    assert (answer.status, answer.messages) == (422, ["username is your own"])
+    assert (answer.status, answer.messages) == (422, ["you can't follow yourself"])
 
 
 async def test_unknown_users(ann: Client) -> None:
@@ -32,6 +32,6 @@ async def test_unknown_users(ann: Client) -> None:
         assert (await ann.delete(f"/profiles/{name}/follow")).status == 404
 
 
-async def test_to_follow_takes_a_token(api: Client, ann: Client) -> None:
+async def test_following_requires_a_token(api: Client, ann: Client) -> None:
     assert (await api.post("/profiles/ann/follow")).status == 401
     assert (await api.delete("/profiles/ann/follow")).status == 401

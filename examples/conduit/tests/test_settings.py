@@ -50,7 +50,7 @@ def test_every_variable_is_read() -> None:
         (
             "DATABASE_URL",
             "user:password",
-            "CONDUIT_DATABASE_URL: expected an address such as postgresql://user@host/database",
+            "CONDUIT_DATABASE_URL: expected a URL such as postgresql://user@host/database",
         ),
         (
             "DATABASE_URL",
@@ -60,13 +60,13 @@ def test_every_variable_is_read() -> None:
         (
             "DATABASE_URL",
             "sqlite://",
-            "CONDUIT_DATABASE_URL: expected a file, as each connection would have a memory of its "
-            "own",
+            "CONDUIT_DATABASE_URL: expected a file: each connection to :memory: opens another "
+            "database",
         ),
         (
             "SECRET",
             "short",
-            "CONDUIT_SECRET: expected 32 bytes or more, e.g. of `openssl rand -hex 32`",
+            "CONDUIT_SECRET: expected 32 bytes or more, e.g. from `openssl rand -hex 32`",
         ),
         ("SEED", "yes", "CONDUIT_SEED: expected 1 or 0, not 'yes'"),
         ("POOL_SIZE", "0", "CONDUIT_POOL_SIZE: expected a whole number of 1 or more, not '0'"),
@@ -77,17 +77,17 @@ def test_every_variable_is_read() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said_of_the_variable(name: str, value: str, message: str) -> None:
+def test_errors_name_the_variable(name: str, value: str, message: str) -> None:
     with pytest.raises(SettingsError, match=f"^{re.escape(message)}$"):
         Settings.from_environ({"CONDUIT_SECRET": SECRET, f"CONDUIT_{name}": value})
 
 
-def test_everything_that_is_wrong_is_said_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     environ = {"CONDUIT_ENV": "production", "CONDUIT_LOGIN_LIMIT": "often", "CONDUIT_SEED": "x"}
     with pytest.raises(SettingsError) as caught:
         Settings.from_environ(environ)
     lines = str(caught.value).splitlines()
-    assert lines[0] == "CONDUIT_SECRET: required where CONDUIT_ENV is production"
+    assert lines[0] == "CONDUIT_SECRET: required if CONDUIT_ENV is production"
     assert [line.split(":")[0] for line in lines[1:]] == ["CONDUIT_SEED", "CONDUIT_LOGIN_LIMIT"]
 
 

@@ -45,7 +45,7 @@ async def end(c: Context, session: AsyncSession, way: str) -> Response | None:
 
 
 def writing_app(database: Database) -> Kit:
-    """An app with both forms of the transaction, whose endpoints end in several ways."""
+    """An app with both forms of the transaction, whose endpoints end in different ways."""
 
     @asynccontextmanager
     async def lifespan(app: Kit) -> AsyncIterator[Mapping[str, Any]]:
@@ -93,7 +93,7 @@ async def test_a_success_is_committed(database: Database, form: str) -> None:
         ("middleware", "fault", 500),
         ("middleware", "answered", 422),
         ("middleware", "plain/forgotten", 500),
-        # The constraint is checked at the commit: the answer can still say so.
+        # The commit checks this constraint, when the response can still be replaced.
         ("dependency", "broken", 500),
         ("middleware", "broken", 500),
     ],

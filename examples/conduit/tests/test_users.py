@@ -15,10 +15,13 @@ from sqlalchemy import delete
 
 from kit.jwt import sign
 
+BAD_USERNAME = (
+    "username must consist of letters, digits, '_', '.' and '-', and start with a letter or a digit"
+)
 NEW = {"username": "Ann", "email": "Ann@Example.com", "password": PASSWORD}
 
 
-async def test_who_registers_is_logged_in(api: Client) -> None:
+async def test_registration_logs_in(api: Client) -> None:
     answer = await api.post("/users", {"user": NEW})
     assert answer.status == 201
     token = answer.body["user"].pop("token")
@@ -46,10 +49,10 @@ async def test_names_and_addresses_are_taken_in_any_case(
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"username": ""}, "username must be letters, digits, '_', '.' and '-'"),
-        ({"username": ".."}, "username must be letters, digits, '_', '.' and '-'"),
-        ({"username": "a/b"}, "username must be letters, digits, '_', '.' and '-'"),
-        ({"username": "ann\n"}, "username must be letters, digits, '_', '.' and '-'"),
+        ({"username": ""}, BAD_USERNAME),
+        ({"username": ".."}, BAD_USERNAME),
+        ({"username": "a/b"}, BAD_USERNAME),
+        ({"username": "ann\n"}, BAD_USERNAME),
         ({"username": "a" * 41}, "username: Expected `str` of length <= 40"),
         ({"username": None}, "username: Expected `str`, got `null`"),
         ({"email": "ann"}, "email must be an address such as ann@example.com"),
@@ -87,7 +90,7 @@ async def test_login(api: Client, ann: Client) -> None:
         {"email": "ann@example.com", "password": f"{PASSWORD}\x00"},
     ],
 )
-async def test_a_failed_login_tells_nothing(
+async def test_a_failed_login_reveals_nothing(
     api: Client, ann: Client, credentials: dict[str, str]
 ) -> None:
     answer = await api.post("/users/login", {"user": credentials})
@@ -184,7 +187,7 @@ async def test_an_update_keeps_to_what_is_taken(ann: Client, bob: Client) -> Non
     assert (await ann.get("/user")).body["user"]["bio"] is None
 
 
-async def test_the_own_name_can_be_spelled_anew(ann: Client) -> None:
+async def test_a_user_can_change_the_case_of_their_name(ann: Client) -> None:
     answer = await ann.put("/user", {"user": {"username": "ANN", "email": "ann@example.com"}})
     assert (answer.status, answer.body["user"]["username"]) == (200, "ANN")
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The SQL. A list takes a fixed number of statements, however long it is."""
+"""The SQL. Lists take a fixed number of statements, however long they are."""

@@ -39,7 +39,7 @@ async def article_by_slug(
     Args:
         session: The session.
         slug: The slug.
-        to_change: Whether other requests that change it wait for the end of the transaction.
+        to_change: Whether to lock the row until the end of the transaction.
     """
     query = select(Article).where(Article.slug == slug)
     return await session.scalar(query.with_for_update() if to_change else query)
@@ -64,7 +64,7 @@ async def find_articles(
     limit: int = 20,
     offset: int = 0,
 ) -> ArticlesResponse:
-    """Finds a page of the articles that fulfil all conditions, newest first: three statements."""
+    """Finds a page of the articles that meet all conditions, newest first, in three statements."""
     where = [*conditions]
     query = (
         _shown_to(reader)
@@ -115,11 +115,10 @@ async def _add_tags(session: AsyncSession, article: Article, names: Iterable[str
 
 
 async def set_title(session: AsyncSession, article: Article, title: str) -> None:
-    """Sets the title and a slug of it, and writes the article.
+    """Sets the title and the first free slug, and writes the article.
 
-    A title that is only spelled in another way keeps its slug. The unique constraint decides
-    whether a slug is free. Within a savepoint, a refusal leaves the rest of the transaction as it
-    is.
+    If the new title results in the same slug, the article keeps its slug. The unique constraint
+    decides whether a slug is free. A violation only rolls back the savepoint, not the transaction.
     """
     if article.slug and slug_of(title) == slug_of(article.title):
         article.title = title
@@ -146,13 +145,13 @@ async def unfavorite(session: AsyncSession, user: User, article: Article) -> Non
 
 
 async def popular_tags(session: AsyncSession, limit: int = MAX_SHOWN_TAGS) -> list[str]:
-    """The tags of most articles."""
+    """Returns the tags with the most articles."""
     query = select(Tag.name).group_by(Tag.name).order_by(func.count().desc(), Tag.name).limit(limit)
     return [*await session.scalars(query)]
 
 
 def _shown_to(reader: User | None) -> Select[Any]:
-    """All that a list shows of an article, but for its tags."""
+    """Selects everything that lists show of an article, except its tags."""
     favorites = (
         select(func.count())
         .select_from(Favorite)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Users, as they see themselves and as others see them."""
+"""Users and their profiles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def add_user(session: AsyncSession, username: str, email: str, hashed: str
     """Adds a user.
 
     Raises:
-        IntegrityError: If the name or the address is taken.
+        IntegrityError: If the username or email is taken.
     """
     user = User(email=email.lower(), password=hashed)
     rename(user, username)
@@ -43,7 +43,7 @@ def rename(user: User, username: str) -> None:
 
 
 def is_following(reader: User | None) -> ColumnElement[bool]:
-    """Whether a reader follows the user of the same row."""
+    """Selects whether the reader follows the user of the row."""
     if reader is None:
         return false()
     follows = select(Follow.follower_id).where(

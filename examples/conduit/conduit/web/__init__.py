@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The front end: pages that are rendered here, from the same queries as the API's responses."""
+"""The site: server-rendered pages, which use the same queries as the API."""
 
 from __future__ import annotations
 
@@ -25,50 +25,50 @@ __all__ = ("add_site",)
 
 
 def add_site(app: Kit, settings: Settings, attempts: Attempts) -> None:
-    """Adds the pages to an app, after all that isn't one."""
+    """Adds the site to an app. Call it after all other routes are registered."""
     app.route("/", make_site(settings, attempts))
     app.not_found(not_found)
 
 
 def make_site(settings: Settings, attempts: Attempts) -> Kit:
-    """The pages, and the middleware around them, which runs in this order."""
+    """Creates the app of the site; its middleware runs in the order of these lines."""
     site = Kit()
     site.use(
         secure_headers(
-            # Scripts and styles are files of this site, nothing is inline: that needs no nonce. One
-            # would make each page different from the last, so that none could be answered by 304.
+            # All scripts and styles are files of this site, so the policy needs no nonce. A nonce
+            # would change each page, and rule out responses with 304.
             content_security_policy={
                 "default_src": ["'none'"],
                 "script_src": ["'self'"],
                 "style_src": ["'self'"],
-                # Pictures of users are wherever they put them.
+                # Users link to images on any host.
                 "img_src": ["'self'", "https:"],
                 "connect_src": ["'self'"],
                 "form_action": ["'self'"],
                 "frame_ancestors": ["'none'"],
                 "base_uri": ["'none'"],
             },
-            # With the default, no-referrer, browsers send forms with `Origin: null`, which leaves
-            # csrf() with nothing but Sec-Fetch-Site; that is missing on plain HTTP.
+            # With the default, no-referrer, browsers submit forms with `Origin: null`. Then csrf()
+            # only has Sec-Fetch-Site, which is missing on plain HTTP.
             referrer_policy="same-origin",
             strict_transport_security=settings.is_production,
             x_frame_options="DENY",
-            # For browsers that nobody uses any more.
+            # Only obsolete browsers read these.
             x_download_options=False,
             x_xss_protection=False,
         )
     )
     site.use(make_templates())
     site.use(sessions(settings))
-    # A compressed page could reveal a secret in it by its size. There is none: the session is in
-    # the cookie, and csrf() needs no token in forms.
+    # The size of a compressed page can reveal secrets in it. These pages contain none: the session
+    # is in the cookie, and csrf() needs no token in forms.
     site.use(compress())
-    # Within compress(), so that it digests the page and not one of its encodings.
+    # After compress(), so that the tag is that of the uncompressed page.
     site.use(etag())
-    # Around what refuses requests, as the page about that greets the user. One that asks nothing
-    # of the database begins no transaction.
+    # Before middleware that rejects requests, since error pages read the user. A request without
+    # statements begins no transaction.
     site.use(except_("/api/*", in_transaction))
-    # The API takes no cookies, so nobody can forge its requests.
+    # The API ignores cookies, so other sites can't forge its requests.
     site.use(except_("/api/*", csrf()))
     handle_errors(site)
     for each in (assets, make_accounts(attempts), editor, articles, feeds):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sign-up, login, logout, and the settings of an account."""
+"""Registration, login, logout and account settings."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from kit.session import get_session
 from kit.typed import typed
 
 TAKEN = {
-    "uq_users_email": ("email", "There is an account with this address already."),
-    "uq_users_username_key": ("username", "Somebody else has this name."),
+    "uq_users_email": ("email", "An account with this email already exists."),
+    "uq_users_username_key": ("username", "This username is already taken."),
 }
 
 
 def make_accounts(attempts: Attempts) -> Kit:
     accounts = Kit()
-    # The counts of the API, or an attacker could use both.
+    # The limits share their counts with those of the API, since an attacker could use both.
     login_limits = [
         attempts.limit("login", on_limit=too_many),
         attempts.limit("account", key=by_email, on_limit=too_many),
@@ -79,7 +79,7 @@ async def handle_login(c: Context, db: Session) -> Response:
     if not form.errors:
         user = await authenticate(db, form["email"], form["password"])
     if user is None:
-        # Doesn't tell which of the two was wrong.
+        # The message doesn't reveal whether the account exists.
         form.refuse("password", "Email or password is wrong.")
         return await render(c, "login.html", form=form, status=422)
     return await begin(c, user, form, f"Welcome back, {user.username}")
@@ -142,7 +142,7 @@ async def change_settings(c: Context, db: Session, me: Me) -> Response:
     form = await read_form(c)
     check_account(form)
     check_profile(form)
-    await db.commit()  # holds nothing meanwhile, as in `authenticate`
+    await db.commit()  # releases the connection, as in `authenticate`
     await check_current_password(form, me)
     if not form.errors:
         hashed = await hash_password(form["password"]) if form["password"] else me.password
@@ -153,7 +153,7 @@ async def change_settings(c: Context, db: Session, me: Me) -> Response:
             refuse_taken(form, error)
             await db.refresh(me)
         else:
-            # With the new password in it; the sessions of other browsers have the old one.
+            # Renews this session for the new password; those of other browsers end.
             await log_in(c, me)
             (await get_session(c)).flash("Your settings are saved")
             return c.redirect(f"/profiles/{me.username}", 303)
@@ -161,7 +161,7 @@ async def change_settings(c: Context, db: Session, me: Me) -> Response:
 
 
 async def check_current_password(form: Form, me: User) -> None:
-    """Asks for the password where an open browser could be used to take the account over."""
+    """Requires the password for changes that could be used to take over the account."""
     if form["password"]:
         check_password(form)
     elif form["email"].lower() == me.email:

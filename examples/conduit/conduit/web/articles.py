@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An article, with what readers can do: like it, and write comments."""
+"""The page of an article, with favorites and comments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def show_article(c: Context, db: Session, slug: Slug) -> Response:
 @articles.post("/articles/:slug/favorite", use=for_users)
 @typed
 async def set_favorite(c: Context, db: Session, me: Me, slug: Slug) -> Response:
-    """Which of the two is meant is in the form: to send it twice changes nothing."""
+    """Adds or removes a favorite as the form says, so that sending it twice changes nothing."""
     form = await read_form(c)
     article = found(await queries.article_by_slug(db, slug), "article")
     await (queries.favorite if form["favorite"] == "yes" else queries.unfavorite)(db, me, article)
@@ -44,7 +44,7 @@ async def set_favorite(c: Context, db: Session, me: Me, slug: Slug) -> Response:
 @articles.post("/articles/:slug/comments", use=for_users)
 @typed
 async def add_comment(c: Context, db: Session, me: Me, slug: Slug) -> Response:
-    """Adds a comment: htmx swaps in all of them, other clients go back to the page."""
+    """Adds a comment. htmx swaps in the list of comments; other clients return to the page."""
     form = await read_form(c)
     check_comment(form)
     if form.errors:
@@ -63,7 +63,7 @@ async def delete_comment(c: Context, db: Session, me: Me, slug: Slug, id: Commen
         raise HTTPException(403)
     await db.delete(comment)
     await db.flush()
-    # The button that had the focus is gone.
+    # The focused button no longer exists.
     return await to_comments(c, db, slug, "Your comment is deleted", moves_focus=True)
 
 
@@ -85,7 +85,7 @@ async def render_article(
     moves_focus: bool = False,
     **options: Any,
 ) -> Response:
-    """Renders the page of an article; for htmx only the comments."""
+    """Renders the page of an article, or only its comments for htmx."""
     reader = await current_user(c)
     article = found(await queries.article_by_slug(db, slug), "article")
     return await render(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Static files, at addresses that have a digest of the content, so that caches keep them."""
+"""Static files, whose URLs contain a digest of the content, so that caches can keep them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IMMUTABLE = "public, max-age=31536000, immutable"
 FILES = {
     "icon.svg": STATIC / "icon.svg",
     "site.css": STATIC / "site.css",
-    # This package is here for one file. In a product of your own, put htmx.min.js into static/.
+    # django_htmx is only here for this file. In your own app, put htmx.min.js into static/.
     "htmx.js": Path(str(files("django_htmx"))) / "static" / "django_htmx" / "htmx-2.min.js",
 }
 

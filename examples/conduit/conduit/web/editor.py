@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes, edits and deletes articles."""
+"""Pages to write, edit and delete articles."""
 
 from __future__ import annotations
 

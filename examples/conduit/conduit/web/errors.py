@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pages about errors."""
+"""Error pages."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from kit.validator import RequestValidationError
 logger = logging.getLogger("conduit")
 MESSAGES = {
     400: "The request could not be understood.",
-    403: "You can change what you have written yourself, and only from this site.",
-    404: "There is no such page. It may have moved, or the link has a typing error.",
-    405: "This page can't be used in that way.",
-    413: "That is more than this site takes at once.",
-    429: "Too many attempts. Wait for a moment, and try again.",
+    403: "You can only change your own articles and comments, and only from this site.",
+    404: "This page doesn't exist. It may have moved, or the link may be wrong.",
+    405: "This page doesn't support this action.",
+    413: "This is too large. Shorten it and try again.",
+    429: "Too many attempts. Wait a moment and try again.",
     503: "The site is busy. Try again in a moment.",
 }
 
 
 async def error_page(c: Context, status: int) -> Response:
-    message = MESSAGES.get(status, "Something went wrong on our side. We have been told.")
+    message = MESSAGES.get(status, "Something went wrong on our side. We have been notified.")
     title = HTTPStatus(status).phrase
     return await render(
         c, "error.html", block="error", status=status, code=status, title=title, message=message
@@ -38,7 +38,7 @@ async def not_found(c: Context) -> Response:
 
 
 async def invalid(error: RequestValidationError, c: Context) -> Response:
-    """An address with a number in it that is none, or is too large."""
+    """Answers URLs with invalid parameters, such as a page number that is too large."""
     return await error_page(c, 404)
 
 
@@ -50,9 +50,9 @@ async def refused(error: HTTPException, c: Context) -> Response:
 
 
 async def conflicting(error: IntegrityError, c: Context) -> Response:
-    """A constraint of the database has refused what was written."""
+    """Answers a write that violated a constraint of the database."""
     if violated_constraint(error).startswith("fk_"):
-        # What this belongs to has just been deleted.
+        # The article or user has just been deleted.
         return await error_page(c, 404)
     return await fault(error, c)
 
@@ -67,7 +67,7 @@ async def fault(error: Exception, c: Context) -> Response:
 
 
 def handle_errors(site: Kit) -> None:
-    """Registers the pages about what goes wrong on other pages."""
+    """Registers the error pages of the site."""
     site.on_error(RequestValidationError, invalid)
     site.on_error(HTTPException, refused)
     site.on_error(IntegrityError, conflicting)

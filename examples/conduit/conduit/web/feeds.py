@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lists of articles: the feeds of the first page, and those of a profile."""
+"""Lists of articles: the feeds of the home page, and those of profiles."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Listed:
 
     Attributes:
         articles: The articles of this page.
-        page: The number of the page, from 1 on.
+        page: The number of the page, starting at 1.
         last: The number of the last page.
-        path: The address of the list, without the page.
+        path: The path and query of the list, without the page.
     """
 
     articles: list[ArticleSummary]
@@ -52,7 +52,11 @@ class Listed:
 async def listed(
     db: Session, reader: User | None, path: str, page: int, *conditions: ColumnElement[bool]
 ) -> Listed:
-    """Reads one page of the articles that fulfil all conditions."""
+    """Reads one page of the articles that meet all conditions.
+
+    Raises:
+        HTTPException: 404 if there is no such page.
+    """
     shown = await articles.find_articles(
         db, reader, conditions, limit=PAGE_SIZE, offset=(page - 1) * PAGE_SIZE
     )
@@ -120,7 +124,7 @@ async def render_profile(
 @feeds.post("/profiles/:username/follow", use=for_users)
 @typed
 async def set_follow(c: Context, db: Session, me: Me, username: Username) -> Response:
-    """Follows or unfollows: which of the two is in the form, so twice is the same as once."""
+    """Follows or unfollows as the form says, so that sending it twice changes nothing."""
     form = await read_form(c)
     user = found(await users.user_by_name(db, username), "profile")
     if user.id != me.id:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads forms: what was written into them, and what is wrong with it."""
+"""Reads and validates forms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PASSWORDS = ("password", "current")
 
 @dataclass
 class Form:
-    """The fields of a form by name, to be shown again with the errors beside them."""
+    """The fields of a form, and their errors, by name; an invalid form is shown again."""
 
     values: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
@@ -37,21 +37,21 @@ class Form:
         return self.values.get(name, "")
 
     def refuse(self, name: str, reason: str) -> None:
-        """Says what is wrong with a field; the first reason stays."""
+        """Adds the error of a field, unless it already has one."""
         self.errors.setdefault(name, reason)
 
     def require(self, name: str, most: int) -> None:
         if not self[name].strip():
-            self.refuse(name, "This is missing.")
+            self.refuse(name, "This field is required.")
         self.bound(name, most)
 
     def bound(self, name: str, most: int) -> None:
         if len(self[name]) > most:
-            self.refuse(name, f"At most {most} characters: these are {len(self[name])}.")
+            self.refuse(name, f"Use at most {most} characters, not {len(self[name])}.")
 
 
 async def read_form(c: Context) -> Form:
-    """Reads the fields that are text; a body that isn't a form has none."""
+    """Reads the text fields of a form; a body of another type has none."""
     sent = await c.req.parse_body()
     return Form({name: _clean(name, text) for name, text in sent.items() if type(text) is str})
 
@@ -59,15 +59,15 @@ async def read_form(c: Context) -> Form:
 def _clean(name: str, text: str) -> str:
     if name in PASSWORDS:
         return text
-    # Browsers send line ends as two characters, and count them as one. No keyboard writes null
-    # characters, and PostgreSQL doesn't take them.
+    # Browsers send newlines as two characters, but count them as one for maxlength. PostgreSQL
+    # can't store null characters.
     return text.replace("\r\n", "\n").replace("\x00", "").strip()
 
 
 def local(path: str) -> str:
-    """Returns the address to go to next: one of this site, or else the first page.
+    """Returns the path if it leads to a page of this site, or else the home page.
 
-    Browsers read `//host` and `/\\host` as another site, and drop tabs and line breaks.
+    Browsers treat `//host` and `/\\host` as another site, and remove tabs and newlines.
     """
     return path if re.fullmatch(r"/(?![/\\])[!-~]*", path) else "/"
 
@@ -80,25 +80,29 @@ def check_login(form: Form) -> None:
 def check_account(form: Form) -> None:
     form.require("username", MAX_USERNAME)
     if not re.fullmatch(USERNAME, form["username"]):
-        form.refuse("username", "Letters from A to Z, digits, “_”, “.” and “-”, please.")
+        form.refuse(
+            "username",
+            "Use only letters from A to Z, digits, “_”, “.” and “-”. "
+            "Start with a letter or a digit.",
+        )
     form.require("email", MAX_EMAIL)
     if not re.fullmatch(EMAIL, form["email"]):
-        form.refuse("email", "Write an address such as ann@example.com.")
+        form.refuse("email", "Enter an email address such as ann@example.com.")
 
 
 def check_password(form: Form) -> None:
     form.bound("password", MAX_PASSWORD)
     if len(form["password"]) < MIN_PASSWORD:
-        form.refuse("password", f"A password has {MIN_PASSWORD} characters or more.")
+        form.refuse("password", f"Use {MIN_PASSWORD} characters or more.")
     if "\x00" in form["password"]:
-        form.refuse("password", "A password has no null characters.")
+        form.refuse("password", "A password can't contain null characters.")
 
 
 def check_profile(form: Form) -> None:
     form.bound("bio", MAX_BIO)
     form.bound("image", MAX_IMAGE)
     if not re.fullmatch(r"(https://[^\s\x00-\x1F\x7F]+)?", form["image"]):
-        form.refuse("image", "Write an address that begins with https://.")
+        form.refuse("image", "Enter a URL that starts with https://.")
 
 
 def check_article(form: Form) -> None:
@@ -107,13 +111,13 @@ def check_article(form: Form) -> None:
     form.require("body", MAX_BODY)
     names = tag_names(form)
     if len(names) > MAX_TAGS:
-        form.refuse("tags", f"At most {MAX_TAGS} tags: these are {len(names)}.")
+        form.refuse("tags", f"Use at most {MAX_TAGS} tags, not {len(names)}.")
     if any(len(name) > MAX_TAG for name in names):
-        form.refuse("tags", f"A tag has at most {MAX_TAG} characters.")
+        form.refuse("tags", f"Use at most {MAX_TAG} characters for each tag.")
 
 
 def tag_names(form: Form) -> list[str]:
-    """Returns the tags in a field, in order and each once."""
+    """Returns the tags of the field `tags`, in order and without duplicates."""
     names = (" ".join(name.split()) for name in form["tags"].split(","))
     return list(dict.fromkeys(name for name in names if name))
 

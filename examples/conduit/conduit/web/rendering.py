@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How pages are rendered, and what all of them know."""
+"""Renders pages, with the values that all of them use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kit.session import get_session
 from kit.templates import Templates, templates
 
 WORDS_PER_MINUTE = 220
-# How long the texts in forms may be.
+# Maximum lengths of form fields.
 LIMITS = {
     "bio": tables.MAX_BIO,
     "body": tables.MAX_BODY,
@@ -60,19 +60,19 @@ def day(timestamp: str) -> str:
 
 
 def initials(name: str) -> str:
-    """Returns up to two letters for a picture: `AL` for `Ada Lovelace`."""
+    """Returns up to two initials for an avatar: `AL` for `Ada Lovelace`."""
     words = re.findall(r"[^\W_]+", name) or ["?"]
     shown = words if len(words) == 1 else (words[0], words[-1])
     return "".join(word[0] for word in shown).upper()
 
 
 def tint(name: str) -> int:
-    """Returns which of the six colours stands for a name."""
+    """Returns the number of the avatar color for a name, out of six."""
     return (crc32(name.encode()) >> 16) % 6
 
 
 def minutes(text: str) -> int:
-    """Returns how long it takes to read a text."""
+    """Returns the reading time of a text in minutes."""
     return max(1, round(len(text.split()) / WORDS_PER_MINUTE))
 
 
@@ -86,11 +86,11 @@ def segment(text: str) -> str:
 
 
 async def common(c: Context) -> dict[str, Any]:
-    """What every page knows."""
+    """Returns the values that all pages use."""
     known = {"is_part": is_part(c), "here": page_address(c)}
     error = c.error
     if error is not None and not (isinstance(error, HTTPException) and error.status < 500):
-        # What failed may be what is asked below: the page about it does without.
+        # The lookups below may be what failed, so the error page does without them.
         return {**known, "user": None, "flashes": []}
     session = await get_session(c)
     return {**known, "user": await current_user(c), "flashes": session.flashes()}
@@ -99,9 +99,9 @@ async def common(c: Context) -> dict[str, Any]:
 async def render(
     c: Context, name: str, /, *, block: str | None = None, status: int = 200, **values: Any
 ) -> Response:
-    """Renders a page; or, if htmx asks, only the block of it that is named."""
+    """Renders a page, or only the given block if htmx requests it."""
     c.status(status)
-    # Pages differ by visitor, and change any time. To ask whether one did is cheap: a 304.
+    # Pages differ by visitor and may change at any time; an unchanged one costs only a 304.
     c.header("Cache-Control", "private, no-cache")
     response: Response = await c.render(name, block=block if is_part(c) else None, **values)
     return response

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a browser asks for: a page, or with htmx a part of one."""
+"""Requests of browsers for pages, and of htmx for parts of pages."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from kit import Context, Response
 
 
 def is_part(c: Context) -> bool:
-    """Returns whether htmx asks for a part of a page, and not for a whole one for its history."""
+    """Returns whether htmx requests a part of a page, not a whole page for its history."""
     header = c.req.header
     return header("HX-Request") == "true" and header("HX-History-Restore-Request") != "true"
 
 
 def page_address(c: Context) -> str:
-    """Returns the address of the page, without the host."""
+    """Returns the path and query of the page."""
     url = urlsplit(c.req.url)
     return f"{url.path}?{url.query}" if url.query else url.path
 
 
 def to(c: Context, path: str) -> Response:
-    """Sends the browser to another page of this site, with and without htmx."""
+    """Redirects the browser to another page of this site, with and without htmx."""
     if is_part(c):
-        # A redirect would be followed by htmx, and the page be put into a part of this one.
+        # htmx would follow a redirect, and put the other page into a part of this one.
         return c.body(None, 204, {"HX-Redirect": path})
     return c.redirect(path, 303)
 

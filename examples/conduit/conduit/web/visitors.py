@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who is using the site: the session in a signed cookie, and the user in it."""
+"""Visitors of the site: their sessions, in signed cookies, and the logged-in user."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from kit.interface.metadata import attach
 from kit.session import get_session, session
 from kit.typed import Var
 
-# The user, in handlers behind `for_users`.
+# The logged-in user, in handlers after `for_users`.
 Me = Annotated[User, Var("user")]
 
 
 def sessions(settings: Settings) -> AsyncMiddleware:
-    """The middleware of sessions.
+    """Returns the session middleware.
 
-    They are in the cookie, so that all machines can read them, and none has to keep them. The
-    price: a logout takes the cookie from this browser alone. A copy of it is worth something until
-    it expires, or until the password changes, as is a token of the API.
+    Sessions are stored in the cookie, so that every machine can read them and none has to store
+    them. The price: a logout only deletes the cookie in this browser. A copy of the cookie remains
+    valid until it expires or the password changes.
     """
-    # A key of its own: a token of the API is never taken for a session, nor the other way round.
+    # A separate key, so that API tokens and sessions can't be used in place of each other.
     secret = hmac.digest(settings.secret.encode(), b"sessions of the front end", "sha256").hex()
-    # Browsers drop a `Secure` cookie on plain HTTP, some of them also on this machine.
+    # Browsers drop `Secure` cookies on plain HTTP, some of them even on localhost.
     return session(secret, max_age=settings.token_lifetime_s, secure=settings.is_production)
 
 
 async def current_user(c: Context) -> User | None:
-    """Returns the user who is logged in."""
+    """Returns the logged-in user, if any."""
     session = await get_session(c)
     if session.user is None:
         return None
     db: AsyncSession = c.get("db")
-    # A second call in one request asks nothing: the transaction knows the user by then.
+    # A second call in the same request runs no statement: the database session has the user.
     user = await db.get(User, int(session.user))
     if user is None or session.get("password_digest") != password_digest(user):
-        # Was deleted, or has changed the password since this login.
+        # The user was deleted, or has changed the password since this login.
         session.destroy()
         return None
     return user
@@ -54,18 +54,18 @@ async def current_user(c: Context) -> User | None:
 
 async def log_in(c: Context, user: User) -> None:
     session = await get_session(c)
-    # A new id, so that one that somebody planted in this browser is worth nothing.
+    # A new session id prevents session fixation.
     session.rotate(user=str(user.id))
     session["password_digest"] = password_digest(user)
 
 
 def password_digest(user: User) -> str:
-    """What a session keeps of the hash of a password: with another password it ends."""
+    """Returns a digest of the password's hash, which ends sessions when the password changes."""
     return sha256(user.password.encode()).hexdigest()[:32]
 
 
 async def for_users(c: Context, next: Next) -> Response | None:
-    """Finds out who is logged in, for `Me`; sends all others to the login."""
+    """Provides the logged-in user for `Me`, and redirects other visitors to the login page."""
     user = await current_user(c)
     if user is None:
         return await to_login(c)
@@ -78,7 +78,7 @@ attach(for_users, provides={"user": User})
 
 
 async def to_login(c: Context) -> Response:
-    """Sends a visitor to the login, and from there back to where that was needed."""
+    """Redirects a visitor to the login page, which leads back to the current page."""
     form = await read_form(c)
     back = form["next"] or (page_address(c) if c.req.method == "GET" else "")
     return to(c, f"/login?{urlencode({'next': back})}" if back else "/login")
