@@ -9,6 +9,7 @@ from typing import Any
 
 from conduit.application import MAX_REQUEST_BYTES, add_api
 from conduit.database import Database
+from conduit.limits import Attempts
 from conduit.settings import Settings
 from conduit.tokens import Tokens
 
@@ -25,5 +26,5 @@ def make(settings: Settings) -> Any:
         await database.close()
 
     app = Kit(lifespan=lifespan, limits=Limits(max_body_size_bytes=MAX_REQUEST_BYTES))
-    add_api(app, settings)
+    add_api(app, settings, Attempts(settings))
     return app
