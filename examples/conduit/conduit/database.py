@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
@@ -21,6 +23,7 @@ from kit.typed import Depends, Var
 
 POOL_TIMEOUT_S = 10
 BUSY_TIMEOUT_MS = 10_000
+WAL_RETRY_MS = 50
 
 
 class Database:
@@ -72,10 +75,24 @@ def _set_up_sqlite(connection: Any, record: object) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-    cursor.execute("PRAGMA journal_mode = WAL")
+    connection.run_async(_use_wal)
     cursor.execute("PRAGMA synchronous = NORMAL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
+
+
+async def _use_wal(connection: Any) -> None:
+    # Unlike other statements, this one doesn't wait for a connection that writes, e.g. that of a
+    # worker that creates the file at the same moment.
+    for is_last in [*[False] * (BUSY_TIMEOUT_MS // WAL_RETRY_MS), True]:
+        try:
+            await connection.execute_fetchall("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if is_last:
+                raise
+            await asyncio.sleep(WAL_RETRY_MS / 1000)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Connection) -> None:
