@@ -15,14 +15,9 @@ from kit.interface import ClientDisconnectedError
 See: TypeAlias = Callable[[bytes], object]
 
 _MOST_KEPT_BYTES = 64 * 1024
-# How long a task that waits for the client to disconnect leaves time to a reader that is behind, at
-# first. It then receives one message more, and waits twice as long before the next. A body that no
-# task has begun to read by then is dropped.
+# How long a task that waits for the client to disconnect leaves time to a reader that is behind,
+# before it receives one message more.
 _CATCH_UP_S = 5.0
-_NOT_READ = (
-    "The body was dropped: 64 KiB or more of it had come, and no task had begun to read it "
-    f"{_CATCH_UP_S:g} seconds later, while the response was streamed. Begin to read it earlier"
-)
 # Memory overhead of a chunk: it limits clients that send single bytes, too.
 _BYTES_PER_CHUNK = 64
 
@@ -55,7 +50,6 @@ class ReceivedBody(Struct, eq=False):
     _limits: tuple[tuple[int, Refuse], ...] = ()
     _refusal: Exception | None = None
     _ended: bool = False  # of a refused body: whether its last message has come
-    _is_read: bool = False  # whether a task has begun to read it, except by whole()
     _closed: bool = False  # whether there is nothing more to read: the client is gone, or refused
 
     def limit(self, most: int, refuse: Refuse) -> None:
@@ -72,7 +66,7 @@ class ReceivedBody(Struct, eq=False):
         self._limits += ((most, refuse),)
         self._most = most if self._most is None else min(most, self._most)
         if self._size > most and self._refusal is None:
-            self._refuse_as_too_large()
+            self._refuse()
         if self._refusal is not None:
             raise self._refusal
 
@@ -87,7 +81,6 @@ class ReceivedBody(Struct, eq=False):
             HTTPException: 413 if there are more bytes.
             ClientDisconnectedError: If the client disconnects before the end.
         """
-        self._is_read = True
         chunks: list[bytes] = []
         size = 0
         try:
@@ -122,7 +115,7 @@ class ReceivedBody(Struct, eq=False):
                 self.complete = True
                 if self._most is not None and len(body) > self._most:
                     self._size = len(body)
-                    self._refuse_as_too_large()
+                    self._refuse()
                     return None
                 return body if body.__class__ is bytes else bytes(body)
             self._take_in(message)
@@ -134,13 +127,11 @@ class ReceivedBody(Struct, eq=False):
 
     async def comes_whole(self) -> bool:
         """Waits for the first message and keeps it; returns whether it contains the whole body."""
-        self._is_read = True
         while not (self._kept or self.complete or self._closed):
             await self._receive_one()
         return self.complete and len(self._kept) == 1
 
     async def __aiter__(self) -> AsyncGenerator[bytes, None]:
-        self._is_read = True
         while self._kept or not self.complete:
             if self._kept or self._busy or self._closed:
                 chunk = await self._next()
@@ -156,17 +147,13 @@ class ReceivedBody(Struct, eq=False):
             True once it has disconnected. False if the server sends other messages after the end of
             the body: waiting on would only keep the server busy.
         """
-        patience_s = _CATCH_UP_S
         while not self._gone:
-            if self._kept_bytes >= _MOST_KEPT_BYTES and not self.complete:
-                # The reader should catch up first; until then the server makes the client wait. But
-                # perhaps no task will ever read, and the server reports a disconnect only to one
-                # that receives.
-                if await self._changes_within(patience_s):
-                    continue
-                patience_s *= 2
-                if not self._is_read:
-                    self._refuse(RuntimeError(_NOT_READ))
+            # A reader that is behind should catch up first; until then the server makes the client
+            # wait. But perhaps no task will ever read, and the server reports a disconnect only to
+            # one that receives.
+            is_behind = self._kept_bytes >= _MOST_KEPT_BYTES and not self.complete
+            if is_behind and await self._changes_within(_CATCH_UP_S):
+                continue
             was_complete = self.complete or self._ended
             if await self._receive_one() and was_complete and not self._gone:
                 return False
@@ -191,7 +178,7 @@ class ReceivedBody(Struct, eq=False):
         chunk: bytes = message.get("body", b"")
         self._size += len(chunk)
         if self._most is not None and self._size > self._most:
-            self._refuse_as_too_large()
+            self._refuse()
             return b""
         return chunk if chunk.__class__ is bytes else bytes(chunk)
 
@@ -228,19 +215,16 @@ class ReceivedBody(Struct, eq=False):
             chunk = bytes(message.get("body", b""))
             self._size += len(chunk)
             if self._most is not None and self._size > self._most:
-                self._refuse_as_too_large()
+                self._refuse()
             else:
                 self._keep(len(self._kept), chunk)
         elif self._refusal is not None:
             self._ended = not message.get("more_body", False)
 
-    def _refuse_as_too_large(self) -> None:
-        size = self._size
-        self._refuse(next(refuse for most, refuse in self._limits if size > most)())
-
-    def _refuse(self, refusal: Exception) -> None:
+    def _refuse(self) -> None:
         """Refuses the body: drops what is kept of it, and has every reader fail from now on."""
-        self._refusal = refusal
+        size = self._size
+        self._refusal = next(refuse for most, refuse in self._limits if size > most)()
         self._closed = True
         self._ended = self.complete
         self.complete = False
