@@ -21,10 +21,8 @@ REFERENCE = "docs/reference"
 PAGE = """\
 # {module}
 
-::: {module}
-    options:
-      show_root_heading: false
-      show_root_toc_entry: false
+<!-- reference: {module} -->
+<!-- end of reference -->
 """
 # Paths in mypy_path that don't belong to a package.
 _OTHER_PATHS = re.compile(r'^    "(?!packages/).*\n', re.MULTILINE)

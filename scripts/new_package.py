@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import central
+import reference
 import release
 import workspace
 from workspace import INTERFACE, ROOT
@@ -149,7 +150,7 @@ def main() -> None:
     folder = ROOT / "packages" / name
     write(folder, ("common", "middleware" if given.middleware else "plain"), values)
     print(f"made {folder.relative_to(ROOT)}, imported as kit.{word}")
-    for path in central.write(workspace.packages()):
+    for path in {*central.write(workspace.packages()), *reference.write()}:
         print(f"wrote {path.relative_to(ROOT)}")
     print(f"Run 'uv sync' and 'uv run pytest packages/{name}', then replace the template's code.")
 

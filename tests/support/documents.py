@@ -23,6 +23,10 @@ REPOSITORY = re.compile(r"https://github\.example/kit/kit/(?:blob|tree)/main/")
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<info>[^`]*)$")
 _MARKER = re.compile(r"^ *<!-- (not run|not typed|continues)(?:: (.+?))? -->$")
 _HEADING = re.compile(r"^(#{1,6}) (.+?)(?: \{#([\w-]+)\})?$")
+# What scripts/reference.py takes from docstrings.
+_GENERATED = re.compile(
+    r"^<!-- reference: [\w.]+ -->$.*?^<!-- end of reference -->$", re.MULTILINE | re.DOTALL
+)
 _LINK = re.compile(r"\]\(<?([^)\s>]+)>?\)")
 
 
@@ -72,7 +76,7 @@ def read(name: str) -> Document:
     document = Document(name)
     prose: list[str] = []
     marker: re.Match[str] | None = None
-    lines = (ROOT / name).read_text().splitlines()
+    lines = _GENERATED.sub("\\n", (ROOT / name).read_text()).splitlines()
     number = 0
     while number < len(lines):
         line = lines[number]
