@@ -150,7 +150,7 @@ def main() -> None:
     folder = ROOT / "packages" / name
     write(folder, ("common", "middleware" if given.middleware else "plain"), values)
     print(f"made {folder.relative_to(ROOT)}, imported as kit.{word}")
-    for path in {*central.write(workspace.packages()), *reference.write()}:
+    for path in dict.fromkeys([*central.write(workspace.packages()), *reference.write()]):
         print(f"wrote {path.relative_to(ROOT)}")
     print(f"Run 'uv sync' and 'uv run pytest packages/{name}', then replace the template's code.")
 
