@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The application: registers routes, answers requests, and runs under any ASGI server."""
+"""The application: registers routes, handles requests, and runs under any ASGI server."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Kit(Served, Generic[B, V]):
     """A web application.
 
     Handlers are registered with `get`, `post`, `put`, `delete`, `patch`, `options`, `all`, `on`
-    and `use`; requests are answered by `fetch`, `request`, or an ASGI server. Handlers and
+    and `use`; requests are handled by `fetch`, `request`, or an ASGI server. Handlers and
     middleware run in the order they were registered.
 
     `B` types `c.env`, `V` types `c.var`; both are TypedDicts and default to Any.
@@ -73,9 +73,9 @@ class Kit(Served, Generic[B, V]):
         lifespan: Called with the app; returns an async context manager that a server enters before
             the first request and leaves after the last. The mapping that it yields is the base of
             `c.env`.
-        limits: Bounds for request bodies.
-        method_not_allowed: Whether a path that has routes for other methods only is answered with
-            405 and `Allow` instead of 404, and OPTIONS with 204 and `Allow`.
+        limits: Limits for request bodies.
+        method_not_allowed: Whether a request gets a 405 with `Allow` instead of a 404 if its path has
+            only routes for other methods, and OPTIONS a 204 with `Allow`.
 
     Raises:
         PluginError: If no router of this name is installed, or it can't be loaded.
@@ -133,7 +133,7 @@ class Kit(Served, Generic[B, V]):
 
     @property
     def get(self) -> Verb[Self, B, V]:
-        """Registers handlers for GET, which answer HEAD as well; see `Verb`."""
+        """Registers handlers for GET, which handle HEAD as well; see `Verb`."""
         return Verb(self, self._registrations, "GET", "get")
 
     @property
@@ -197,7 +197,7 @@ class Kit(Served, Generic[B, V]):
         Raises:
             TypeError: If a middleware can't be called with `(c, next)` or `(c)`.
             UnsupportedPathError: If the router can't take the pattern.
-            RouterClosedError: If the app has answered a request before.
+            RouterClosedError: If the app has already handled a request.
         """
         paths, handlers = split_arguments("use", arguments)
         call = f"use({paths[0]!r})" if paths else "use()"
@@ -243,16 +243,16 @@ class Kit(Served, Generic[B, V]):
 
         Raises:
             TypeError: As for `get`, or if a method or path is not a str.
-            ValueError: If a method is HEAD, which the routes for GET answer.
+            ValueError: If a method is HEAD, which the routes for GET handle.
             UnsupportedPathError: If the router can't take a pattern.
-            RouterClosedError: If the app has answered a request before.
+            RouterClosedError: If the app has already handled a request.
         """
         call = f"on({method!r}, {path!r})"
         methods = strings(f"The method of {call}", method)
         paths = strings(f"The path of {call}", path)
         if any(each.upper() == "HEAD" for each in methods):
             raise ValueError(
-                f"{call} would never run for HEAD: a HEAD request is answered by the GET route, "
+                f"{call} would never run for HEAD: a HEAD request is handled by the GET route, "
                 "without the body. Register GET, and leave HEAD out"
             )
         return self._registrations.register(call, methods, paths, handlers, use) or self
@@ -273,20 +273,20 @@ class Kit(Served, Generic[B, V]):
     @overload
     def on_error(self, handler: ErrorHandler[B, V], /) -> Self: ...
     def on_error(self, *arguments: Any) -> Any:
-        """Sets what answers an exception: `handler(error, c)`, plain or async.
+        """Sets the error handler: `handler(error, c)`, plain or async.
 
-        On an app that `base_path` returned, it answers the exceptions of the routes that are
-        registered with that app. An exception that a handler raises goes to the app around it.
+        On an app that `base_path` returned, it handles the exceptions of the routes that are
+        registered with that app. An exception that the error handler raises goes to the outer app.
 
         Args:
-            *arguments: The handler; before it, if it is for some exceptions alone, their class. An
-                exception is answered by the handler for its nearest class.
+            *arguments: The handler; before it, if it is only for certain exceptions, their class. An
+                exception goes to the handler for its nearest class.
 
         Returns:
             This app; without a handler a decorator, which returns its function unchanged.
 
         Raises:
-            TypeError: If the handler can't be called, or the class is not one of exceptions.
+            TypeError: If the handler can't be called, or the class isn't an exception class.
             RuntimeError: If it comes too late, as the app is part of another one.
         """
         kind: Any = Exception
@@ -316,9 +316,9 @@ class Kit(Served, Generic[B, V]):
     @overload
     def not_found(self, handler: Handler[B, V], /) -> Self: ...
     def not_found(self, *arguments: Any) -> Any:
-        """Sets what answers a request that matches no route: `handler(c)`, plain or async.
+        """Sets the handler for requests that match no route: `handler(c)`, plain or async.
 
-        On an app that `base_path` returned, it answers the requests below its prefix.
+        On an app that `base_path` returned, it handles the requests below its prefix.
 
         Args:
             *arguments: The handler.
@@ -357,7 +357,7 @@ class Kit(Served, Generic[B, V]):
             ValueError: If `app` is this app.
             RuntimeError: If a decorator of the other app never got its function.
             UnsupportedPathError: If the router can't take one of the routes.
-            RouterClosedError: If this app has answered a request before.
+            RouterClosedError: If this app has already handled a request.
         """
         check_path("route", path)
         if not isinstance(app, Kit):
@@ -379,9 +379,9 @@ class Kit(Served, Generic[B, V]):
     def base_path(self, path: str, /) -> Self:
         """Returns an app that puts a prefix before every path it registers.
 
-        It shares routes, router and lifespan with this one, and either of them answers for both. A
-        handler that is given to its `on_error` or `not_found` is for its own routes and the paths
-        below its prefix; what it doesn't answer is left to those of this app.
+        It shares routes, router and lifespan with this one, and either of them serves both. Its
+        `on_error` and `not_found` are for its own routes and the paths below its prefix; all else is
+        left to those of this app.
 
         Args:
             path: The prefix, e.g. `/api/v1`; it goes after the prefix there is.
@@ -429,7 +429,7 @@ class Kit(Served, Generic[B, V]):
         Raises:
             TypeError: If an argument is of the wrong type.
             UnsupportedPathError: If the router can't take the path.
-            RouterClosedError: If the app has answered a request before.
+            RouterClosedError: If the app has already handled a request.
         """
         check_path("mount", path)
         call = f"mount({path!r}, ...)"
@@ -502,7 +502,7 @@ class Kit(Served, Generic[B, V]):
         body: BodyInit | None = None,
         json: Any = None,
     ) -> Response:
-        """Builds a request and answers it; meant for tests.
+        """Builds a request and handles it; meant for tests.
 
         Args:
             input: A path such as `/users?page=2`, which is taken on `http://localhost`; a URL as

@@ -58,7 +58,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     _path: str
     _match: Any
     _handlers: Any  # PERF: those of the match, which the app has looked up already
-    _env: Any = None  # until it is asked for
+    _env: Any = None  # until it is read
     _index: int = -1  # of the handler that is running
     # The fields below are None until they are first used.
     _req: KitRequest | None = None
@@ -150,10 +150,10 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
 
         Args:
             exit: Plain or async; called with the exception that a handler, a middleware or the
-                streamed body raised, also if it was answered; or that cancelled the request; else
-                with None. If it returns True, the exception counts as dealt with for the functions
-                after it. One that it raises itself goes to these, and is logged: the response was
-                sent before.
+                streamed body raised, even if there is a response for it, or that cancelled the
+                request; otherwise with None. If it returns True, the exception counts as handled
+                for the functions after it. An exception that it raises itself goes to these, and is
+                logged, since the response was already sent.
         """
         if self._exits is None:
             self._exits = []

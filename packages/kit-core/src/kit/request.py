@@ -43,7 +43,7 @@ class KitRequest:
     Args:
         request: The Web request; also kept as `raw`.
         path: Routing path.
-        match_result: What the router answered for it; its parameters are those of `param`.
+        match_result: The result of the router; its parameters are those of `param`.
     """
 
     path: str
@@ -325,7 +325,7 @@ class KitRequest:
                 msgspec knows, or a pydantic model. Default: dicts, lists and plain values.
 
         Raises:
-            HTTPException: 400 if the body is no JSON, with the position, or doesn't fit `type`,
+            HTTPException: 400 if the body isn't JSON, with the position, or doesn't match `type`,
                 with the place of the field; 413 as `bytes` does.
         """
         data = await self._body.bytes()  # PERF: not by bytes(), another coroutine
@@ -340,14 +340,14 @@ class KitRequest:
         """Reads the body as a form, multipart or urlencoded.
 
         Raises:
-            HTTPException: 400 if it is no form, 413 if it is beyond one of the `Limits`.
+            HTTPException: 400 if it isn't a form, 413 if it exceeds one of the `Limits`.
         """
         return await self._body.form_data()
 
     async def parse_body(
         self, *, all: bool = False, dot: bool = False, **limits: Any
     ) -> dict[str, Any]:
-        """Reads the body as a form into a dict; any other body gives `{}`.
+        """Reads the body as a form into a dict; returns `{}` for any other body.
 
         Args:
             all: Give a name that comes several times as a list. Otherwise its last value is
@@ -378,7 +378,7 @@ class KitRequest:
     @overload
     def valid(self, target: ValidationTarget, type: TypeForm[T], /) -> T: ...
     def valid(self, target: ValidationTarget, type: Any = None, /) -> Any:
-        """Returns what a validator made of a part of the request.
+        """Returns the validated value of a part of the request.
 
         Args:
             target: `json`, `form`, `query`, `param`, `header` or `cookie`.
@@ -402,7 +402,7 @@ class KitRequest:
         return check_validated(target, validated or {}, type)
 
     def add_validated_data(self, target: ValidationTarget, data: Any, /) -> None:
-        """Keeps what a validator made of a part of the request, for `valid`.
+        """Keeps the validated value of a part of the request, for `valid`.
 
         Args:
             target: As for `valid`.
@@ -437,11 +437,11 @@ class KitRequest:
         return body
 
     def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
-        """Limits the size of the body, whoever reads it and in whatever way.
+        """Limits the size of the body, however it is read.
 
-        Whatever reads on once more bytes have come gets an exception: the readers here and those of
-        `raw`, clones, mounted applications. Nothing is read for that. If several limits are set,
-        each of them holds, and so do the app's `Limits`.
+        Reading more bytes than that raises an exception, whether by the methods here, those of `raw`,
+        clones, or mounted applications. Nothing is read to check the limit. If several limits are
+        set, each of them holds, and so do the app's `Limits`.
 
         Args:
             max_size: Maximum number of bytes.
@@ -453,7 +453,7 @@ class KitRequest:
             RuntimeError: If the body was read already, in a way that does not tell its size.
         """
         if self._raw is None:
-            # PERF: applied when something asks for the body, which most requests don't have.
+            # PERF: applied when the body is read, which most requests don't have.
             self._body_limits = (*self._body_limits, (max_size, refuse))
         elif self._reader is None:
             limit_body(self._raw, max_size, refuse)

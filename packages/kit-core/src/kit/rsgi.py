@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Types for what an RSGI server, such as granian, passes to an application.
 
-They are for code that stands between a server and an app: a wrapper with an `__rsgi__` of its own,
+They are for code between a server and an app: a wrapper with an `__rsgi__` of its own,
 which calls the `__rsgi__` of the app.
 
     async def __rsgi__(self, scope: RsgiScope, protocol: RsgiHttp | RsgiWebSocket) -> None:
@@ -198,4 +198,4 @@ class RsgiWebSocket(Protocol):
         """Accepts the handshake."""
 
     def close(self, status: int | None = None, /) -> None:
-        """Closes the WebSocket; before it was accepted, answers with this status."""
+        """Closes the WebSocket; before it was accepted, refuses it with this status."""

@@ -49,7 +49,7 @@ def refused(kind: type[Exception], register: Callable[[], Any]) -> str:
 # --- HEAD --------------------------------------------------------------------------------------
 
 HEAD = (
-    " would never run for HEAD: a HEAD request is answered by the GET route, without the body. "
+    " would never run for HEAD: a HEAD request is handled by the GET route, without the body. "
     "Register GET, and leave HEAD out"
 )
 

@@ -484,7 +484,7 @@ def test_abort(
     asking = client()
     error = run(cut, asking, make(callback))
     assert type(error) is StreamAbortedError
-    assert str(error) == "The stream was aborted, so its answer is not complete"
+    assert str(error) == "The stream was aborted, so the response is incomplete"
     assert asking.body == b"X"
     assert trace == ["on_abort", (True, True)]
     assert caplog.records == []

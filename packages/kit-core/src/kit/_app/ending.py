@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The end of a request that was answered in process."""
+"""The end of a request that was handled in process."""
 
 from __future__ import annotations
 

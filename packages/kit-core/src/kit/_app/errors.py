@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an exception is answered with. This is the one place that decides it."""
+"""Turns exceptions into responses. This is the only place that does."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def handle_error(
 ) -> Response:
     """Returns the response for an exception.
 
-    The error handlers of the apps that the route came through are asked first, innermost first; an
+    The error handlers of the apps that the route was added through run first, innermost first; an
     exception that one raises goes to the next.
 
     Args:
@@ -39,8 +39,8 @@ async def handle_error(
             goes to the apps that the path lies below.
 
     Returns:
-        The response. An HTTPException that the app's own `on_error` raises again is answered as if
-        there were no `on_error`; any other exception that it raises is logged, and answered with
+        The response. An HTTPException that the app's own `on_error` raises again is handled as if
+        there were no `on_error`; any other exception that it raises is logged, and results in a
         500.
     """
     error = _unwrapped(error)
@@ -76,7 +76,7 @@ async def handle_error(
 
 
 def _handlers_for(place: Route | str | None, c: Context[Any, Any]) -> Sequence[ErrorHandlers]:
-    """Returns the error handlers for a route or a path, innermost first; none is asked twice."""
+    """Returns the error handlers for a route or a path, innermost first, each of them once."""
     state = c._state
     if place is None:
         matched = c._handlers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an app answers when no handler does: not found, method not allowed."""
+"""Responses of an app if no handler responds: not found, method not allowed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .errors import handle_error
 
 
 async def answer_no_route(c: Context[Any, Any]) -> Response:
-    """Returns the answer to a request that no route answered.
+    """Returns the response to a request that no route handled.
 
-    With `method_not_allowed` that is a 405, or what OPTIONS asks for, if the path has routes for
-    other methods (RFC 9110 sections 15.5.6 and 9.3.7). The 405 is an HTTPException that `on_error`
-    can answer.
+    With `method_not_allowed`, and if the path has routes for other methods, that is a 405, or the
+    response to OPTIONS (RFC 9110 sections 15.5.6 and 9.3.7). The 405 is an HTTPException that
+    `on_error` can handle.
     """
     state = c._state
     if state.method_not_allowed and not any(_answers(route) for route in c.matched_routes):

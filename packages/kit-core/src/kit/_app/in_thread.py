@@ -51,7 +51,7 @@ def in_thread(handler: Any = None, /, *, limiter: int | None = None) -> Any:
         An async handler with the name and attributes of the function.
 
     Raises:
-        TypeError: If `handler` is async, is no function, or takes `next`, which a thread can't
+        TypeError: If `handler` is async, isn't a function, or takes `next`, which a thread can't
             await.
         ValueError: If `limiter` is below 1.
     """
@@ -65,7 +65,7 @@ def in_thread(handler: Any = None, /, *, limiter: int | None = None) -> Any:
 
 
 class _Threads:
-    """How many threads there may be, for each event loop that asks."""
+    """The limit of threads of each event loop."""
 
     def __init__(self, count: int) -> None:
         self._count = count

@@ -37,8 +37,8 @@ def context_of(state: AppState, scope: Any, receive: Any, path: str) -> Context[
 def match_request(state: AppState, request: Request, path: str) -> tuple[str, Any]:
     """Returns the routing path and the match of a request.
 
-    What can't be answered by a handler, because `get_path` raised or the body is too large, is
-    raised as if by one, behind the middleware of the path.
+    If `get_path` raises, or the body is too large, the exception is raised as if by a handler, behind
+    the middleware of the path.
 
     Args:
         state: The state of the app.
@@ -82,7 +82,7 @@ def _declared_size(request: Request) -> int:
 def _raising(failure: Exception, match: Any) -> Any:
     """Returns a match that runs the middleware of another one, and then raises.
 
-    A mounted application takes part in a match as middleware does, but answers.
+    A mounted application matches as middleware does, but responds.
     """
     from kit.interface.metadata import facts_of
 

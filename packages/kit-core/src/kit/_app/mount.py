@@ -71,7 +71,7 @@ def _check(call: str, application_handler: Any, option_handler: Any, replace_req
 
 
 def _rest_of_path(c: Context[Any, Any]) -> str:
-    """Returns what the wildcard of the running route stands for, with a slash in front."""
+    """Returns the path that the wildcard of the current route matches, with a leading slash."""
     route = c.matched_routes[c.req.route_index]
     # By segments, since those in front may be parameters.
     segments = route.path.removesuffix("*").rstrip("/").count("/")

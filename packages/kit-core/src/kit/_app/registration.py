@@ -64,10 +64,10 @@ class Registrations:
             The decorator, if there are no handlers.
 
         Raises:
-            TypeError: If a handler can't be called with `(c)` or `(c, next)`, or what is in `use`
-                with `(c, next)`; or if there is no path, and the call before had none.
-            UnsupportedPathError: If the router can't take a pattern.
-            RouterClosedError: If the app has answered a request before.
+            TypeError: If a handler can't be called with `(c)` or `(c, next)`, or an item of `use` with
+                `(c, next)`; or if there is no path, and the previous call had none.
+            UnsupportedPathError: If the router doesn't support a pattern.
+            RouterClosedError: If the app has already handled a request.
         """
         patterns = [self._path_before(call)] if paths is None else paths
         for path in patterns:
@@ -99,7 +99,7 @@ class Registrations:
 
     def add_routes(self, routes: Sequence[Route]) -> list[Route]:
         """Adds routes whose paths are whole, all of them or none, and returns them."""
-        # The app's own handlers are asked for every route, those in between for these alone.
+        # The app's own handlers are for every route, those in between only for these.
         *inner, _ = self._state.error_handlers
         for route in routes:
             route.add_error_handlers(inner)
@@ -211,7 +211,7 @@ class Verb(Generic[AppT, B, V]):
         Raises:
             TypeError: If a handler can't be called with `(c)` or `(c, next)`.
             UnsupportedPathError: If the router can't take the pattern.
-            RouterClosedError: If the app has answered a request before.
+            RouterClosedError: If the app has already handled a request.
         """
         paths, handlers = split_arguments(self._name, arguments)
         call = f"{self._name}({paths[0]!r})" if paths else f"{self._name}()"

@@ -46,7 +46,7 @@ Read: TypeAlias = Callable[[Limits], Awaitable[None]]
 
 @with_plain_stores
 class RequestBody(Struct, eq=False):
-    """Reads a body as bytes or as a form, whichever is asked for first.
+    """Reads a body as bytes or as a form, whichever is requested first.
 
     Several tasks may ask at once: one reads while the others wait. If the task that is reading is
     cancelled, another continues. A body that was refused stays refused.
@@ -128,7 +128,7 @@ class RequestBody(Struct, eq=False):
     async def last_values(self, limits: Limits | None = None) -> dict[str, str] | None:
         """Returns the last value of each name of the form, if it is a simple one.
 
-        PERF: a caller that asks first, and for no more than this, needs no FormData.
+        PERF: if a caller needs only this, and is the first to read, no FormData is built.
 
         Args:
             limits: As for `form_data`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Values of the path, the query and the headers as what a handler asks for: ints, dates, enums."""
+"""Converts values of the path, query and headers to the requested types: ints, dates, enums."""
 
 from __future__ import annotations
 
@@ -105,11 +105,11 @@ def convert_values(name: str, values: Sequence[str], type: Any) -> list[Any]:
 def check_absent_param(
     name: str, type: Any, pattern: str | None, found: Iterable[str], *, has_default: bool
 ) -> None:
-    """Checks that a path parameter may be asked for that the path has no value for.
+    """Checks that a path parameter without a value may be read.
 
     Args:
         name: The parameter.
-        type: What it was to be converted to.
+        type: The type to convert it to.
         pattern: The pattern of the running route, if known.
         found: The parameters of the path.
         has_default: Whether there is a default for it.
@@ -139,14 +139,14 @@ def parameter_names(pattern: str) -> list[str]:
 
 
 def _node_for(part: Part, name: str, type: Any, call: str | None = None) -> inspect.Type:
-    """Returns what msgspec knows of a type.
+    """Returns msgspec's description of a type.
 
     Raises:
         TypeError: If no single text can be converted to it.
     """
     try:
         node = _inspected(type)
-    except TypeError:  # what stands in Annotated need not be hashable
+    except TypeError:  # metadata in Annotated may be unhashable
         node = _inspected.__wrapped__(type)
     if isinstance(node, inspect.Type):
         return node
@@ -165,7 +165,7 @@ def _node_for(part: Part, name: str, type: Any, call: str | None = None) -> insp
 
 @lru_cache(maxsize=256)
 def _inspected(type: Any) -> inspect.Type | str:
-    """Returns what msgspec knows of a type, or what is wrong with it."""
+    """Returns msgspec's description of a type, or what is wrong with it."""
     try:
         node = inspect.type_info(type)
     except TypeError:

@@ -50,7 +50,7 @@ async def answer_alone(c: Context[Any, Any], handler: Any) -> Response:
 
 
 def sendable(response: Response, c: Context[Any, Any]) -> Response:
-    """Returns a response; the answer to a fault if its body was already read."""
+    """Returns a response, or an error response if its body was already read."""
     if peek(response) is not USED:
         return response
     return answer_fault(TypeError("The response can't be sent: its body was already read"), c)

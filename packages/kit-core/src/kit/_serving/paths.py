@@ -40,7 +40,7 @@ def path_of_scope(scope: Any) -> str:
 
 
 def path_of_request(request: Request) -> str:
-    """Returns the routing path of a request that is answered in process.
+    """Returns the routing path of a request that is handled in process.
 
     One that a server received, and that is handed on with its path as it was, has the path that it
     was served with, without `root_path`.

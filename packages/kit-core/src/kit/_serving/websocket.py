@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Serves WebSocket connections, whose handshake is answered as a GET request."""
+"""Serves WebSocket connections, whose handshake is handled as a GET request."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class AppState:
         limits: Bounds for request bodies.
         strict: Whether `/about` and `/about/` are different paths.
         get_path: Returns the routing path of a request; None for the path of its URL.
-        method_not_allowed: Whether a known path with another method is answered with 405.
+        method_not_allowed: Whether a known path with another method gets a 405.
 
     Attributes:
         base_path: What goes before the path of every route that is registered.
@@ -103,7 +103,7 @@ class AppState:
             base_path: The whole prefix.
 
         Raises:
-            UnsupportedPathError: If it is no pattern.
+            UnsupportedPathError: If it isn't a valid pattern.
         """
         from .prefix import Prefix
 
@@ -120,13 +120,13 @@ class AppState:
         return state
 
     def set_not_found(self, handler: NotFoundHandler) -> None:
-        """Sets what answers requests that match no route."""
+        """Sets the handler for requests that match no route."""
         self._not_found = handler
         for state in self._family:
             state.has_plain_not_found = False
 
     def not_found_at(self, path: str) -> NotFoundHandler | None:
-        """Returns what answers a path that matches no route; None for the plain 404.
+        """Returns the handler for a path that matches no route; None for the plain 404.
 
         Args:
             path: The routing path.

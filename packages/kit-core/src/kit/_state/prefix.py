@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The prefix that an app made by `base_path` answers below."""
+"""The prefix of an app that `base_path` returned."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Prefix:
         depth: How many segments it has; `/` has none.
 
     Raises:
-        UnsupportedPathError: If it is no pattern that routes can be registered below.
+        UnsupportedPathError: If routes can't be registered below it.
     """
 
     __slots__ = ("_router", "depth")

@@ -15,7 +15,7 @@ from .error_handlers import ErrorHandlers
 
 
 class Route(RouterRoute):
-    """A RouterRoute that knows which error handlers are for it.
+    """A RouterRoute with its error handlers.
 
     Args:
         base_path: The prefix under which it is registered.
@@ -85,6 +85,6 @@ class Route(RouterRoute):
         return route
 
     def add_error_handlers(self, handlers: Iterable[ErrorHandlers]) -> None:
-        """Adds the error handlers of apps further out; none is asked twice."""
+        """Adds the error handlers of outer apps, each of them once."""
         known = self.error_handlers
         self.error_handlers = (*known, *(each for each in handlers if each not in known))

@@ -189,7 +189,7 @@ def decode_as(data: bytes, type: Any) -> Any:
 def _decoder(type: Any) -> Callable[[bytes], Any]:
     try:
         return _new_decoder(type)
-    except TypeError:  # what stands in Annotated need not be hashable
+    except TypeError:  # metadata in Annotated may be unhashable
         return _new_decoder.__wrapped__(type)
 
 

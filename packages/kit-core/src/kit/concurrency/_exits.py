@@ -21,7 +21,7 @@ async def run_exits(exits: list[Exit], error: BaseException | None) -> None:
         error: The exception that ended the request, or None.
 
     Raises:
-        BaseException: What an exit raises that is no Exception, such as KeyboardInterrupt, unless
+        BaseException: If an exit raises one other than Exception, such as KeyboardInterrupt, unless
             that is `error`; after the others have run.
     """
     interrupt: BaseException | None = None

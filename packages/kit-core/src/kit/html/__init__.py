@@ -68,7 +68,7 @@ def html(template: Any, /, **values: Any) -> Markup:
 
     Raises:
         ValueError: If the template is malformed, has a field that is not a name or has no
-            value, or if a value stands where escaping doesn't protect it.
+            value, or if a value is in a place that escaping doesn't protect.
         TypeError: If the template is neither a literal nor a t-string, or if a value is bytes, or
             has to be awaited.
 
@@ -145,7 +145,7 @@ def _parsed(template: str) -> tuple[tuple[str, ...], tuple[_Field, ...]]:
         literals[-1] += literal
         if name is None:
             continue
-        # APPSEC: `{user.__class__}` must lead nowhere, whoever has written the template.
+        # APPSEC: `{user.__class__}` must not work, whoever wrote the template.
         if not name.isidentifier() or conversion:
             shown = name + (f"!{conversion}" if conversion else "")
             raise ValueError(

@@ -25,7 +25,7 @@ _ENDS = {
     "style": re.compile(r"(?=</style)", re.IGNORECASE),
 }
 _AFTER = {"comment": "text", "declaration": "text", '"': "tag", "'": "tag"}
-# What a literal begins with, if a field stands within the name of a tag or a value without quotes.
+# The start of a literal that follows a field within a tag name or an unquoted value.
 _REST = {"name": re.compile(rf"[^{_BLANK}/>]*"), "value": re.compile(rf"[^{_BLANK}>]*")}
 # A quote begins a value after `=` alone. A name may begin with `=`, if it is not the rest of one.
 _VALUE = rf"(?P<equals>[{_BLANK}]*=[{_BLANK}]*(?:(?P<quote>[\"'])|[^{_BLANK}>]*))?"

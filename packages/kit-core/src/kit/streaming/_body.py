@@ -38,7 +38,7 @@ class StreamAbortedError(KitError, RuntimeError):
     """The stream was aborted; raised to the server, so that it cuts the connection."""
 
     def __str__(self) -> str:
-        return "The stream was aborted, so its answer is not complete"
+        return "The stream was aborted, so the response is incomplete"
 
 
 class CallbackBody:
@@ -142,7 +142,7 @@ class CallbackBody:
         """Cancels the callback where it waits, and calls the functions of `on_abort`.
 
         Args:
-            gone: Whether nothing reads the body any more, so that there is no connection to cut.
+            gone: Whether nothing reads the body any more, so that there is no connection to drop.
         """
         if self.aborted or self.over:
             return

@@ -199,7 +199,7 @@ class _Source:
         self._is_complete = True
 
     async def _give(self, chunk: bytes) -> None:
-        """Hands a chunk to all branches, and waits until one of them asks for the next."""
+        """Hands a chunk to all branches, and waits until one of them needs the next."""
         self._is_wanted = False
         for chunks in self._branches:
             chunks.append(chunk)

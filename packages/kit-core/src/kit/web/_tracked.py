@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bodies that note how much of them was read, for whoever logs or measures responses."""
+"""Bodies that record how much of them was read, for code that logs or measures responses."""
 
 from __future__ import annotations
 

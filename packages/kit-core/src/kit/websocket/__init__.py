@@ -7,7 +7,7 @@
         async for message in ws:
             await ws.send(f"{c.req.param('room')}: {message}")
 
-A handshake is routed as a GET and runs through the same middleware. If a middleware answers it, an
+A handshake is routed as a GET and runs through the same middleware. If a middleware responds, an
 exception is raised or no route matches, the response is sent as HTTP; a server that can't do that
 (ASGI extension `websocket.http.response`) sends 403. Otherwise the connection is accepted with the
 headers and cookies that were set, and the handler runs once all middleware has returned. The tasks

@@ -42,7 +42,7 @@ _NOT_SENT = frozenset(
 
 @with_plain_stores
 class Handshake(Struct, eq=False):
-    """A handshake that waits for its answer. For packages that hand connections on, and for hosts.
+    """A handshake without a response yet. For packages that forward connections, and for hosts.
 
     A host, such as a server or a test client, makes one, has the request with its `scope` answered,
     and runs `converse` if `is_accepted`; else it sends the response and awaits `end`. If something
@@ -176,7 +176,7 @@ class Handshake(Struct, eq=False):
         self._on_end.append(on_end)
 
     async def end(self, failure: BaseException | None = None) -> None:
-        """Ends the requests of `Kit.fetch` that answered the handshake; `converse` does so itself.
+        """Ends the requests of `Kit.fetch` that handled the handshake; `converse` does so itself.
 
         Args:
             failure: The exception that ended the conversation or the handshake, or None.
@@ -199,7 +199,7 @@ class Handshake(Struct, eq=False):
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def refuse(self) -> None:
-        """Closes the connection, which a server answers with 403 (ASGI, "Close - send event")."""
+        """Closes the connection; the server then sends a 403 (ASGI, "Close - send event")."""
         await self._send({"type": "websocket.close", "code": 1000})
 
 

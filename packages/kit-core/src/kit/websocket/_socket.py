@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 _logger = logging.getLogger("kit")
 
-# What a connection holds that the handler has not asked for. Beyond it the server reads no further,
+# How much a connection holds that the handler hasn't received. Beyond it the server stops reading,
 # and makes the client wait.
 _MOST_AHEAD = 16
 _MOST_AHEAD_BYTES = 64 * 1024
@@ -41,7 +41,7 @@ _TOO_BIG = 1009  # section 7.4.1
 
 
 class InvalidMessageError(KitError, ValueError):
-    """A message is no JSON, or not of the type that was asked for.
+    """A message isn't JSON, or not of the expected type.
 
     If the handler doesn't catch it, the connection is closed with 1007 (RFC 6455, section 7.4.1).
 
@@ -80,7 +80,7 @@ class WebSocket(Struct, eq=False, weakref=True):
     _is_sending: bool = False
     _senders: deque[Any] | None = None  # tasks that wait to send
     _sends: int = 0  # in a row, while no task receives
-    _ahead: deque[Message] | None = None  # messages that nobody has asked for yet
+    _ahead: deque[Message] | None = None  # messages that the handler hasn't received yet
     _ahead_bytes: int = 0
     _watcher: Any = None  # the task that receives them
     _changed: Any = None
@@ -101,7 +101,7 @@ class WebSocket(Struct, eq=False, weakref=True):
 
     @property
     def ready_state(self) -> ReadyState:
-        """Where the connection stands."""
+        """The state of the connection."""
         return self._state
 
     @property
@@ -198,7 +198,7 @@ class WebSocket(Struct, eq=False, weakref=True):
                 msgspec knows, or a pydantic model. Default: dicts, lists and plain values.
 
         Raises:
-            InvalidMessageError: If it is no JSON, or doesn't fit `type`. The next message can be
+            InvalidMessageError: If it isn't JSON, or doesn't match `type`. The next message can be
                 received nevertheless.
             WebSocketDisconnectedError: If the connection is closed.
             RuntimeError: If another task is receiving.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`upgrade_websocket`: answers a handshake, and runs the connection that it opens."""
+"""`upgrade_websocket`: accepts a handshake, and runs the connection that it opens."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def upgrade_websocket(
             a list replaces it. A handshake without an origin, as clients other than browsers send
             it, is let through. Browsers don't apply CORS to WebSockets, but send cookies, so this
             check protects users who are logged in.
-        protocols: The subprotocols that the handler knows, best first. The first one that the
+        protocols: The subprotocols that the handler supports, best first. The first one that the
             client offers is chosen; one that offers none may connect as well.
         max_message_size_bytes: Largest message to receive; a larger one closes the connection with
             1009. None for no limit. Servers have limits of their own, which apply before.
@@ -192,7 +192,7 @@ def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any
 
     Args:
         begin: Makes, of the context of a handshake, what runs the connection.
-        function: What the handler is made of, for its name, its facts and errors.
+        function: The function of the handler, for its name, its facts and errors.
         terms: The options.
     """
     may_connect, protocols, most, cancels = terms

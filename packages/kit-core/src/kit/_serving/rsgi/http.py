@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Serves HTTP requests over RSGI, with the answers that `kit._serving.http` gives over ASGI."""
+"""Serves HTTP requests over RSGI, with the same responses as `kit._serving.http` over ASGI."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def start_lifespan(lifespan: Lifespan, loop: asyncio.AbstractEventLoop) -> Calla
     started: asyncio.Future[Any] = loop.create_future()
 
     async def run() -> None:
-        # One task enters and leaves the lifespan, as a task group in it asks for.
+        # One task enters and leaves the lifespan, since a task group in it requires that.
         async with lifespan.running():
             started.set_result(None)
             await stopping.wait()

@@ -43,7 +43,7 @@ class Reading(Generic[_T]):
         return value
 
     def end(self) -> None:
-        """Ends the reading, also that of a caller who is waiting."""
+        """Ends the reading, also for a caller that is waiting."""
         self._is_over = True
         if self._future is not None:
             self._future.cancel()

@@ -119,7 +119,7 @@ class _Connection:
             raise ConnectionResetError(str(error)) from None
 
     def close(self) -> None:
-        """Closes the connection, or answers the handshake with the status of its refusal."""
+        """Closes the connection, or refuses the handshake with a status."""
         if not self._closed.done():
             self._closed.set_result(None)
             self._protocol.close(self._status)
