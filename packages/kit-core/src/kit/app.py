@@ -74,8 +74,8 @@ class Kit(Served, Generic[B, V]):
             the first request and leaves after the last. The mapping that it yields is the base of
             `c.env`.
         limits: Limits for request bodies.
-        method_not_allowed: Whether a request gets a 405 with `Allow` instead of a 404 if its path has
-            only routes for other methods, and OPTIONS a 204 with `Allow`.
+        method_not_allowed: Whether a request gets a 405 with `Allow` instead of a 404 if its path
+            has only routes for other methods, and OPTIONS a 204 with `Allow`.
 
     Raises:
         PluginError: If no router of this name is installed, or it can't be loaded.
@@ -279,8 +279,8 @@ class Kit(Served, Generic[B, V]):
         registered with that app. An exception that the error handler raises goes to the outer app.
 
         Args:
-            *arguments: The handler; before it, if it is only for certain exceptions, their class. An
-                exception goes to the handler for its nearest class.
+            *arguments: The handler; before it, if it is only for certain exceptions, their class.
+                An exception goes to the handler for its nearest class.
 
         Returns:
             This app; without a handler a decorator, which returns its function unchanged.
@@ -380,8 +380,8 @@ class Kit(Served, Generic[B, V]):
         """Returns an app that puts a prefix before every path it registers.
 
         It shares routes, router and lifespan with this one, and either of them serves both. Its
-        `on_error` and `not_found` are for its own routes and the paths below its prefix; all else is
-        left to those of this app.
+        `on_error` and `not_found` are for its own routes and the paths below its prefix; all
+        else is left to those of this app.
 
         Args:
             path: The prefix, e.g. `/api/v1`; it goes after the prefix there is.

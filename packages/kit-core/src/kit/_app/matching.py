@@ -37,8 +37,8 @@ def context_of(state: AppState, scope: Any, receive: Any, path: str) -> Context[
 def match_request(state: AppState, request: Request, path: str) -> tuple[str, Any]:
     """Returns the routing path and the match of a request.
 
-    If `get_path` raises, or the body is too large, the exception is raised as if by a handler, behind
-    the middleware of the path.
+    If `get_path` raises, or the body is too large, the exception is raised as if by a handler,
+    behind the middleware of the path.
 
     Args:
         state: The state of the app.

@@ -64,8 +64,8 @@ class Registrations:
             The decorator, if there are no handlers.
 
         Raises:
-            TypeError: If a handler can't be called with `(c)` or `(c, next)`, or an item of `use` with
-                `(c, next)`; or if there is no path, and the previous call had none.
+            TypeError: If a handler can't be called with `(c)` or `(c, next)`, or an item of `use`
+                with `(c, next)`; or if there is no path, and the previous call had none.
             UnsupportedPathError: If the router doesn't support a pattern.
             RouterClosedError: If the app has already handled a request.
         """
