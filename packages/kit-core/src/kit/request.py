@@ -440,8 +440,8 @@ class KitRequest:
         """Limits the size of the body, however it is read.
 
         Reading more bytes than that raises an exception, whether by the methods here, those of
-        `raw`, clones, or mounted applications. Nothing is read to check the limit. If several limits are
-        set, each of them holds, and so do the app's `Limits`.
+        `raw`, clones, or mounted applications. Nothing is read to check the limit. If several
+        limits are set, each of them holds, and so do the app's `Limits`.
 
         Args:
             max_size: Maximum number of bytes.
