@@ -17,6 +17,10 @@ settings.register_profile(
 # For the interpreters beyond the first, which .ci/run tests after it: what differs between
 # interpreters shows in few examples.
 settings.register_profile("further", settings.get_profile("kit"), max_examples=30)
+# For the coverage: the same examples every time, and few, since code that is measured is slow.
+settings.register_profile(
+    "measured", settings.get_profile("further"), derandomize=True, database=None
+)
 settings.load_profile("kit")
 
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Builds the distributions and checks them as installed: contents, import contracts, types.
 
-    python scripts/check_wheels.py
+    python scripts/check_wheels.py [--output FOLDER]
 
+The distributions are kept if a folder is given.
 Pyright and ty need the packages in one folder, as in an installation; editable installs spread them
 over several.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -92,8 +94,12 @@ def copy_type_tests(folder: Path) -> list[str]:
 
 def main() -> None:
     """Runs all checks."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, help="a folder for the distributions")
+    output: Path | None = parser.parse_args().output
     with tempfile.TemporaryDirectory() as folder:
         dist, site, work = (Path(folder) / name for name in ("dist", "venv", "work"))
+        dist = output or dist
         run("uv", "build", "--quiet", "--all-packages", "--no-sources", "-o", dist)
         wheels = sorted(dist.glob("*.whl"))
         archives = sorted(dist.glob("*.tar.gz"))
