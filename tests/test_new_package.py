@@ -108,7 +108,10 @@ def test_they_pass_as_they_are(extended: Checkout) -> None:
     assert said == "Success: no issues found in 9 source files\n"
     pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     assert " passed" in python(*pytest_, *new)
-    about = "sample or oauth2 or sign or reference or site or island or all_code or docs/index"
+    about = (
+        "sample_for_tests or oauth2 or sign_and or site_is_whole or all_public_names or island "
+        "or all_code or docs/index or reference/index"
+    )
     assert " passed" in python(*pytest_, "tests/test_docs.py", "-k", about)
     assert python("-c", "from kit import sample_for_tests as made; print(*made.__all__)") == (
         "sample_for_tests\n"
