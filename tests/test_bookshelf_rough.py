@@ -18,6 +18,9 @@ from typing import Any
 import httpx
 import pytest
 
+# Example apps are served by one interpreter; what differs between them shows in smaller tests.
+pytestmark = pytest.mark.once
+
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "bookshelf"
 TOKEN = {"authorization": "Bearer bookshelf"}
 WAIT_S = 20.0

@@ -19,6 +19,9 @@ from redis_server import RedisServer, missing
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+# Example apps are served by one interpreter; what differs between them shows in smaller tests.
+pytestmark = pytest.mark.once
+
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "chat"
 PATIENCE_S = 20.0
 

@@ -19,6 +19,9 @@ import httpx
 import pytest
 from serving import ServedApp
 
+# Example apps are served by one interpreter; what differs between them shows in smaller tests.
+pytestmark = pytest.mark.once
+
 SITE = Path(__file__).resolve().parent.parent / "examples" / "site"
 HTMX = {"HX-Request": "true"}
 PASSWORD = "correct horse"
