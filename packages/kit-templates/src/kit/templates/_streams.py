@@ -83,7 +83,7 @@ class PageBody:
         return chunk
 
     async def aclose(self) -> None:
-        """Ends the template."""
+        """Closes the template."""
         self._pieces.close()
 
 
