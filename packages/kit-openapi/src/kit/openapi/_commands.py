@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands `kit openapi` and `kit client`, which kit-dev finds by entry points."""
+"""The commands `kit openapi` and `kit client`, which kit-dev finds through entry points."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def openapi(target: str, path: str | None, output: Path | None, check: Path | No
     APP is module:attr, path/to/app.py, or a folder with an app.py; by default the current folder.
     What can't be part of the document is named on standard error.
     """
-    import msgspec  # here and below: `kit --help` imports this module for its help alone
+    import msgspec  # here and below: `kit --help` imports this module only for its help
 
     documented = _load(target, path)
     encoded = msgspec.json.encode(documented.document())
@@ -79,11 +79,11 @@ def client(
 
 
 def _load(target: str, path: str | None) -> Documentation:
-    # Whoever runs the command has kit-dev; the package itself does without.
+    # The command requires kit-dev; the package itself doesn't.
     from kit.dev import AppError, load_app
 
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # what the app prints is none of this
+        with contextlib.redirect_stdout(sys.stderr):  # the output mustn't include app prints
             app = load_app(target)
     except AppError as error:
         raise click.ClickException(str(error)) from error

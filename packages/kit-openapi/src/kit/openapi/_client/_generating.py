@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes the module of a client."""
+"""Generates the module of a client."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Argument(NamedTuple):
         key: Its name in the request.
         place: `path`, `query`, `header` or `cookie`.
         kind: Its type.
-        is_required: Whether it can't be left out.
+        is_required: Whether it is required.
     """
 
     name: str
@@ -43,8 +43,8 @@ class _Credential(NamedTuple):
     Attributes:
         name: Its name in Python.
         kind: Its type.
-        line: What sets it: a statement for when it is given.
-        text: What it is.
+        line: The statement that sets it if it is given.
+        text: Its description.
     """
 
     name: str
@@ -54,13 +54,12 @@ class _Credential(NamedTuple):
 
 
 def generate(document: Mapping[str, Any]) -> str:
-    """Writes a client in Python.
+    """Generates a Python client.
 
     Args:
         document: An OpenAPI 3.1 document of `kit.openapi`.
 
-    Returns:
-        The text of a module that needs httpx and msgspec.
+    Returns: The source of a module that needs httpx and msgspec.
     """
     components = document.get("components", {})
     types = Types(components.get("schemas", {}))
@@ -273,7 +272,7 @@ def _path(path: str, arguments: list[_Argument]) -> str:
 
 
 def _results(responses: Mapping[str, Any], types: Types) -> tuple[dict[str, str], dict[str, str]]:
-    """Returns the types of results and of errors, by status, or by its first digit for a range."""
+    """Returns the types of results and errors by status, or by the first digit for a range."""
     results: dict[str, str] = {}
     errors: dict[str, str] = {}
     for status, response in responses.items():
@@ -290,7 +289,7 @@ def _results(responses: Mapping[str, Any], types: Types) -> tuple[dict[str, str]
 
 
 def _statuses(status: str, responses: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the status, the first digit of those in a range, or those that are not described."""
+    """Yields the status, the first digit for a range, or all statuses that aren't described."""
     if status == "default":
         if not any(each[0] in "23" for each in responses):
             yield from "23"
@@ -300,7 +299,7 @@ def _statuses(status: str, responses: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _choices(content: Mapping[str, Any] | None, types: Types) -> str | None:
-    """The types of an error, one after the other, where msgspec takes no union of them."""
+    """Returns the types of an error, separately if msgspec doesn't support their union."""
     for media_type, each in (content or {}).items():
         if _JSON.match(media_type):
             choices = (each.get("schema") or {}).get("anyOf", ())
