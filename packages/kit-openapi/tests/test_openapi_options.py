@@ -87,7 +87,7 @@ def test_public_names() -> None:
         (
             {"docs": "/openapi.json"},
             ValueError,
-            "openapi(docs='/openapi.json') can't be used: expected another path than that of the "
+            "openapi(docs='/openapi.json') can't be used: expected a path other than that of the "
             "document",
         ),
         (

@@ -388,8 +388,7 @@ def test_trio() -> None:
     with pytest.raises(RuntimeError) as caught:
         trio.run(RedisStore("redis://127.0.0.1").open)
     assert str(caught.value) == (
-        "RedisStore runs on asyncio alone, as redis-py does; on trio there are SQLiteStore and "
-        "MemoryStore"
+        "RedisStore runs only on asyncio, like redis-py; on trio, use SQLiteStore or MemoryStore"
     )
 
 

@@ -68,7 +68,7 @@ def method_override(
     allowed = _checked_methods(check, methods)
     *most, last = sorted(allowed)
     names = f"{', '.join(most)} or {last}" if most else last
-    refusal = f"A POST can't stand for that method: expected {names}"
+    refusal = f"A POST can't be turned into that method: expected {names}"
     override = _override(check, form, header, query)
 
     async def method_override(c: Context[Any, Any], next: Next) -> Response | None:
@@ -89,7 +89,7 @@ def method_override(
             execution_ctx = None
         return await app.fetch(request, c.env, execution_ctx)
 
-    return attach(method_override, responses={400: "The method in the place of POST is unknown"})
+    return attach(method_override, responses={400: "The method named by the POST isn't allowed"})
 
 
 class _Override(Protocol):

@@ -51,7 +51,7 @@ def multiprocess_folder() -> str | None:
     folder = os.environ.get(_MULTIPROCESS)
     if folder and not os.path.isdir(folder):
         raise ValueError(
-            f"{_MULTIPROCESS}={folder!r} names no folder: create it before the server starts"
+            f"{_MULTIPROCESS}={folder!r} isn't a folder: create it before the server starts"
         )
     return folder or None
 

@@ -274,7 +274,7 @@ def _is_problem(kind: Any) -> bool:
 
 def _phrase(status: str) -> str:
     if not status.isdigit():
-        return "Another answer" if status == "default" else f"An answer with a status {status}"
+        return "Another response" if status == "default" else f"A response with a status {status}"
     try:
         return HTTPStatus(int(status)).phrase
     except ValueError:

@@ -88,7 +88,7 @@ def _operations(
         notes.append(f"{shown} is left out: it is a mounted application")
         return
     if facts.others.get("kit_websocket"):
-        notes.append(f"{shown} is left out: OpenAPI has no WebSocket connections")
+        notes.append(f"{shown} is left out: OpenAPI doesn't support WebSockets")
         return
     if methods[0] not in _METHODS:
         notes.append(f"{shown} is left out: OpenAPI 3.1 has no method {route.method}")
@@ -148,10 +148,11 @@ def _is_below(path: str, base_path: str) -> bool:
 def _clash(operation: Operation, earlier: RouterRoute) -> str:
     shown = f"{operation.method} {operation.template.path}"
     if any(each.path == operation.template.path for each in templates(earlier.path)):
-        return f"{shown} is left out: an earlier route answers it"
+        return f"{shown} is left out: an earlier route handles it"
     return (
-        f"{shown} is left out: OpenAPI can't tell it from {operation.method} {earlier.path}, "
-        "which differs in the parameters alone"
+        f"{shown} is left out: OpenAPI can't distinguish it from {operation.method} "
+        f"{earlier.path}, "
+        "which differs only in its parameters"
     )
 
 

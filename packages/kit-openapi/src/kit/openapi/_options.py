@@ -117,7 +117,7 @@ def check_paths(path: Any, docs: Any) -> None:
     if docs is not None:
         check.text("docs", docs, _PATH, "a path without parameters such as '/docs'")
         if docs == path:
-            check.unusable("docs", docs, "another path than that of the document")
+            check.unusable("docs", docs, "a path other than that of the document")
 
 
 def check_assets(assets: Any) -> Path | str | None:

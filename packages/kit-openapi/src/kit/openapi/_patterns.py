@@ -108,7 +108,7 @@ def _translated(segment: Segment) -> str | PathParameter:
     if segment.name is not None:
         return PathParameter(segment.name, segment.expression)
     if segment.text.endswith("*"):
-        raise ValueError("OpenAPI has no wildcards")
+        raise ValueError("OpenAPI doesn't support wildcards")
     if "{" in segment.text or "}" in segment.text:
-        raise ValueError("OpenAPI has no literal braces in paths")
+        raise ValueError("OpenAPI doesn't support literal braces in paths")
     return segment.text

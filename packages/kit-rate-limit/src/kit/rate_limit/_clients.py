@@ -82,7 +82,7 @@ def read_networks(check: OptionChecks, given: Iterable[Any]) -> tuple[Any, ...]:
             ) from None
         if network.prefixlen == 0:
             raise ValueError(
-                f"{check.factory}(exempt=...) has {str(network)!r}, which exempts everybody: leave "
+                f"{check.factory}(exempt=...) has {str(network)!r}, which exempts everyone: leave "
                 "the middleware out"
             )
         networks.append(network)
@@ -107,7 +107,7 @@ def key_text(check: OptionChecks, found: Any) -> str:
     if isinstance(found, bool) or not isinstance(found, (str, int)):
         raise TypeError(
             f"{check.factory}(key=...) returned {type(found).__name__}: expected a str, an int, or "
-            "None for a client that is counted by its address"
+            "None to count by the client's address"
         )
     text = str(found)
     if _PLAIN.fullmatch(text):

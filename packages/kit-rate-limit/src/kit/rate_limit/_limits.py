@@ -88,8 +88,8 @@ def _read(check: OptionChecks, given: Any) -> Limit:
         raise TypeError(f"{check.factory}() takes limits such as '100/minute', not {given!r:.100}")
     if ";" in given or "," in given:
         raise ValueError(
-            f"{check.factory}({given!r:.100}) has several limits in one text: write each as an "
-            "argument of its own, such as '5/second', '100/minute'"
+            f"{check.factory}({given!r:.100}) has several limits in one string: pass each as its "
+            f"own argument, such as '5/second', '100/minute'"
         )
     found = _SYNTAX.fullmatch(given)
     seconds = 0 if found is None else _UNITS.get(found[3].lower(), 0) * int(found[2] or 1)

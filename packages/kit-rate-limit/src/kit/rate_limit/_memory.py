@@ -126,7 +126,7 @@ class _Table:
             if now < self._rotates_at and self._old and not self._is_short:
                 self._is_short = True
                 _logger.warning(
-                    "Rate limit: MemoryStore(max_keys=%d) has too little room: it may forget "
+                    "Rate limit: MemoryStore(max_keys=%d) is too small: it may forget "
                     "clients before their windows end",
                     self._half * 2,
                 )

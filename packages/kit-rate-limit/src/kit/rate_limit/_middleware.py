@@ -243,7 +243,7 @@ def _refuser(
         if not hasattr(response, "headers"):
             raise HandlerError(
                 describe(on_limit),
-                f"returned {response!r:.100} as the answer of rate_limit(): return a Response",
+                f"returned {response!r:.100} as the response of rate_limit(): return a Response",
             )
         # Through the context, so as not to change a response that the app keeps.
         c.res = response
@@ -294,8 +294,8 @@ def _checked_store(check: OptionChecks, store: Any, name: Any) -> Store:
         )
     if name is None and not isinstance(store, MemoryStore):
         raise ValueError(
-            "rate_limit(store=...) needs name=..., such as name='api': it keeps the counters of "
-            "limiters apart, or shares them"
+            "rate_limit(store=...) needs name=..., such as name='api': limiters with the same "
+            "name share their counters"
         )
     kept: Store = store
     return kept

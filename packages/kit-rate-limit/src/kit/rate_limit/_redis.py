@@ -100,9 +100,7 @@ class RedisStore:
             async with asyncio.timeout(self._timeout_s):
                 answer: list[int] = await script(keys=[key], args=arguments)
         except TimeoutError:
-            raise RateLimitStoreError(
-                f"Redis did not answer within {self._timeout_s:g} s"
-            ) from None
+            raise RateLimitStoreError(f"Redis didn't reply within {self._timeout_s:g} s") from None
         except (RedisError, OSError) as error:
             raise RateLimitStoreError(f"Redis can't count: {error}") from error
         return answer
@@ -113,8 +111,8 @@ class RedisStore:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             raise RuntimeError(
-                "RedisStore runs on asyncio alone, as redis-py does; on trio there is "
-                "MemoryStore, for one process"
+                "RedisStore runs only on asyncio, like redis-py; on trio, use MemoryStore, for "
+                "one process"
             ) from None
         made = self._made.get(loop)
         if made is None:

@@ -93,7 +93,7 @@ def NONCE(c: Context[Any, Any], directive: str = "") -> str:  # noqa: N802 - a c
         c.set(VARIABLE, nonce)
     elif not isinstance(nonce, str) or not _NONCE_VALUE.fullmatch(nonce):
         raise ValueError(
-            f"c.get({VARIABLE!r}) is not a nonce: expected base64, or nothing to have one made"
+            f"c.get({VARIABLE!r}) is not a nonce: expected base64, or no value to generate one"
         )
     return f"'nonce-{nonce}'"
 

@@ -97,7 +97,7 @@ _REPORT_TO = re.compile(r'(.*?)[ \t]*;[ \t]*report-to="[^"\\]*"')
 _HSTS_DIRECTIVE = re.compile(
     r'(?i:(max-age)[ \t]*=[ \t]*(?:[0-9]+|"[0-9]+")|(includeSubDomains)|(preload))'
 )
-_HSTS = "'max-age=SECONDS', with '; includeSubDomains' and '; preload' if they are meant"
+_HSTS = "'max-age=SECONDS', optionally with '; includeSubDomains' and '; preload'"
 _XSS = re.compile(r"[01](?:[ \t]*;[ \t]*(?:mode[ \t]*=[ \t]*block|report[ \t]*=[ \t]*[!-~]+))*")
 
 

@@ -95,7 +95,7 @@ class OpenFile:
                 data = _read_at(self._fd, size_bytes, start)
                 if not data:
                     raise OSError(
-                        f"{self.path!r} became shorter while it was sent: "
+                        f"{self.path!r} shrank while it was being sent: "
                         f"{size_bytes} bytes are missing at byte {start}"
                     )
                 parts.append(data)

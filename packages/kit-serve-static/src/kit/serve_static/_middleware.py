@@ -196,7 +196,7 @@ def serve_static(
         refuse_together(
             "get_content",
             {"package": package, "directory": directory, **of_files},
-            "it is about files on disk",
+            "it applies only to files on disk",
         )
         return from_source(
             SourceOptions(
@@ -220,7 +220,7 @@ def serve_static(
     refuse_together(
         "files on disk",
         {"is_dir": is_dir, "join": join, "path_resolve": path_resolve},
-        "it goes with get_content",
+        "it applies only to get_content",
     )
     folder = _folder(check, root, package, directory)
     return from_folder(
@@ -248,8 +248,8 @@ def _folder(check: OptionChecks, root: Any, package: Any, directory: Any) -> str
     if package is None:
         if directory is not None:
             raise TypeError(
-                "serve_static(directory=...) goes with package: write root=... for a folder "
-                "outside of packages"
+                "serve_static(directory=...) needs package=...: write root=... for a folder "
+                "outside packages"
             )
         if root is None:
             raise TypeError("serve_static() needs a folder: root=..., or package=...")

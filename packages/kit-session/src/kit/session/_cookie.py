@@ -63,8 +63,8 @@ class SessionCookie:
         size = len(self.name) + len(value)
         if size > MOST_OCTETS:
             raise SessionDataError(
-                f"The session is too large for a cookie: name and value have {size} octets, at "
-                f"most {MOST_OCTETS} are kept by clients. Keep less in it, or give "
+                f"The session is too large for a cookie: name and value have {size} octets, "
+                f"but clients keep at most {MOST_OCTETS}. Keep less in it, or give "
                 "session(store=...) a store"
             )
         self._add(state, value, max_age_s)

@@ -77,7 +77,7 @@ def encode_data(value: Any) -> bytes:
     if not data.startswith(b"{"):
         raise SessionDataError(
             f"A session of the type {type(value).__name__} can't be saved: "
-            "it is encoded as something else than a JSON object"
+            "it isn't encoded as a JSON object"
         )
     return data
 

@@ -68,5 +68,5 @@ def require_user(
     return attach(
         require_user,
         security=scheme,
-        responses={401: "No session of a user"} if on_missing is None else None,
+        responses={401: "No user is logged in"} if on_missing is None else None,
     )

@@ -64,7 +64,7 @@ def make_cookie(
     name = check_cookie_name(check, cookie)
     if name.lower().startswith(_PREFIXES):
         check.unusable(
-            "cookie", name, "a name without prefix: it gets __Host- or __Secure- by itself"
+            "cookie", name, "a name without prefix: __Host- or __Secure- is added automatically"
         )
     check.flag("secure", secure)
     check.flag("partitioned", partitioned)

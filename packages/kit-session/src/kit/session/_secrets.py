@@ -14,8 +14,8 @@ __all__ = ("Encryption", "Seal", "Signature", "check_secrets")
 
 _LEAST_OCTETS = 32
 _HINT = (
-    "make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`, "
-    "and keep it outside of the code"
+    "generate one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`, "
+    "and keep it out of the code"
 )
 _SALT_OCTETS = 16
 _NONCE_OCTETS = 12

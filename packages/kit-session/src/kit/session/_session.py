@@ -133,7 +133,9 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
                 "write str(...) around a number"
             )
         if user == "":
-            raise ValueError("Session.rotate(user='') is no user: write user=None for nobody")
+            raise ValueError(
+                "Session.rotate(user='') isn't a valid user: write user=None for no user"
+            )
         state = self._state
         state.change()
         state.check_available()

@@ -195,14 +195,14 @@ class SessionState:
         if self.is_closed and not self._is_readable:
             raise SessionError(
                 "The headers of the response were sent without Vary: Cookie, so the session can't "
-                "be read any more: do it before the handler returns"
+                "be read any more: read it before the handler returns"
             )
 
     def _check_open(self) -> None:
         if self.is_closed:
             raise SessionError(
                 "The session was saved before the headers of the response were sent, and can't be "
-                "changed any more: do it before the handler returns"
+                "changed any more: change it before the handler returns"
             )
 
     def change(self) -> None:

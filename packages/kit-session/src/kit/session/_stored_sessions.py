@@ -163,7 +163,7 @@ class StoredSessions:
         try:
             content = _decode(record.data)
         except (ValueError, RecursionError) as error:
-            _logger.error("The store has a record that is no session: %s", error)
+            _logger.error("The store has a record that isn't a session: %s", error)
             return None
         if content.superseded:
             if time.time() < record.created_at + _SUPERSEDED_S:

@@ -118,7 +118,7 @@ class View(Generic[T]):
             return self._on_invalid(decode_object(data))
         # APPSEC: the text of the error may quote the data.
         _logger.warning(
-            "The data of a session no longer fit %s (%s): the handler gets a fresh one",
+            "The data of a session no longer fits %s (%s): the handler gets new data",
             self.kind.name,
             error_type(str(error)),
         )

@@ -144,7 +144,7 @@ def _bytecode_cache(check: OptionChecks, cache: Any) -> BytecodeCache | None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name == "posix" and folder.stat().st_mode & 0o022:
         check.unusable(
-            "bytecode_cache", str(cache), "a folder in which nobody else may write: chmod go-w"
+            "bytecode_cache", str(cache), "a folder that only the app can write to: chmod go-w"
         )
     return FileSystemBytecodeCache(str(folder))
 
@@ -163,7 +163,7 @@ def _further(check: OptionChecks, options: Any) -> dict[str, Any]:
     if "autoescape" in options:
         raise ValueError(
             "templates(environment_options=...) can't set autoescape, which is always on: "
-            "put {% autoescape false %} into a template that is no HTML or XML"
+            "put {% autoescape false %} into templates that aren't HTML or XML"
         )
     for name in options:
         if name in _OWN:

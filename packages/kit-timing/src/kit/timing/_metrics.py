@@ -165,7 +165,7 @@ def end_timer(c: Context[Any, Any], name: str, precision: int | None = None) -> 
         return
     timer = metrics.timers.pop(name, None)
     if timer is None:
-        _logger.warning("end_timer(): no timer %r runs", name)
+        _logger.warning("end_timer(): no timer %r is running", name)
         return
     metrics.members.append(_member(name, timer, now, decimals))
 
@@ -250,9 +250,9 @@ def _member(name: str, timer: tuple[float, str], now: float, decimals: int = 1) 
 def _metrics_of(c: Context[Any, Any], function: str, name: str) -> Metrics | None:
     metrics = c.get(VARIABLE)
     if metrics.__class__ is not Metrics:
-        _logger.warning("%s(): %r is lost; register timing() before the handler", function, name)
+        _logger.warning("%s(): %r is dropped; register timing() before the handler", function, name)
     elif metrics.is_sent:
-        _logger.warning("%s(): %r is lost; Server-Timing was set already", function, name)
+        _logger.warning("%s(): %r is dropped; Server-Timing has already been set", function, name)
     else:
         found: Metrics = metrics
         return found

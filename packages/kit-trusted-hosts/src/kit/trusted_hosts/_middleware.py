@@ -46,7 +46,7 @@ def trusted_hosts(*hosts: str, redirect_www: bool = False) -> AsyncMiddleware:
     """
     OptionChecks("trusted_hosts").flag("redirect_www", redirect_www)
     if not hosts:
-        raise ValueError("trusted_hosts() needs the hosts that are trusted, and got none")
+        raise ValueError("trusted_hosts() takes at least one host, but got none")
     checked = [check_host(each) for each in hosts]
     literals = frozenset(each for each in checked if not each.startswith("*."))
     suffixes = tuple(each[1:] for each in checked if each.startswith("*."))

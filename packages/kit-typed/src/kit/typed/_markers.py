@@ -97,7 +97,8 @@ class Marker:
             raise type(error)(f"{type(self).__name__}(): {error}") from None
         except re.error as error:
             raise ValueError(
-                f"{type(self).__name__}(pattern={pattern!r:.100}) is no regular expression: {error}"
+                f"{type(self).__name__}(pattern={pattern!r:.100}) isn't a regular expression: "
+                f"{error}"
             ) from None
 
     def __repr__(self) -> str:

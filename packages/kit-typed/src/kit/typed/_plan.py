@@ -257,7 +257,7 @@ class Plan:
             body = ", or Annotated[..., Body()] if clients do send a body"
             signature.refuse(
                 f"the parameter {name!r} has the type {shown} of a JSON body, which a "
-                f"{self.method} request has no use for ({self.method} {self.pattern!r}): write "
+                f"{self.method} request doesn't use ({self.method} {self.pattern!r}): write "
                 f"{name}: Annotated[{shown}, Query()] for the fields of the query"
                 f"{body if self.method == 'DELETE' else ''}"
             )

@@ -256,7 +256,7 @@ def _default_of(signature: Signature, given: inspect.Parameter) -> Any:
 def _check_default(signature: Signature, name: str, default: Any) -> None:
     if isinstance(default, _MARKERS):
         signature.refuse(
-            f"the default of {name!r} is {default!r}: markers stand in the annotation, "
+            f"the default of {name!r} is {default!r}: markers belong in the annotation, "
             f"{name}: Annotated[..., {default!r}], and a default after it"
         )
     if default is Depends or (isinstance(default, type) and issubclass(default, _MARKERS)):
@@ -303,7 +303,7 @@ def _marker(signature: Signature, name: str, metadata: list[Any], default: Any) 
             )
         if type(each).__module__.partition(".")[0] == "fastapi":
             signature.refuse(
-                f"the annotation of {name!r} has FastAPI's {type(each).__name__}: import that of "
+                f"the annotation of {name!r} has FastAPI's {type(each).__name__}: import it from "
                 "kit.typed"
             )
     if isinstance(default, Dependency):

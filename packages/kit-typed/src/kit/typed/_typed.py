@@ -203,7 +203,7 @@ class _Route:
                 value.signature.refuse(
                     f"Var() reads the variable {value.name!r} ({place}), which no middleware before"
                     " the route provides: register the middleware before it; if its factory "
-                    "doesn't tell what it sets, add that by "
+                    "doesn't declare the variable, declare it with "
                     f"kit.interface.metadata.attach(middleware, provides={{{value.name!r}: type}})"
                 )
 
@@ -335,8 +335,8 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
     function = unwrapped(function)
     if facts_of(function).others.get("kit_websocket"):
         raise TypeError(
-            f"typed() was given {describe(function)}, which @upgrade_websocket has made a handler "
-            "before: put @upgrade_websocket above @typed"
+            f"typed() was given {describe(function)}, which @upgrade_websocket has already "
+            f"wrapped: put @upgrade_websocket above @typed"
         )
     signature = read_signature(function, names)
     if signature.mode in ("manager", "async manager"):

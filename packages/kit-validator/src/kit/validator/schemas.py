@@ -76,7 +76,7 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
         return _model_schema(kind, model, is_json=is_json)
     node = bare(inspect.type_info(kind))
     if isinstance(node, inspect.CustomType):
-        raise TypeError("neither msgspec nor pydantic knows what is in it")
+        raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
         decode = msgspec.json.Decoder(kind).decode
         return Schema(

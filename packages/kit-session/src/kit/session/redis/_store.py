@@ -193,7 +193,7 @@ def _running_loop() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
     except RuntimeError:
         raise RuntimeError(
-            "RedisStore runs on asyncio alone, as redis-py does; on trio there are SQLiteStore and "
+            "RedisStore runs only on asyncio, like redis-py; on trio, use SQLiteStore or "
             "MemoryStore"
         ) from None
 

@@ -110,7 +110,7 @@ def _create(path: str) -> None:
         pass
     except OSError as error:
         raise SessionStoreError(
-            f"The session file {path!r} can't be made: {error.strerror}"
+            f"The session file {path!r} can't be created: {error.strerror}"
         ) from error
 
 
@@ -133,12 +133,12 @@ def _check(connection: sqlite3.Connection, path: str) -> None:
     if application == _APPLICATION_ID:
         if version > _SCHEMA_VERSION:
             raise SessionStoreError(
-                f"The session file {path!r} has version {version}, of a later kit-session; this "
-                f"one knows version {_SCHEMA_VERSION}"
+                f"The session file {path!r} has version {version}, from a later kit-session; this "
+                f"one supports version {_SCHEMA_VERSION}"
             )
     elif application or version or connection.execute("PRAGMA schema_version").fetchone()[0]:
         raise SessionStoreError(
-            f"The file {path!r} is a database of something else: sessions need a file of their own"
+            f"The file {path!r} is a database of another program: use a separate file for sessions"
         )
 
 

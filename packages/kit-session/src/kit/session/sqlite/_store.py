@@ -183,7 +183,7 @@ def _checked_path(check: OptionChecks, path: Any) -> str:
         check.wrong_type("path", path, "a path that is a str")
     if text in ("", ":memory:"):
         raise ValueError(
-            f"SQLiteStore(path={text!r}) would be a database for each connection: use "
+            f"SQLiteStore(path={text!r}) would create a database for each connection: use "
             "kit.session.stores.MemoryStore() to keep sessions in memory"
         )
     if text.startswith("file:"):
