@@ -433,12 +433,12 @@ ONE_PLACE = "a request names its method in one place; add the middleware once fo
         (
             {"app": None},
             TypeError,
-            "method_override(app=...) takes the app that answers the requests, not None",
+            "method_override(app=...) takes the app that handles the requests, not None",
         ),
         (
             {"app": Kit},
             TypeError,
-            "method_override(app=...) takes the app that answers the requests, "
+            "method_override(app=...) takes the app that handles the requests, "
             "not <class 'kit.app.Kit'>",
         ),
         (

@@ -112,7 +112,7 @@ AT_REGISTRATION = [
         "GET",
         "/",
         get_body,
-        "the parameter 'book' has the type Book of a JSON body, which a GET request has no use for "
+        "the parameter 'book' has the type Book of a JSON body, which a GET request doesn't use "
         "(GET '/'): write book: Annotated[Book, Query()] for the fields of the query",
     ),
     (
@@ -210,7 +210,7 @@ AT_REGISTRATION = [
         "GET",
         "/",
         marker_alone,
-        "the annotation of 'x' is Query() alone: write x: Annotated[type, Query()]",
+        "the annotation of 'x' is Query() without a type: write x: Annotated[type, Query()]",
     ),
     (
         "GET",

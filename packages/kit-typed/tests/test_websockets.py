@@ -457,7 +457,7 @@ AT_REGISTRATION = [
     (
         "GET",
         with_body,
-        "the parameter 'book' has the type Book of a JSON body, which a GET request has no use for "
+        "the parameter 'book' has the type Book of a JSON body, which a GET request doesn't use "
         "(GET '/'): write book: Annotated[Book, Query()] for the fields of the query",
     ),
     ("GET", with_explicit_body, BODY),

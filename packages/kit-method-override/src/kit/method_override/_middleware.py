@@ -64,7 +64,7 @@ def method_override(
     """
     check = OptionChecks("method_override")
     if isinstance(app, type) or not callable(getattr(app, "fetch", None)):
-        check.wrong_type("app", app, "the app that answers the requests")
+        check.wrong_type("app", app, "the app that handles the requests")
     allowed = _checked_methods(check, methods)
     *most, last = sorted(allowed)
     names = f"{', '.join(most)} or {last}" if most else last

@@ -174,7 +174,7 @@ class Instruments:
             return metric
 
         try:
-            self._requests = make(Counter, "requests", "Requests that were answered.", names)
+            self._requests = make(Counter, "requests", "Number of requests.", names)
             self._durations = make(
                 Histogram,
                 "request_duration_seconds",
@@ -191,7 +191,7 @@ class Instruments:
             self.in_progress = make(
                 Gauge,
                 "requests_in_progress",
-                "Requests that are being answered.",
+                "Number of requests in progress.",
                 LABELS[:2],
                 # Processes that have exited have nothing in progress.
                 multiprocess_mode="livesum",

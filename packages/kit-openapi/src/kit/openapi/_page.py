@@ -248,7 +248,7 @@ def _bundled(folder: str) -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(
             "openapi(docs=...) needs openapi-ui-bundles, which is not installed: "
-            "pip install 'kit-openapi[ui]', or pass docs=None for the document alone"
+            "pip install 'kit-openapi[ui]', or pass docs=None for only the document"
         )
     return Path(spec.submodule_search_locations[0]) / folder
 

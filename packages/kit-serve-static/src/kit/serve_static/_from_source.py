@@ -23,7 +23,7 @@ _DOT = re.compile(r"(?:^|/)\.(?=/|$)")
 
 
 class SourceOptions(NamedTuple):
-    """The checked options of `serve_static` that are needed to answer requests."""
+    """The checked options of `serve_static` that requests need."""
 
     root: str
     path: str | None

@@ -166,6 +166,6 @@ def _split(text: str, page: Page) -> tuple[str, str]:
     if len(parts) != 2:
         raise ValueError(
             f"{page.name!r} can't be streamed in {' in '.join(map(repr, page.layouts))}: a layout "
-            f"must print {{{{ content }}}} exactly once, unchanged, but did so {len(parts) - 1} times"
+            f"must print {{{{ content }}}} once and unchanged, but did so {len(parts) - 1} times"
         )
     return parts[0], parts[1]

@@ -294,7 +294,7 @@ def Depends(  # noqa: N802 - it reads as the other markers do
         check.wrong_type(
             "dependency",
             dependency,
-            "a function whose parameters are read as those of endpoints",
+            "a function whose parameters are read like those of endpoints",
         )
     check.flag("use_cache", use_cache)
     check.choice("scope", scope, ("request", "function"))

@@ -309,7 +309,7 @@ class Plan:
             signature.refuse(f"the annotation of {name!r} is the marker kit.typed.{kind}: {hint}")
         if isinstance(parameter.annotation, (Marker, Env, Var, Dependency)):
             signature.refuse(
-                f"the annotation of {name!r} is {shown} alone: write {name}: "
+                f"the annotation of {name!r} is {shown} without a type: write {name}: "
                 f"Annotated[type, {shown}]"
             )
         if shown in _INSTEAD:

@@ -202,4 +202,4 @@ def _unusable(reason: str) -> SessionStoreError:
 
 
 def _late(timeout_s: float) -> str:
-    return f"no answer within {timeout_s:g} s"
+    return f"no reply within {timeout_s:g} s"
