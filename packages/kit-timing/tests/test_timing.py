@@ -400,7 +400,7 @@ def test_a_timer_that_does_not_run(run: Run, caplog: pytest.LogCaptureFixture) -
         return c.text("Hello")
 
     assert names_in(run(app_with(handler).request, "/")) == [TOTAL]
-    assert caplog.messages == [r"end_timer(): no timer 'never\n' runs"]
+    assert caplog.messages == [r"end_timer(): no timer 'never\n' is running"]
 
 
 def test_metrics_that_come_too_late(run: Run, caplog: pytest.LogCaptureFixture) -> None:
