@@ -40,7 +40,8 @@ def parse(text: str | None) -> Docstring:
     Args:
         text: The docstring, with its indentation; None if there is none.
 
-    Returns: Its content; sections in other styles are part of the description.
+    Returns:
+        Its content; sections in other styles are part of the description.
     """
     if not text or not text.strip():
         return Docstring()

@@ -111,7 +111,8 @@ def read(handler: Any) -> Reading:
     Args:
         handler: The handler.
 
-    Returns: The information; empty if the source is missing.
+    Returns:
+        The information; empty if the source is missing.
     """
     reading = Reading()
     reader = _Reader(reading, set())

@@ -126,7 +126,8 @@ def build_document(
         errors: See `openapi`.
         security_schemes: See `openapi`.
 
-    Returns: The document, ready for `json.dumps`.
+    Returns:
+        The document, ready for `json.dumps`.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -232,7 +233,8 @@ def prefix_of(c: Context[Any, Any], base_path: str, path: str) -> str:
         base_path: The prefix that the paths of the document already have.
         path: The path of the route, without that prefix.
 
-    Returns: The prefix, percent-encoded as received; empty if there is none.
+    Returns:
+        The prefix, percent-encoded as received; empty if there is none.
     """
     own = f"{base_path.rstrip('/')}{path}"
     segments = urlsplit(c.req.url).path.rstrip("/").split("/")[1:]

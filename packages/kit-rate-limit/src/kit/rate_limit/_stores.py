@@ -85,5 +85,6 @@ class Store(Protocol):
             limits: Its limits.
             strategy: How their windows move.
 
-        Returns: The function, which is called for each request.
+        Returns:
+            The function, which is called for each request.
         """

@@ -44,7 +44,8 @@ class Site(NamedTuple):
             has_slash: Whether the path has a trailing slash, so that it must be a folder.
             redirects: Whether to return `IS_FOLDER` for a folder that has an index.
 
-        Returns: The response; None if there is nothing to send.
+        Returns:
+            The response; None if there is nothing to send.
 
         Raises:
             OSError: If the system fails.

@@ -22,7 +22,8 @@ async def run_in_thread(function: Callable[[*Ts], T], /, *args: *Ts) -> T:
         function: A plain function, which may block.
         *args: Its arguments.
 
-    Returns: Its return value.
+    Returns:
+        Its return value.
 
     Raises:
         BaseException: The exception that it raised.

@@ -32,7 +32,8 @@ async def revoke_sessions(
         user: The user, as given to `Session.rotate`.
         keep: A session to keep, usually the one of the request; or its `id`.
 
-    Returns: The number of ended sessions.
+    Returns:
+        The number of ended sessions.
 
     Raises:
         TypeError: If the user is not a str.

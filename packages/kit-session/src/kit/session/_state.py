@@ -140,7 +140,8 @@ class SessionState:
     def load_now(self) -> None:
         """Reads the session unless it was read, or has to be awaited.
 
-        Raises: SessionError: If it has to be awaited, or the response has been sent.
+        Raises:
+            SessionError: If it has to be awaited, or the response has been sent.
             HTTPException: 503 if the store can't be reached.
         """
         if not self.is_loaded and not self.try_load():

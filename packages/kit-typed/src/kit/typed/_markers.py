@@ -204,7 +204,8 @@ class Var(_Named):
 class Dependency(NamedTuple):
     """The object that `Depends` returns at run time.
 
-    Attributes: function: The function to call; None for the annotation itself.
+    Attributes:
+        function: The function to call; None for the annotation itself.
         use_cache: Whether it is called once per request.
         scope: When its exit code runs.
     """

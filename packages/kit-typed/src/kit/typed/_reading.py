@@ -151,7 +151,10 @@ async def absent_body(c: Context[Any, Any], default: Any) -> Any:
 def refusal(c: Context[Any, Any], parts: Sequence[Part], error: Exception) -> Exception:
     """Returns an error that lists all problems of a request without a body.
 
-    Args: c: The context. parts: The parts that are read from it. error: The first error.
+    Args:
+        c: The context.
+        parts: The parts that are read from it.
+        error: The first error.
     """
     return _refusal([(part.target, _errors(c, part)) for part in parts], {}, error)
 
@@ -161,8 +164,11 @@ async def refusal_with_body(
 ) -> Exception:
     """Returns an error that lists all problems of a request.
 
-    Args: c: The context. parts: The parts that are read from it as text. body: The values read from
-    its JSON body, or None. error: The first error.
+    Args:
+        c: The context.
+        parts: The parts that are read from it as text.
+        body: The values read from its JSON body, or None.
+        error: The first error.
     """
     found: list[tuple[ValidationTarget, Iterator[FieldError]]] = []
     details: dict[str, str] = {}

@@ -31,7 +31,8 @@ Mode: TypeAlias = Literal["plain", "async", "manager", "async manager"]
 class Made(NamedTuple):
     """A default that is created for each request, as for fields of classes.
 
-    Attributes: factory: The function that creates it.
+    Attributes:
+        factory: The function that creates it.
     """
 
     factory: Callable[[], Any]
@@ -65,9 +66,10 @@ class Parameter(NamedTuple):
 class Signature(NamedTuple):
     """A function and its parameters.
 
-    Attributes: function: The function as given. call: The callable to use; for a generator, a
-    factory of context managers. mode: The kind of return value: the value, an awaitable of it, or a
-    context manager.
+    Attributes:
+        function: The function as given.
+        call: The callable to use; for a generator, a factory of context managers.
+        mode: The kind of return value: the value, an awaitable of it, or a context manager.
         parameters: Its parameters, in order.
         returns: The return annotation; `REQUIRED` if there is none.
     """
@@ -107,8 +109,9 @@ def read_signature(
 ) -> Signature:
     """Reads the parameters of a function, and recursively those of its dependencies.
 
-    Args: function: A function, a class, or another callable. names: Names that annotations may use
-    besides the globals of the function.
+    Args:
+        function: A function, a class, or another callable.
+        names: Names that annotations may use besides the globals of the function.
         within: The functions that depend on this one.
 
     Raises:

@@ -39,7 +39,9 @@ class Typed(Generic[P, R]):
     a unit test, it runs the function. Called with only the context of a request, as by functions
     that wrap a handler, it handles the request.
 
-    Args: function: The function. signature: Its parameters.
+    Args:
+        function: The function.
+        signature: Its parameters.
         status: The status of its result, or None.
     """
 

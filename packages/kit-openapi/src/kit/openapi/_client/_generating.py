@@ -59,7 +59,8 @@ def generate(document: Mapping[str, Any]) -> str:
     Args:
         document: An OpenAPI 3.1 document of `kit.openapi`.
 
-    Returns: The source of a module that needs httpx and msgspec.
+    Returns:
+        The source of a module that needs httpx and msgspec.
     """
     components = document.get("components", {})
     types = Types(components.get("schemas", {}))

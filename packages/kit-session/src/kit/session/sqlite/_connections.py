@@ -106,7 +106,8 @@ class Connections:
     def close(self) -> Writer | None:
         """Closes both connections, the writer after all writes.
 
-        Returns: The writer that has yet to end.
+        Returns:
+            The writer that has yet to end.
         """
         with self._lock:
             writer, self._writer = self._writer, None

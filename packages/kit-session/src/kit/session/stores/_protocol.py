@@ -73,7 +73,8 @@ class SessionStore(Protocol):
             key: The key.
             record: The record, with any version.
 
-        Returns: False, without any change, if the key already has a record.
+        Returns:
+            False, without any change, if the key already has a record.
         """
         ...
 
@@ -85,8 +86,9 @@ class SessionStore(Protocol):
             record: The new record, including `user` and `expires_at`. Its version is one more than
                 that of the record that it replaces.
 
-        Returns: False, without any change, if the stored version isn't `record.version - 1`, or the
-        record is gone.
+        Returns:
+            False, without any change, if the stored version isn't `record.version - 1`, or the
+            record is gone.
         """
         ...
 
@@ -123,7 +125,8 @@ class SessionStore(Protocol):
             user: The user, compared exactly.
             keep: The key of a session to keep; ignored if it isn't a session of the user.
 
-        Returns: The number of removed sessions.
+        Returns:
+            The number of removed sessions.
         """
         ...
 
