@@ -151,8 +151,7 @@ def _clash(operation: Operation, earlier: RouterRoute) -> str:
         return f"{shown} is left out: an earlier route handles it"
     return (
         f"{shown} is left out: OpenAPI can't distinguish it from {operation.method} "
-        f"{earlier.path}, "
-        "which differs only in its parameters"
+        f"{earlier.path}, which differs only in its parameters"
     )
 
 

@@ -56,7 +56,7 @@ class Lifetime(NamedTuple):
 
     Attributes:
         max_age_s: Lifetime of a session, in seconds.
-        idle_timeout_s: Seconds after the last use when a session expires; None for no such limit.
+        idle_timeout_s: Seconds of inactivity after which a session expires; None for no such limit.
         is_persistent: Whether cookies outlive the browser.
     """
 
