@@ -119,8 +119,8 @@ AT_REGISTRATION = [
         "DELETE",
         "/",
         get_body,
-        "the parameter 'book' has the type Book of a JSON body, which a DELETE request has no use "
-        "for (DELETE '/'): write book: Annotated[Book, Query()] for the fields of the query, or "
+        "the parameter 'book' has the type Book of a JSON body, which a DELETE request doesn't use "
+        "(DELETE '/'): write book: Annotated[Book, Query()] for the fields of the query, or "
         "Annotated[..., Body()] if clients do send a body",
     ),
     (
@@ -505,7 +505,7 @@ def test_annotation_that_is_no_type() -> None:
         (
             lambda: Depends(5),
             TypeError,
-            "Depends(dependency=...) takes a function whose parameters are read as those of "
+            "Depends(dependency=...) takes a function whose parameters are read like those of "
             "endpoints, not 5",
         ),
         (
