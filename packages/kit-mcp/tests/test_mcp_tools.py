@@ -472,8 +472,7 @@ async def test_a_websocket_route_is_refused():
 
     mcp(app)
     assert await problem(app) == (
-        "GET /ws can't be a tool: OpenAPI has no WebSocket connections; remove @tool from its "
-        "handler"
+        "GET /ws can't be a tool: OpenAPI doesn't support WebSockets; remove @tool from its handler"
     )
 
 

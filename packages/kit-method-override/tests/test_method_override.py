@@ -283,7 +283,7 @@ def test_a_body_that_was_read_before(run: Callable[..., Any], options: dict[str,
 
 # --- which requests, and which methods ----------------------------------------------------------
 
-REFUSED = (400, "A POST can't stand for that method: expected DELETE, PATCH or PUT")
+REFUSED = (400, "A POST can't be turned into that method: expected DELETE, PATCH or PUT")
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "PURGE"])
@@ -313,7 +313,7 @@ def test_the_methods_are_an_option(run: Callable[..., Any]) -> None:
     app = app_with(methods=["purge"])
     assert run(lambda: answer(app, **form(("_method", "PURGE"))))["method"] == "PURGE"
     status, text = run(lambda: answer(app, **form(("_method", "PUT"))))
-    assert (status, text) == (400, "A POST can't stand for that method: expected PURGE")
+    assert (status, text) == (400, "A POST can't be turned into that method: expected PURGE")
 
 
 def test_on_error_sees_a_refusal(run: Callable[..., Any]) -> None:
@@ -433,12 +433,12 @@ ONE_PLACE = "a request names its method in one place; add the middleware once fo
         (
             {"app": None},
             TypeError,
-            "method_override(app=...) takes the app that answers the requests, not None",
+            "method_override(app=...) takes the app that handles the requests, not None",
         ),
         (
             {"app": Kit},
             TypeError,
-            "method_override(app=...) takes the app that answers the requests, "
+            "method_override(app=...) takes the app that handles the requests, "
             "not <class 'kit.app.Kit'>",
         ),
         (

@@ -165,5 +165,5 @@ def test_a_folder_of_several_processes_that_doesnt_exist(
     with pytest.raises(ValueError, match="PROMETHEUS_MULTIPROC_DIR") as raised:
         metrics()
     assert str(raised.value) == (
-        f"PROMETHEUS_MULTIPROC_DIR={folder!r} names no folder: create it before the server starts"
+        f"PROMETHEUS_MULTIPROC_DIR={folder!r} isn't a folder: create it before the server starts"
     )

@@ -42,7 +42,7 @@ def kit(*arguments: str) -> tuple[int, str, str]:
 def test_the_commands_are_listed() -> None:
     _, said, _ = kit("--help")
     assert "openapi  Prints the OpenAPI document of an app." in said
-    assert "client   Writes a typed client of an app." in said
+    assert "client   Writes a typed client for an app." in said
 
 
 def test_document_is_printed(folder: Path) -> None:
@@ -53,7 +53,7 @@ def test_document_is_printed(folder: Path) -> None:
     assert [*document["paths"]] == ["/books/{id}"]
     assert said.startswith('{\n  "openapi": "3.1.1",\n')
     assert said.endswith("}\n")
-    assert "Note: GET /files/* is left out: OpenAPI has no wildcards\n" in noted
+    assert "Note: GET /files/* is left out: OpenAPI doesn't support wildcards\n" in noted
 
 
 def test_one_of_several_documents(folder: Path) -> None:
@@ -85,9 +85,7 @@ def test_file_is_written_and_checked(folder: Path) -> None:
     assert code == 1
     assert said.startswith("--- openapi.json\n+++ the app\n")
     assert '-    "title": "Old",\n+    "title": "Shelf",\n' in said
-    assert noted.endswith(
-        "openapi.json is not up to date: write it again with --output openapi.json\n"
-    )
+    assert noted.endswith("openapi.json is out of date: update it with --output openapi.json\n")
 
 
 def test_file_that_is_not_there(folder: Path) -> None:

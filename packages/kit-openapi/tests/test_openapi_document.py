@@ -220,14 +220,14 @@ def test_what_is_left_out_is_noted() -> None:
     )
     assert [*documented.document()["paths"]] == ["/books/{id}", "/twice"]
     assert documented.notes == [
-        "GET /files/* is left out: OpenAPI has no wildcards",
-        "GET /assets* is left out: OpenAPI has no wildcards",
+        "GET /files/* is left out: OpenAPI doesn't support wildcards",
+        "GET /assets* is left out: OpenAPI doesn't support wildcards",
         "PURGE /cache is left out: OpenAPI 3.1 has no method PURGE",
         "ALL /old/* is left out: it is a mounted application",
-        "GET /live is left out: OpenAPI has no WebSocket connections",
-        "GET /books/{name} is left out: OpenAPI can't tell it from GET /books/:id{[0-9]+}, which "
-        "differs in the parameters alone",
-        "GET /twice is left out: an earlier route answers it",
+        "GET /live is left out: OpenAPI doesn't support WebSockets",
+        "GET /books/{name} is left out: OpenAPI can't distinguish it from GET /books/:id{[0-9]+}, "
+        "which differs only in its parameters",
+        "GET /twice is left out: an earlier route handles it",
     ]
 
 

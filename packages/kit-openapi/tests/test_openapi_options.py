@@ -87,7 +87,7 @@ def test_public_names() -> None:
         (
             {"docs": "/openapi.json"},
             ValueError,
-            "openapi(docs='/openapi.json') can't be used: expected another path than that of the "
+            "openapi(docs='/openapi.json') can't be used: expected a path other than that of the "
             "document",
         ),
         (
@@ -161,7 +161,7 @@ def test_page_without_the_files_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
         openapi(app)
     assert str(caught.value) == (
         "openapi(docs=...) needs openapi-ui-bundles, which is not installed: "
-        "pip install 'kit-openapi[ui]', or pass docs=None for the document alone"
+        "pip install 'kit-openapi[ui]', or pass docs=None for only the document"
     )
     assert app.routes == []
     openapi(app, docs=None)

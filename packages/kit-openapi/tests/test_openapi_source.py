@@ -322,7 +322,7 @@ def test_an_error_that_can_not_be_told() -> None:
         status = 404
         raise HTTPException(status)
 
-    assert operation(handler)["responses"] == {"default": {"description": "Another answer"}}
+    assert operation(handler)["responses"] == {"default": {"description": "Another response"}}
 
 
 MISSING = object()

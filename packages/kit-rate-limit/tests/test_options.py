@@ -102,8 +102,8 @@ def test_a_text_that_is_no_limit_is_refused(text: str) -> None:
             ("5/second;100/minute",),
             {},
             ValueError,
-            "rate_limit('5/second;100/minute') has several limits in one text: write each as an "
-            "argument of its own, such as '5/second', '100/minute'",
+            "rate_limit('5/second;100/minute') has several limits in one string: pass each as its "
+            "own argument, such as '5/second', '100/minute'",
         ),
         (
             ("100/minute", "5/60 seconds"),
@@ -187,14 +187,14 @@ def test_a_text_that_is_no_limit_is_refused(text: str) -> None:
             ("1/day",),
             {"exempt": ["0.0.0.0/0"]},
             ValueError,
-            "rate_limit(exempt=...) has '0.0.0.0/0', which exempts everybody: leave the "
+            "rate_limit(exempt=...) has '0.0.0.0/0', which exempts everyone: leave the "
             "middleware out",
         ),
         (
             ("1/day",),
             {"exempt": ["::ffff:0:0/96"]},
             ValueError,
-            "rate_limit(exempt=...) has '0.0.0.0/0', which exempts everybody: leave the "
+            "rate_limit(exempt=...) has '0.0.0.0/0', which exempts everyone: leave the "
             "middleware out",
         ),
         (
@@ -222,8 +222,8 @@ def test_a_text_that_is_no_limit_is_refused(text: str) -> None:
             ("1/day",),
             {"store": Other()},
             ValueError,
-            "rate_limit(store=...) needs name=..., such as name='api': it keeps the counters of "
-            "limiters apart, or shares them",
+            "rate_limit(store=...) needs name=..., such as name='api': limiters with the same "
+            "name share their counters",
         ),
         (
             ("1/day",),

@@ -245,7 +245,7 @@ async def test_an_answer_that_is_no_response_is_a_fault(caplog: pytest.LogCaptur
 
     app = app_with("1/minute", on_limit=wrong)
     assert await statuses(app, 2) == [200, 500]
-    assert "returned 'no' as the answer of rate_limit(): return a Response" in caplog.text
+    assert "returned 'no' as the response of rate_limit(): return a Response" in caplog.text
 
 
 async def test_every_method_is_counted() -> None:
@@ -397,8 +397,8 @@ async def test_a_store_gets_keys_that_any_storage_can_write(key: str) -> None:
 async def test_another_key_is_a_fault(key: Any, caplog: pytest.LogCaptureFixture) -> None:
     assert await statuses(app_with("1/minute", key=lambda c: key), 1) == [500]
     assert (
-        f"rate_limit(key=...) returned {type(key).__name__}: expected a str, an int, or None for a "
-        "client that is counted by its address"
+        f"rate_limit(key=...) returned {type(key).__name__}: expected a str, an int, or None to "
+        f"count by the client's address"
     ) in caplog.text
 
 

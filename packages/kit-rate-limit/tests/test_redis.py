@@ -163,8 +163,7 @@ def test_on_trio_it_says_what_to_use(caplog: pytest.LogCaptureFixture) -> None:
     app = app_with("1/hour", store=RedisStore("redis://127.0.0.1:1"), on_store_error="allow")
     assert anyio.run(statuses, app, 1, backend="trio") == [500]
     assert (
-        "RedisStore runs on asyncio alone, as redis-py does; on trio there is MemoryStore, for "
-        "one process"
+        "RedisStore runs only on asyncio, like redis-py; on trio, use MemoryStore, for one process"
     ) in caplog.text
 
 
@@ -237,7 +236,7 @@ async def test_a_server_that_hangs(redis: RedisServer) -> None:
         assert found == [[503]] * 20
         with pytest.raises(RateLimitStoreError) as raised:
             await store.counter("a", (Limit(1, 1),), "fixed")("k", 1)
-        assert str(raised.value) == "Redis did not answer within 0.2 s"
+        assert str(raised.value) == "Redis didn't reply within 0.2 s"
     finally:
         redis.resume()
     assert await statuses(app, 1) in ([200], [429])

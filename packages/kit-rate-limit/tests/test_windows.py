@@ -172,7 +172,7 @@ def test_a_full_store_forgets_what_was_not_used_for_the_longest_time(
         assert counting.count("steady", 1).allowed == (number == 0)
     assert counting.count("0", 1).allowed
     assert [record.getMessage() for record in caplog.records] == [
-        "Rate limit: MemoryStore(max_keys=100) has too little room: it may forget clients before "
+        "Rate limit: MemoryStore(max_keys=100) is too small: it may forget clients before "
         "their windows end"
     ]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kit.secure_headers import NONCE, secure_headers
 
 NONCED = "'default_src' or 'script_src' or 'script_src_elem' or 'style_src' or 'style_src_elem'"
-HSTS = "expected 'max-age=SECONDS', with '; includeSubDomains' and '; preload' if they are meant"
+HSTS = "expected 'max-age=SECONDS', optionally with '; includeSubDomains' and '; preload'"
 ORIGIN = "'self' or an origin such as 'https://example.com'"
 SOURCE = "a keyword, a scheme such as 'https:', or a host such as 'cdn.example.com'"
 HTTPS = "an https URL, or a path such as '/reports'"

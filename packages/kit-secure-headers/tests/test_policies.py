@@ -184,8 +184,8 @@ def test_a_nonce_that_was_set_before_is_used(run: Callable[..., Any]) -> None:
         assert run(answer, app_after(value)) == (
             None,
             None,
-            "ValueError: c.get('secure_headers_nonce') is not a nonce: expected base64, or nothing "
-            "to have one made",
+            "ValueError: c.get('secure_headers_nonce') is not a nonce: expected base64, or no "
+            "value to generate one",
         )
 
 

@@ -469,7 +469,7 @@ def test_a_file_that_becomes_shorter_breaks_the_response(
         async for _ in body:
             pass
 
-    with pytest.raises(OSError, match=r"became shorter while it was sent: \d+ bytes are missing"):
+    with pytest.raises(OSError, match=r"shrank while it was being sent: \d+ bytes are missing"):
         run(shorten)
 
 

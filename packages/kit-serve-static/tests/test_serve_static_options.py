@@ -118,7 +118,8 @@ def content(path: str, c: Any) -> bytes:
         (
             {"is_dir": len},
             TypeError,
-            "serve_static(is_dir=...) can't be used with files on disk: it goes with get_content",
+            "serve_static(is_dir=...) can't be used with files on disk: it applies only to "
+            "get_content",
         ),
         (
             {"package": "kit"},
@@ -128,13 +129,14 @@ def content(path: str, c: Any) -> bytes:
         (
             {"directory": "static"},
             TypeError,
-            "serve_static(directory=...) goes with package: write root=... for a folder outside "
-            "of packages",
+            "serve_static(directory=...) needs package=...: write root=... for a folder outside "
+            "packages",
         ),
         (
             {"root": "x", "get_content": content, "fallback": "index.html"},
             TypeError,
-            "serve_static(fallback=...) can't be used with get_content: it is about files on disk",
+            "serve_static(fallback=...) can't be used with get_content: it applies only to files "
+            "on disk",
         ),
         (
             {"root": 7, "get_content": content},

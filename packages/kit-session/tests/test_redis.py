@@ -167,9 +167,9 @@ async def test_a_server_that_hangs(redis: RedisServer) -> None:
             return_exceptions=True,
         )
         assert [str(each) for each in outcomes] == [
-            "Redis can't be used: no answer within 0.2 s"
+            "Redis can't be used: no reply within 0.2 s"
         ] * 4
-        with pytest.raises(SessionStoreError, match=r"no answer within 0\.2 s"):
+        with pytest.raises(SessionStoreError, match=r"no reply within 0\.2 s"):
             await store.insert(key(2), record())
         redis.resume()
         while True:
@@ -388,8 +388,7 @@ def test_trio() -> None:
     with pytest.raises(RuntimeError) as caught:
         trio.run(RedisStore("redis://127.0.0.1").open)
     assert str(caught.value) == (
-        "RedisStore runs on asyncio alone, as redis-py does; on trio there are SQLiteStore and "
-        "MemoryStore"
+        "RedisStore runs only on asyncio, like redis-py; on trio, use SQLiteStore or MemoryStore"
     )
 
 

@@ -219,7 +219,9 @@ async def test_the_user_of_a_session(client):
 
 async def test_nobody_has_no_name(client):
     def login(session):
-        with pytest.raises(ValueError, match=r"rotate\(user=''\) is no user: write user=None for"):
+        with pytest.raises(
+            ValueError, match=r"rotate\(user=''\) isn't a valid user: write user=None for"
+        ):
             session.user = ""
         return session.user
 
@@ -417,7 +419,7 @@ async def test_a_stream_is_answered_after_the_session_was_saved(client):
     assert await response.text() == "1"
     text = (
         "The session was saved before the headers of the response were sent, and can't be changed "
-        "any more: do it before the handler returns"
+        "any more: change it before the handler returns"
     )
     assert seen == [text] * 10
     assert await client.data() == {"n": 1}
@@ -441,7 +443,7 @@ async def test_a_stream_can_not_be_the_first_to_read_the_session(client):
     assert await (await client.request(handle)).text() == ""
     assert seen == [
         "The headers of the response were sent without Vary: Cookie, so the session can't be read "
-        "any more: do it before the handler returns"
+        "any more: read it before the handler returns"
     ]
 
 

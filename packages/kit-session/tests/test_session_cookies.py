@@ -88,8 +88,8 @@ async def test_too_large_for_a_cookie(new_client, secret, caplog):
     assert response.status == 500
     assert response.headers.get_set_cookie() == []
     assert re.search(
-        r"The session is too large for a cookie: name and value have 44\d\d octets, at most 4096 "
-        r"are kept by clients\. Keep less in it, or give session\(store=\.\.\.\) a store\n",
+        r"The session is too large for a cookie: name and value have 44\d\d octets, but clients "
+        r"keep at most 4096\. Keep less in it, or give session\(store=\.\.\.\) a store\n",
         caplog.text,
     )
     assert await client.do(list) == ["n"]

@@ -15,10 +15,10 @@ from kit.session.stores import MemoryStore
 
 GOOD = secrets.token_urlsafe(32)
 HINT = (
-    "make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`, and keep it "
-    "outside of the code"
+    "generate one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`, and keep "
+    "it out of the code"
 )
-BY_ITSELF = "expected a name without prefix: it gets __Host- or __Secure- by itself"
+BY_ITSELF = "expected a name without prefix: __Host- or __Secure- is added automatically"
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_facts_of_the_middleware():
 def test_facts_of_the_guard():
     facts = facts_of(require_user())
     assert facts.security == ({"type": "apiKey", "in": "cookie", "name": "__Host-session"},)
-    assert facts.responses == {401: "No session of a user"}
+    assert facts.responses == {401: "No user is logged in"}
     facts = facts_of(require_user(cookie="session", on_missing=lambda c: c.redirect("/")))
     assert facts.security == ({"type": "apiKey", "in": "cookie", "name": "session"},)
     assert facts.responses == {}

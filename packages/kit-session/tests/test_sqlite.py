@@ -317,15 +317,15 @@ def test_a_read_that_has_to_wait(path: Path, run: Run) -> None:
     [
         (
             ["CREATE TABLE books (title)"],
-            "The file {path!r} is a database of something else: sessions need a file of their own",
+            "The file {path!r} is a database of another program: use a separate file for sessions",
         ),
         (
             ["PRAGMA user_version = 3"],
-            "The file {path!r} is a database of something else: sessions need a file of their own",
+            "The file {path!r} is a database of another program: use a separate file for sessions",
         ),
         (
             ["PRAGMA application_id = 0x4B497453", "PRAGMA user_version = 2"],
-            "The session file {path!r} has version 2, of a later kit-session; this one knows "
+            "The session file {path!r} has version 2, from a later kit-session; this one supports "
             "version 1",
         ),
     ],
@@ -364,7 +364,8 @@ async def test_no_folder(path: Path) -> None:
     with pytest.raises(SessionStoreError) as caught:
         await store.open()
     assert str(caught.value) == (
-        f"The session file {str(path / 'sessions.db')!r} can't be made: No such file or directory"
+        f"The session file {str(path / 'sessions.db')!r} can't be created: No such file or "
+        f"directory"
     )
     await store.close()
 
@@ -624,13 +625,13 @@ async def test_keys_are_bound(path: Path) -> None:
         (
             ":memory:",
             {},
-            "SQLiteStore(path=':memory:') would be a database for each connection: use "
+            "SQLiteStore(path=':memory:') would create a database for each connection: use "
             "kit.session.stores.MemoryStore() to keep sessions in memory",
         ),
         (
             "",
             {},
-            "SQLiteStore(path='') would be a database for each connection: use "
+            "SQLiteStore(path='') would create a database for each connection: use "
             "kit.session.stores.MemoryStore() to keep sessions in memory",
         ),
         (

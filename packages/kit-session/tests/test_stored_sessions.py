@@ -764,7 +764,7 @@ async def test_a_record_that_is_no_session(client, store, caplog):
         assert record is not None
         await store._inner.replace(key, replace(record, data=data, version=record.version + 1))
         assert await client.do(lambda s: [dict(s), s.is_new]) == [{}, True]
-    assert "The store has a record that is no session" in caplog.text
+    assert "The store has a record that isn't a session" in caplog.text
 
 
 async def test_a_store_that_has_every_key(client, store):

@@ -213,7 +213,7 @@ async def test_old_data_that_do_not_fit_are_replaced_when_changed(client, caplog
     await client.do(lambda s: s.update(items="private", theme="dark"))
     assert await typed(client, Cart, lambda s: len(s.data.items)) == 0
     assert caplog.messages == [
-        "The data of a session no longer fit Cart (list_type): the handler gets a fresh one"
+        "The data of a session no longer fits Cart (list_type): the handler gets new data"
     ]
     assert await client.data() == {"items": "private", "theme": "dark"}
     await typed(client, Cart, lambda s: setattr(s.data, "coupon", "X"))
@@ -304,8 +304,7 @@ async def test_the_value_of_a_session_is_an_object(client, caplog):
     response = await client.request(lambda c: setattr(get_session(c), "data", [1]))
     assert response.status == 500
     assert (
-        "A session of the type list can't be saved: it is encoded as something else than a JSON "
-        "object"
+        "A session of the type list can't be saved: it isn't encoded as a JSON object"
     ) in caplog.text
 
 

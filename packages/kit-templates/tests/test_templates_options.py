@@ -139,7 +139,7 @@ async def later(value: Any = None) -> str:
             {"loader": LOADER, "environment_options": {"autoescape": False}},
             ValueError,
             "templates(environment_options=...) can't set autoescape, which is always on: put "
-            "{% autoescape false %} into a template that is no HTML or XML",
+            "{% autoescape false %} into templates that aren't HTML or XML",
         ),
         (
             {"loader": LOADER, "environment_options": {"undefined": Lenient}},
@@ -198,11 +198,11 @@ def test_a_folder_for_code_that_others_may_write_is_refused(tmp_path: Path) -> N
     templates(loader=LOADER, bytecode_cache=folder)
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.chmod(0o777)
-    with pytest.raises(ValueError, match="nobody else may write") as raised:
+    with pytest.raises(ValueError, match="only the app can write") as raised:
         templates(loader=LOADER, bytecode_cache=folder)
     assert str(raised.value) == (
-        f"templates(bytecode_cache={str(folder)!r:.100}) can't be used: expected a folder in which "
-        "nobody else may write: chmod go-w"
+        f"templates(bytecode_cache={str(folder)!r:.100}) can't be used: expected a folder that "
+        "only the app can write to: chmod go-w"
     )
 
 

@@ -424,8 +424,8 @@ def test_a_streamed_layout_has_to_print_its_content_once(
         lambda c: c.render("page.html", stream=True),
     )
     assert str(error_of(run, app)) == (
-        "'page.html' can't be streamed in 'base.html': a layout has to print {{ content }} once "
-        f"and as it is, this was {times} times"
+        "'page.html' can't be streamed in 'base.html': a layout must print {{ content }} once "
+        f"and unchanged, but did so {times} times"
     )
 
 

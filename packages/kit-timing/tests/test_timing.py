@@ -389,7 +389,7 @@ def test_without_the_middleware_metrics_are_lost(
     assert run(response.text) == "Hello"
     assert not response.headers.has("server-timing")
     assert [(each.name, each.levelno, each.getMessage()) for each in caplog.records] == [
-        ("kit.timing", logging.WARNING, f"{call} is lost; register timing() before the handler")
+        ("kit.timing", logging.WARNING, f"{call} is dropped; register timing() before the handler")
         for call in ("set_metric(): 'a'", "start_timer(): 'b'", "end_timer(): 'b'")
     ]
 
@@ -400,7 +400,7 @@ def test_a_timer_that_does_not_run(run: Run, caplog: pytest.LogCaptureFixture) -
         return c.text("Hello")
 
     assert names_in(run(app_with(handler).request, "/")) == [TOTAL]
-    assert caplog.messages == [r"end_timer(): no timer 'never\n' runs"]
+    assert caplog.messages == [r"end_timer(): no timer 'never\n' is running"]
 
 
 def test_metrics_that_come_too_late(run: Run, caplog: pytest.LogCaptureFixture) -> None:
@@ -427,8 +427,8 @@ def test_metrics_that_come_too_late(run: Run, caplog: pytest.LogCaptureFixture) 
 
     assert run(ask) == ("Hello", "")
     assert caplog.messages == [
-        "set_metric(): 'outer' is lost; Server-Timing was set already",
-        "set_metric(): 'written' is lost; Server-Timing was set already",
+        "set_metric(): 'outer' is dropped; Server-Timing has already been set",
+        "set_metric(): 'written' is dropped; Server-Timing has already been set",
     ]
 
 

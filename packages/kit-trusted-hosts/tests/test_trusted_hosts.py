@@ -365,7 +365,7 @@ NOTHING = (
             (["a", "b"],),
             "trusted_hosts() takes each host as a str, not ['a', 'b']; write trusted_hosts(*hosts)",
         ),
-        ((), "trusted_hosts() needs the hosts that are trusted, and got none"),
+        ((), "trusted_hosts() takes at least one host, but got none"),
         (("*",), "trusted_hosts('*') would trust every host: leave the middleware out"),
         (("a", "*"), "trusted_hosts('*') would trust every host: leave the middleware out"),
         (("",), f"trusted_hosts('') can't be used: {EXAMPLES}"),

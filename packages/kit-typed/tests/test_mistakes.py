@@ -112,15 +112,15 @@ AT_REGISTRATION = [
         "GET",
         "/",
         get_body,
-        "the parameter 'book' has the type Book of a JSON body, which a GET request has no use for "
+        "the parameter 'book' has the type Book of a JSON body, which a GET request doesn't use "
         "(GET '/'): write book: Annotated[Book, Query()] for the fields of the query",
     ),
     (
         "DELETE",
         "/",
         get_body,
-        "the parameter 'book' has the type Book of a JSON body, which a DELETE request has no use "
-        "for (DELETE '/'): write book: Annotated[Book, Query()] for the fields of the query, or "
+        "the parameter 'book' has the type Book of a JSON body, which a DELETE request doesn't use "
+        "(DELETE '/'): write book: Annotated[Book, Query()] for the fields of the query, or "
         "Annotated[..., Body()] if clients do send a body",
     ),
     (
@@ -210,7 +210,7 @@ AT_REGISTRATION = [
         "GET",
         "/",
         marker_alone,
-        "the annotation of 'x' is Query() alone: write x: Annotated[type, Query()]",
+        "the annotation of 'x' is Query() without a type: write x: Annotated[type, Query()]",
     ),
     (
         "GET",
@@ -419,7 +419,7 @@ AT_DECORATION = [
     (keywords, "it takes **more: 'int', which nothing can provide: name each parameter"),
     (
         default_marker,
-        "the default of 'x' is Query(): markers stand in the annotation, x: Annotated[..., "
+        "the default of 'x' is Query(): markers belong in the annotation, x: Annotated[..., "
         "Query()], and a default after it",
     ),
     (two_markers, "the parameter 'x' has Query() and Header(): keep one"),
@@ -440,7 +440,7 @@ AT_DECORATION = [
     (uncalled_default, "the default of 'x' is Depends, which has to be called"),
     (
         foreign,
-        "the annotation of 'x' has FastAPI's Query: import that of kit.typed",
+        "the annotation of 'x' has FastAPI's Query: import it from kit.typed",
     ),
     (foreign_default, f"the default of 'x' is a Query of fastapi{FOREIGN}"),
     (pydantic_default, f"the default of 'x' is a FieldInfo of pydantic{FOREIGN}"),
@@ -505,7 +505,7 @@ def test_annotation_that_is_no_type() -> None:
         (
             lambda: Depends(5),
             TypeError,
-            "Depends(dependency=...) takes a function whose parameters are read as those of "
+            "Depends(dependency=...) takes a function whose parameters are read like those of "
             "endpoints, not 5",
         ),
         (
@@ -543,7 +543,7 @@ def test_annotation_that_is_no_type() -> None:
         (
             lambda: Query(pattern="("),
             ValueError,
-            "Query(pattern='(') is no regular expression: missing ), unterminated subpattern at "
+            "Query(pattern='(') isn't a regular expression: missing ), unterminated subpattern at "
             "position 0",
         ),
         (

@@ -457,7 +457,7 @@ AT_REGISTRATION = [
     (
         "GET",
         with_body,
-        "the parameter 'book' has the type Book of a JSON body, which a GET request has no use for "
+        "the parameter 'book' has the type Book of a JSON body, which a GET request doesn't use "
         "(GET '/'): write book: Annotated[Book, Query()] for the fields of the query",
     ),
     ("GET", with_explicit_body, BODY),
@@ -565,8 +565,8 @@ def test_the_wrong_order() -> None:
     with pytest.raises(TypeError) as caught:
         typed(upgrade_websocket(in_wrong_order))
     assert str(caught.value) == (
-        f"typed() was given {named(in_wrong_order)}, which @upgrade_websocket has made a handler "
-        "before: put @upgrade_websocket above @typed"
+        f"typed() was given {named(in_wrong_order)}, which @upgrade_websocket has already "
+        f"wrapped: put @upgrade_websocket above @typed"
     )
     # With parameters by their types, the inner one of the two refuses.
     with pytest.raises(TypeError) as caught:

@@ -246,7 +246,8 @@ async def test_variables_that_nothing_provides(endpoint: Any) -> None:
             assert str(caught.value) == (
                 f"@typed reads_user ({__file__}:{line}): Var() reads the variable 'user' "
                 "(GET '/x'), which no middleware before the route provides: register the "
-                "middleware before it; if its factory doesn't tell what it sets, add that by "
+                "middleware before it; if its factory doesn't declare the variable, declare it "
+                "with "
                 "kit.interface.metadata.attach(middleware, provides={'user': type})"
             )
         with pytest.raises(TypeError, match="which no middleware before"):

@@ -517,7 +517,7 @@ def some(value: Any) -> Any:
         (
             "form",
             Unknown,
-            f"validator('form', {Unknown!r}): neither msgspec nor pydantic knows what is in it",
+            f"validator('form', {Unknown!r}): neither msgspec nor pydantic supports it",
         ),
         (
             "query",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Answers unsupported methods with 405 and Allow, as middleware for Kit."""
+"""Middleware that responds to unsupported methods with 405 and Allow."""
 
 from ._middleware import MethodNotAllowedHandler, method_not_allowed
 

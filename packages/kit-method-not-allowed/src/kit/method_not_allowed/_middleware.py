@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware that turns a 404 into a 405 where the path has routes for other methods."""
+"""The middleware that turns a 404 into a 405 if the path has routes for other methods."""
 
 from __future__ import annotations
 
@@ -21,22 +21,21 @@ from kit.route import base_path
 
 # Any lets a function annotate its context as the core's own class, or one with its types.
 MethodNotAllowedHandler: TypeAlias = Callable[[Any, list[str]], Response | Awaitable[Response]]
-"""Answers an unsupported method: `def answer(c, allowed_methods)`, plain or async."""
+"""Responds to an unsupported method: `def answer(c, allowed_methods)`, plain or async."""
 
 
 def method_not_allowed(
     *, app: App, on_method_not_allowed: MethodNotAllowedHandler | None = None
 ) -> AsyncMiddleware:
-    """Returns middleware that answers 405 if the path has routes, but none for the method.
+    """Returns middleware that responds with 405 if the path has routes, but none for the method.
 
-    It handles answers with status 404, except those that an exception caused. `Allow` lists the
-    methods of all routes that match the path, and HEAD with GET (RFC 9110, section 15.5.6). Routes
-    for every method, those of `app.all` and `app.use`, don't count, since these are how middleware
-    is registered.
+    It handles responses with status 404, unless an exception caused them. `Allow` lists the methods
+    of all routes that match the path, and adds HEAD to GET (RFC 9110, section 15.5.6). Routes for
+    every method, added by `app.all` and `app.use`, don't count, since they are usually middleware.
 
     Args:
-        app: The app whose routes count: the one that the middleware is added to, or one that this
-            is part of by `route`.
+        app: The app whose routes count: the app that the middleware is added to, or a parent of
+            that app (see `route`).
         on_method_not_allowed: Function `(c, allowed_methods)`, plain or async, that returns the
             response. `Allow` is added to a 405 without it. Default: a text/plain response.
 
@@ -64,7 +63,7 @@ def method_not_allowed(
         await next()
         if c.res.status != 404 or c.error is not None:
             return
-        if routes is None:  # not before: routes may be added until the first request
+        if routes is None:  # not earlier: routes may be added until the first request
             routes = _Routes(app, method_not_allowed)
         allowed = routes.allowed_methods(routes.path_of(c, index))
         if not allowed or c.req.method in allowed:
@@ -97,18 +96,18 @@ async def _answer(
 
 
 class _Routes:
-    """The routes of an app, by their paths.
+    """The routes of an app by path.
 
     Args:
         app: The app.
-        middleware: The middleware, which has a route of its own there.
+        middleware: The middleware, which has its own route in the app.
     """
 
     def __init__(self, app: App, middleware: Any) -> None:
         routes = app.routes
         self._match = app.router.match
         self._methods = [*dict.fromkeys(route.method for route in routes)]
-        # A pattern counts from its first route on, with all its methods together.
+        # The position of a pattern is that of its first route; its methods are merged.
         patterns = {pattern: n for n, pattern in enumerate(dict.fromkeys(r.path for r in routes))}
         self._order = {
             (route.path, route.method): (patterns[route.path], number)
@@ -118,13 +117,13 @@ class _Routes:
         self._own_segments = None if own is None else len(_segments(own.base_path))
 
     def path_of(self, c: Context[Any, Any], index: int) -> str:
-        """Returns the path of a request as the routes of the app are written.
+        """Returns the path of a request relative to the routes of the app.
 
-        Where the app was added to another one by `route`, that is the path without its prefix.
+        If the app was added to another one by `route`, that is the path without the prefix.
 
         Args:
             c: The context.
-            index: Number of the middleware among the matched routes.
+            index: Index of the middleware in the matched routes.
         """
         path = c.req.path
         if self._own_segments is None:
@@ -151,9 +150,9 @@ class _Routes:
 
 
 def _ends_as(pattern: str, path: str) -> bool:
-    """Returns whether a path may end as it does, with a slash or without one.
+    """Returns whether the trailing slash of a path agrees with the pattern.
 
-    LinearRouter and PatternRouter ignore a slash at the end; a path with one is another path.
+    LinearRouter and PatternRouter ignore a trailing slash, but it makes a different path.
     """
     if not path.endswith("/") or path == "/":
         return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lets HTML forms send PUT, PATCH and DELETE, as middleware for the Kit web framework."""
+"""Middleware that lets HTML forms send PUT, PATCH and DELETE."""
 
 from ._middleware import method_override
 

@@ -18,7 +18,7 @@ from kit.interface.paths import decode_component
 
 _DEFAULT_FIELD = "_method"
 _METHODS = ("PUT", "PATCH", "DELETE")
-# SPEC: RFC 9110 section 9.2.1: safe methods, which guards let through, and which have no body;
+# SPEC: RFC 9110 section 9.2.1: safe methods, which guards let through and which have no body;
 # WHATWG Fetch section 2.2.1: forbidden methods.
 _NEVER = frozenset(("GET", "HEAD", "CONNECT", "TRACE", "TRACK"))
 
@@ -31,25 +31,25 @@ def method_override(
     query: str | None = None,
     methods: Iterable[str] = _METHODS,
 ) -> AsyncMiddleware:
-    """Returns middleware that treats a POST as a request with the method that it names.
+    """Returns middleware that treats a POST as a request with the method named in it.
 
     HTML forms can send only GET and POST. The method is the value of a form field, a header or a
     query parameter. The request is passed to the app again, with that method and without the field,
-    header or parameter. A method that is not among `methods` is answered with 400, as an
-    `HTTPException` that `on_error` sees. Requests with methods other than POST are not changed.
+    header or parameter. A method outside `methods` raises an `HTTPException` with status 400.
+    Requests with methods other than POST aren't changed.
 
     Middleware registered before this one runs for both requests, the POST and the one with the new
-    method. Register guards before it, CSRF protection above all, and after it what makes something
-    new for each request, such as a nonce.
+    method. Register guards before it, especially CSRF protection, and middleware that creates
+    something new for each request, such as a nonce, after it.
 
     Args:
-        app: The app that answers the request: the one that the server runs.
+        app: The app that handles the request: the one that the server runs.
         form: Name of the field, in a form of either type. Default: `_method`, unless `header` or
             `query` is given.
         header: Name of the header.
         query: Name of the query parameter.
-        methods: The methods that may be named, in any letter case. GET and HEAD are not allowed.
-            POST, which changes nothing, may always be named.
+        methods: The methods that a request may name, case-insensitively. GET and HEAD aren't
+            allowed. POST, which changes nothing, is always allowed.
 
     Returns:
         The middleware, for `app.use(path, ...)`.
@@ -64,11 +64,11 @@ def method_override(
     """
     check = OptionChecks("method_override")
     if isinstance(app, type) or not callable(getattr(app, "fetch", None)):
-        check.wrong_type("app", app, "the app that answers the requests")
+        check.wrong_type("app", app, "the app that handles the requests")
     allowed = _checked_methods(check, methods)
     *most, last = sorted(allowed)
     names = f"{', '.join(most)} or {last}" if most else last
-    refusal = f"A POST can't stand for that method: expected {names}"
+    refusal = f"A POST can't be turned into that method: expected {names}"
     override = _override(check, form, header, query)
 
     async def method_override(c: Context[Any, Any], next: Next) -> Response | None:
@@ -89,17 +89,17 @@ def method_override(
             execution_ctx = None
         return await app.fetch(request, c.env, execution_ctx)
 
-    return attach(method_override, responses={400: "The method in the place of POST is unknown"})
+    return attach(method_override, responses={400: "The method named by the POST isn't allowed"})
 
 
 class _Override(Protocol):
-    """Where a request names its method."""
+    """The place where a request names its method."""
 
     async def method(self, c: Context[Any, Any]) -> Any:
         """Returns the method, None if the request names none."""
 
     async def request(self, c: Context[Any, Any], method: str) -> Request:
-        """Returns the request with that method, and without the name of it."""
+        """Returns the request with that method, and without the field that names it."""
 
 
 class _FormOverride:
@@ -113,12 +113,12 @@ class _FormOverride:
         values = (await c.req.form_data()).get_all(self._field)
         if not values:
             return None
-        # Where they differ, the one that Hono takes.
+        # If they differ, the one that Hono uses.
         return values[0] if kind == MULTIPART else values[-1]
 
     async def request(self, c: Context[Any, Any], method: str) -> Request:
         if media_type(c.req.header("content-type")) == URLENCODED:
-            # What is left stays as it was sent.
+            # The rest is kept as it was sent.
             pairs = (await c.req.bytes()).split(b"&")
             kept = [pair for pair in pairs if _field_name(pair) != self._field]
             return c.req.raw.replace(method=method, body=b"&".join(kept))
@@ -157,21 +157,21 @@ class _QueryOverride:
 
 
 def _field_name(pair: bytes) -> str:
-    """Returns the decoded name of a pair of a form (WHATWG URL, section 5.1)."""
+    """Returns the decoded name of a form pair (WHATWG URL, section 5.1)."""
     name = pair.partition(b"=")[0].replace(b"+", b" ")
     return unquote_to_bytes(name).decode("utf-8", "replace")
 
 
 def _parameter(pair: str) -> str:
-    """Returns the decoded name of a pair of a query, as `c.req.query` decodes it."""
+    """Returns the decoded name of a query pair, as `c.req.query` decodes it."""
     return decode_component(pair.partition("=")[0].replace("+", " "))
 
 
 async def _with_method(c: Context[Any, Any], method: str) -> Request:
-    """Returns the request with another method, and its body, even if a middleware has read that."""
+    """Returns the request with another method, and its body even if middleware has read it."""
     raw = c.req.raw
     if raw.body_used:
-        # A TypeError means that it was read from `raw` itself, which keeps nothing.
+        # A TypeError means that it was read from `raw` itself, which doesn't keep it.
         with suppress(TypeError):
             return raw.replace(method=method, body=await c.req.bytes())
     return raw.replace(method=method)
@@ -180,7 +180,7 @@ async def _with_method(c: Context[Any, Any], method: str) -> Request:
 def _override(
     check: OptionChecks, form: str | None, header: str | None, query: str | None
 ) -> _Override:
-    """Checks which one of the options is given, and returns what reads it."""
+    """Checks which of the options is given, and returns its reader."""
     options = {"form": form, "header": header, "query": query}
     given = [name for name, value in options.items() if value is not None]
     if len(given) > 1:

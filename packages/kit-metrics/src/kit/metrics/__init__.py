@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Metrics of requests for Prometheus."""
+"""Request metrics for Prometheus."""
 
 from ._exposition import expose
 from ._middleware import metrics

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counts requests that are streamed, cancelled, or have labels or exemplars of the app."""
+"""Counts requests that are streamed or cancelled, or have labels or exemplars of the app."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ._labels import ExtraLabels, exemplar_of
 
 __all__ = ("Counting", "count")
 
-# The status of a request that was cancelled before there was a response, as nginx logs it.
+# The status of a request cancelled before it had a response, as in nginx logs.
 _CANCELLED = 499
 
 
 class Counting:
-    """A request that takes more than the shortest way to be counted.
+    """A request that can't be counted on the fast path.
 
     Args:
         c: Its context.
-        place: The requests that it is one of.
-        start: When it began.
+        place: The group of requests that it belongs to.
+        start: When it started.
         extra: The labels of the app.
 
     Attributes:
@@ -45,7 +45,7 @@ class Counting:
         self.exemplar: Exemplar = None
 
     def end(self, status: int, size: int) -> Awaitable[None] | None:
-        """Counts the request; if the app has labels, then when what is returned is awaited."""
+        """Counts the request; with labels of the app, only when the result is awaited."""
         duration = perf_counter() - self._start
         if self._extra.names:
             return self._labelled(status, duration, size)
@@ -57,19 +57,19 @@ class Counting:
         self._place.end(self.c, status, duration_s, size, labels, self.exemplar)
 
     def ended(self, outcome: Outcome) -> Awaitable[None] | None:
-        """Counts a request that ended so, as `end`."""
+        """Counts a request that ended this way, like `end`."""
         return self.end(outcome.status or _CANCELLED, outcome.size_bytes)
 
     def cancelled(self, error: BaseException | None) -> Awaitable[None] | None:
-        """Counts a cancelled request, as `end`."""
+        """Counts a cancelled request, like `end`."""
         return self.end(_CANCELLED, 0)
 
 
 async def count(counting: Counting, find_exemplar: Callable[[Any], Any] | None) -> None:
-    """Counts a request now if its body is in memory, else when that has been sent."""
+    """Counts a request now if its body is in memory, otherwise after the body has been sent."""
     c = counting.c
     if find_exemplar is not None:
-        # Now, since a streamed body is sent outside of the span of the request.
+        # Now, since a streamed body is sent outside the span of the request.
         counting.exemplar = await exemplar_of(find_exemplar, c)
     labelling = None
     if c.finalized and not c.res.body_used and (progress := c.res.track_body()).is_complete:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Answers with the metrics, in the text format of Prometheus or as OpenMetrics."""
+"""Serves the metrics, in the text format of Prometheus or as OpenMetrics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ("check_registry", "expose", "handler_for")
 _TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _OPENMETRICS = "application/openmetrics-text"
 _OPENMETRICS_TYPE = f"{_OPENMETRICS}; version=1.0.0; charset=utf-8"
-# On Windows the signal 0 is no question, but Ctrl-C.
+# On Windows, signal 0 isn't a check but Ctrl-C.
 _CAN_ASK = os.name == "posix"
 _LIVE_FILE = re.compile(r"gauge_live[a-z]+_(\d+)\.db")
 
@@ -42,12 +42,12 @@ Expose = Callable[[Context[Any, Any]], Awaitable[Response]]
 
 
 def expose(registry: CollectorRegistry | None = None) -> Expose:
-    """Returns a handler that answers with the metrics of a registry.
+    """Returns a handler that serves the metrics of a registry.
 
     Use it to put the metrics behind a guard, or into an app on another port.
 
-    The answer is OpenMetrics 1.0 if the client prefers that, else the text format 0.0.4. A query
-    `name[]=...` selects samples by their names. If `PROMETHEUS_MULTIPROC_DIR` is set, the answer
+    The response is in OpenMetrics 1.0 if the client prefers it, otherwise in the text format 0.0.4.
+    A query `name[]=...` selects samples by name. If `PROMETHEUS_MULTIPROC_DIR` is set, the response
     has the metrics of all processes that share that folder, whatever the registry.
 
     Args:
@@ -57,7 +57,7 @@ def expose(registry: CollectorRegistry | None = None) -> Expose:
         The handler, for `app.get(path, ...)`; kit-openapi leaves it out of the documents.
 
     Raises:
-        TypeError: If it is no registry.
+        TypeError: If `registry` isn't a registry.
 
     Example:
         app.get("/metrics", bearer_auth(token=token), expose(registry))
@@ -76,16 +76,16 @@ def check_registry(factory: str, registry: Any) -> None:
 
 
 def handler_for(*registries: CollectorRegistry) -> Expose:
-    """Returns a handler that answers with the metrics of some registries.
+    """Returns a handler that serves the metrics of some registries.
 
     Args:
-        *registries: The registries. A metric is that of the first one that has its name.
+        *registries: The registries. If several have a metric of the same name, the first one wins.
     """
 
     async def expose(c: Context[Any, Any]) -> Response:
         wants_openmetrics = _prefers_openmetrics(c.req.header("accept"))
         names = c.req.queries("name[]")
-        # In a thread: to collect may take long, and reads files where there are several processes.
+        # In a thread: collecting may take long, and reads files if there are several processes.
         data = await to_thread.run_sync(
             _render, registries, wants_openmetrics, names, limiter=_one_at_a_time()
         )
@@ -98,7 +98,7 @@ def handler_for(*registries: CollectorRegistry) -> Expose:
 
 
 def _one_at_a_time() -> CapacityLimiter:
-    """Returns the limiter of all scrapes in this event loop: many leave the threads to handlers."""
+    """Returns the event loop's limiter for scrapes, which keeps threads free for handlers."""
     limiter = _limiter.get()
     if limiter is None:
         limiter = CapacityLimiter(1)
@@ -136,7 +136,7 @@ def _render(
 
 
 class _Merged:
-    """The metrics of several sources, each name once: that of the first source that has it."""
+    """The metrics of several sources, each name once, from the first source that has it."""
 
     def __init__(self, sources: Iterable[Any]) -> None:
         self._sources = sources
@@ -153,7 +153,8 @@ class _Merged:
 class _AllProcesses:
     """The metrics of the processes that share a folder.
 
-    Not a registry: one finds names only in collectors that know theirs, and this one doesn't.
+    Not a registry: a registry finds names only in collectors that declare them, and this one
+    doesn't.
     """
 
     def __init__(self, folder: str, names: list[str] | None) -> None:
@@ -174,7 +175,7 @@ class _AllProcesses:
 
 
 def _forget_dead_processes(folder: str) -> None:
-    """Removes the gauges of processes that have ended: few servers tell when a worker does."""
+    """Removes the gauges of processes that have exited: few servers report when a worker exits."""
     from prometheus_client import multiprocess
 
     forget: Any = multiprocess.mark_process_dead
@@ -189,5 +190,5 @@ def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except OSError as error:
-        return not isinstance(error, ProcessLookupError)  # it may be of another user
+        return not isinstance(error, ProcessLookupError)  # it may belong to another user
     return True

@@ -26,10 +26,10 @@ LABELS = ("method", "route", "status")
 """The labels that every metric of finished requests has."""
 
 OTHER = "_OTHER"
-"""The value of a label that stands for all values that aren't told apart."""
+"""The label value that stands for all values that aren't distinguished."""
 
 UNMATCHED = "unmatched"
-"""The label of requests that no route is for."""
+"""The label value of requests that match no route."""
 
 Exemplar: TypeAlias = Mapping[str, str] | None
 """Labels of an exemplar, such as the id of a trace."""
@@ -43,7 +43,7 @@ _MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def multiprocess_folder() -> str | None:
-    """Returns the folder that the processes of an app share; None unless there are several.
+    """Returns the folder that the processes of an app share; None if there is only one process.
 
     Raises:
         ValueError: If there is no such folder.
@@ -51,7 +51,7 @@ def multiprocess_folder() -> str | None:
     folder = os.environ.get(_MULTIPROCESS)
     if folder and not os.path.isdir(folder):
         raise ValueError(
-            f"{_MULTIPROCESS}={folder!r} names no folder: create it before the server starts"
+            f"{_MULTIPROCESS}={folder!r} isn't a folder: create it before the server starts"
         )
     return folder or None
 
@@ -61,9 +61,9 @@ class Series(NamedTuple):
 
     Attributes:
         add: Counts a request.
-        observe_duration: Takes the duration in seconds.
-        observe_request: Takes the size of the request's body in bytes.
-        observe_response: Takes the size of the response's body in bytes.
+        observe_duration: Records the duration in seconds.
+        observe_request: Records the size of the request body in bytes.
+        observe_response: Records the size of the response body in bytes.
     """
 
     add: Callable[..., None]
@@ -106,13 +106,13 @@ class Place:
         extra: tuple[str, ...] = (),
         exemplar: Exemplar = None,
     ) -> None:
-        """Counts a request that is over.
+        """Counts a finished request.
 
         Args:
             c: Its context.
             status: The status of the response.
             duration_s: How long it took, in seconds.
-            size: Number of bytes of the body that were sent.
+            size: Number of body bytes sent.
             extra: The values of further labels.
             exemplar: An exemplar for its counter and its duration.
         """
@@ -141,13 +141,13 @@ class Instruments:
     """The metrics of requests in one registry.
 
     Args:
-        registry: Where they are registered.
-        prefix: What their names begin with.
+        registry: The registry to register them in.
+        prefix: Prefix of their names.
         labels: Names of the labels besides `LABELS`.
         buckets: Upper bounds of the durations in seconds.
 
     Raises:
-        ValueError: If the registry has a metric of one of the names.
+        ValueError: If the registry already has a metric with one of the names.
 
     Attributes:
         labels: The same.
@@ -174,7 +174,7 @@ class Instruments:
             return metric
 
         try:
-            self._requests = make(Counter, "requests", "Requests that were answered.", names)
+            self._requests = make(Counter, "requests", "Number of requests.", names)
             self._durations = make(
                 Histogram,
                 "request_duration_seconds",
@@ -191,9 +191,9 @@ class Instruments:
             self.in_progress = make(
                 Gauge,
                 "requests_in_progress",
-                "Requests that are being answered.",
+                "Number of requests in progress.",
                 LABELS[:2],
-                # Of processes that have ended nothing is in progress.
+                # Processes that have exited have nothing in progress.
                 multiprocess_mode="livesum",
             )
         except ValueError as error:
@@ -206,7 +206,7 @@ class Instruments:
         self.places: dict[tuple[str, str], Place] = {}
 
     def series(self, values: tuple[str, ...]) -> Series:
-        """Returns the time series of some values of the labels."""
+        """Returns the time series for some label values."""
         return Series(
             self._requests.labels(*values).inc,
             self._durations.labels(*values).observe,
@@ -224,8 +224,8 @@ class Instruments:
 
 
 _known: WeakKeyDictionary[CollectorRegistry, dict[str, Instruments]] = WeakKeyDictionary()
-# The values of several processes are in files, by the names of metrics. Two metrics of one name in
-# a process would overwrite each other's values there, so that all apps of a process share them.
+# With several processes, the values are in files, by metric name. Two metrics with the same name in
+# one process would overwrite each other's values, so all apps of a process share them.
 _of_process = CollectorRegistry()
 
 
@@ -235,16 +235,16 @@ def instruments_of(
     labels: tuple[str, ...],
     buckets: tuple[float, ...],
 ) -> Instruments:
-    """Returns the metrics of a registry; they are shared by all that ask for the same ones.
+    """Returns the metrics of a registry; callers with the same arguments share them.
 
     Args:
-        registry: The registry. Where there are several processes, one of our own is used.
-        prefix: What the names of the metrics begin with.
+        registry: The registry. With several processes, an internal one is used instead.
+        prefix: Prefix of the metric names.
         labels: Names of the labels besides `LABELS`.
         buckets: Upper bounds of the durations in seconds.
 
     Raises:
-        ValueError: If the registry has metrics of these names that are others.
+        ValueError: If the registry has other metrics with these names.
     """
     if multiprocess_folder() is not None:
         registry = _of_process
@@ -261,13 +261,13 @@ def instruments_of(
 
 
 def _answered_by(c: Context[Any, Any]) -> str:
-    """Returns the pattern of the middleware that answered, unless it is for all paths."""
+    """Returns the pattern of the middleware that responded, unless it matches all paths."""
     pattern = c.matched_routes[c.req.route_index].path
     return UNMATCHED if pattern in _EVERYWHERE else pattern
 
 
 def _content_length(declared: str | None) -> int | None:
-    """Returns the number of a Content-Length header, or None if it isn't one."""
+    """Returns the number in a Content-Length header, or None if it isn't a number."""
     if declared is None or not (declared.isdigit() and declared.isascii()):
         return None
     return int(declared[:18])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Labels and exemplars that functions of the app return."""
+"""Labels and exemplars returned by functions of the app."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._instruments import LABELS, OTHER, Exemplar
 __all__ = ("ExtraLabels", "check_labels", "exemplar_of", "exemplar_source")
 
 _NAME = r"(?!__)[A-Za-z_][A-Za-z0-9_]*"
-# The first two are labels of histograms and summaries.
+# The first two are built-in labels of histograms and summaries.
 _RESERVED = frozenset(("le", "quantile", *LABELS))
 # SPEC: OpenMetrics 1.0, section "Exemplars": in characters, of names and values together.
 _MOST_OF_EXEMPLAR = 128
@@ -41,10 +41,10 @@ def check_labels(check: OptionChecks, labels: Any) -> Mapping[str, Callable[[Any
 
 
 class ExtraLabels:
-    """Labels whose values are what functions return.
+    """Labels with values returned by functions.
 
     Args:
-        functions: Name of each label, and its function `(c)`, plain or async.
+        functions: Each label name with its function `(c)`, plain or async.
         most_values: How many values a label may have, besides `OTHER`.
     """
 
@@ -59,8 +59,8 @@ class ExtraLabels:
     async def values(self, c: Context[Any, Any]) -> tuple[str, ...]:
         """Returns the values for a request.
 
-        A function that fails, or returns something else than a str or None, is logged the first
-        time; the value is empty then.
+        If a function fails, or returns anything but a str or None, its first failure is logged, and
+        the value is empty.
         """
         return tuple(
             [
@@ -84,7 +84,7 @@ class ExtraLabels:
                 ("failed", name), "The label %r has no value: its function failed", name
             )
             return ""
-        # One lone surrogate would make every answer with the metrics fail.
+        # A lone surrogate would make every scrape fail.
         return value if value.isascii() else value.encode(errors="replace").decode()
 
     def _bounded(self, name: str, value: str, known: set[str]) -> str:
@@ -110,7 +110,7 @@ class _Once:
         self._said: set[object] = set()
 
     def warn(self, what: object, text: str, *args: object) -> None:
-        """Logs a warning, with the exception that is being handled, unless it was logged before."""
+        """Logs a warning, with the current exception, unless it was logged before."""
         if what not in self._said:
             self._said.add(what)
             _logger.warning(text, *args, exc_info=True)
@@ -122,7 +122,7 @@ _exemplars = _Once()
 def exemplar_source(
     check: OptionChecks, exemplars: Any
 ) -> Callable[[Context[Any, Any]], Any] | None:
-    """Checks the option `exemplars`, and returns the function that it stands for, or None."""
+    """Checks the option `exemplars`, and returns the function for it, or None."""
     if exemplars is False:
         return None
     if exemplars is not True:

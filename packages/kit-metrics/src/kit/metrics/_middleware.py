@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: measures requests, and answers with the metrics."""
+"""The middleware, which measures requests and serves the metrics."""
 
 from __future__ import annotations
 
@@ -44,40 +44,40 @@ def metrics(
     exclude: Exclude | Iterable[Exclude] = (),
     exemplars: bool | ExemplarSource = False,
 ) -> AsyncMiddleware:
-    """Returns middleware that measures each request, and answers `path` with the metrics.
+    """Returns middleware that measures each request, and serves the metrics at `path`.
 
     The metrics are `http_requests_total`, `http_request_duration_seconds`,
     `http_requests_in_progress`, `http_request_size_bytes` and `http_response_size_bytes`. Their
-    labels are `method`, `route`, the pattern of the route, and `status`.
+    labels are `method`, `route` (the pattern of the route) and `status`.
 
-    Each request counts once, whatever becomes of it: a streamed one when its body has been sent or
-    the client has left, a cancelled one with the status 499, a WebSocket with its handshake.
+    Each request counts exactly once: a streamed one when its body has been sent or the client has
+    disconnected, a cancelled one with status 499, a WebSocket with its handshake.
 
     Args:
-        path: The path of the metrics, for GET and HEAD, as it is matched by routes; requests for it
-            aren't measured. None only measures: see `expose`.
-        registry: Where the metrics are registered. Calls for the same registry share them. Default:
-            a registry of its own, and `path` shows `prometheus_client.REGISTRY` too. With
-            `PROMETHEUS_MULTIPROC_DIR` all apps of a process share them.
-        prefix: What the names of the metrics begin with.
+        path: The path that serves the metrics, for GET and HEAD, as routes match it; requests for
+            it aren't measured. None only measures: see `expose`.
+        registry: The registry for the metrics. Calls with the same registry share them. Default: a
+            new registry, and `path` also shows `prometheus_client.REGISTRY`. With
+            `PROMETHEUS_MULTIPROC_DIR`, all apps of a process share them.
+        prefix: Prefix of the metric names.
         buckets: Upper bounds of the durations in seconds, in ascending order.
-        labels: More labels: name to function `(c)`, plain or async, that returns a str or None,
-            called when the request is over. Their values have to be few: each combination of values
-            is kept until the process ends.
-        max_label_values: How many values each of these labels may have. All others are `_OTHER`.
-        exclude: Which requests aren't measured: a route pattern such as `/health/*`, which the
-            whole path has to match, a function `(c)`, plain or async, or a list of them.
-        exemplars: Adds exemplars, which only OpenMetrics has. True: the ids of the current sampled
-            trace and span of OpenTelemetry. Or a function `(c)`, plain or async, that returns a
-            mapping, up to 128 characters in all, or None.
+        labels: Further labels: a mapping of names to functions `(c)`, plain or async, that return a
+            str or None, called when the request is over. Use labels with few values: each
+            combination of values is kept until the process exits.
+        max_label_values: How many values each of these labels may have. Any others become `_OTHER`.
+        exclude: Requests to leave out: a route pattern such as `/health/*`, which must match the
+            whole path, a function `(c)`, plain or async, or a list of these.
+        exemplars: Adds exemplars, which only OpenMetrics has. True adds the ids of the current
+            sampled trace and span of OpenTelemetry. Or a function `(c)`, plain or async, that
+            returns a mapping, up to 128 characters in all, or None.
 
     Returns:
         The middleware, for `app.use(...)`; register it before what it should measure.
 
     Raises:
         TypeError: If an option is of the wrong type.
-        ValueError: If it can't be used, the registry has other metrics of these names, or the
-            folder that `PROMETHEUS_MULTIPROC_DIR` names doesn't exist.
+        ValueError: If an option can't be used, the registry has other metrics with these names, or
+            the folder in `PROMETHEUS_MULTIPROC_DIR` doesn't exist.
         ImportError: If `exemplars` is True, and opentelemetry-api isn't installed.
 
     Example:
@@ -119,7 +119,7 @@ def metrics(
                     return
             await count(Counting(c, place, start, extra), find_exemplar)
         except BaseException:
-            # An exit runs to its end, even though the request is cancelled.
+            # An exit runs to completion even if the request is cancelled.
             c.add_exit(Counting(c, place, start, extra).cancelled)
             raise
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""OpenAPI documents of apps, and pages that show them without the internet."""
+"""OpenAPI documents for apps, and docs pages that work offline."""
 
 from ._describe import Problem, describe
 from ._document import AppOperation, AppOperations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Works out the responses of an operation from facts, source, docstring and description."""
+"""Derives the responses of an operation from facts, source, docstring and description."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Answer:
     """One response.
 
     Attributes:
-        description: What it means.
-        content: Media types, each with the number of its schema; None for any.
-        others: The numbers of other schemas of the same media types.
-        raw: A Response Object that was given as it is, but for types in its content.
+        description: Its meaning.
+        content: The media types, each with the number of its schema; None for any.
+        others: The numbers of other schemas for the same media types.
+        raw: A given Response Object, unchanged except for types in its content.
     """
 
     description: str = ""
@@ -44,11 +44,11 @@ class Answer:
 
 
 class Errors:
-    """How an app words its errors.
+    """The form of an app's error responses.
 
     Args:
-        kinds: The types of their bodies by media type; None for those of Kit.
-        schemas: Where to ask for schemas.
+        kinds: The types of their bodies by media type; None for the built-in ones.
+        schemas: The collection of schemas.
     """
 
     def __init__(self, kinds: Mapping[str, Any] | None, schemas: Schemas) -> None:
@@ -58,11 +58,11 @@ class Errors:
         }
 
     def answer(self, text: str, kind: Any = UNKNOWN, *, is_problem: bool = False) -> Answer:
-        """Makes the answer of an error.
+        """Creates the response for an error.
 
         Args:
-            text: What it means.
-            kind: The type of its body, if it tells.
+            text: Its meaning.
+            kind: The type of its body, if known.
             is_problem: Whether it is a problem document.
         """
         if kind is ValidationProblem:
@@ -84,10 +84,10 @@ def answers_of(
 
     Args:
         operation: The operation.
-        reading: What its source tells.
-        said: What its docstring says.
-        errors: How the app words its errors.
-        schemas: Where to ask for schemas.
+        reading: Information from its source.
+        said: Information from its docstring.
+        errors: The form of the app's error responses.
+        schemas: The collection of schemas.
     """
     found: dict[str, Answer] = {}
     for facts in operation.facts:
@@ -104,24 +104,24 @@ def answers_of(
     for given, value in operation.described.get("responses", {}).items():
         text = found[str(given)].description if str(given) in found else ""
         found[str(given)] = described_answer(given, value, text, schemas)
-    if not found:  # its source tells no more than that it raises something
+    if not found:  # its source shows only that it raises something
         found["default"] = Answer()
     for key, answer in found.items():
         returned = said.returns if key.startswith("2") else ""
         answer.description = answer.description or returned or _phrase(key)
-        # Tools show the first one: what programs can read.
+        # Tools show the first one, which should be machine-readable.
         answer.content = dict(sorted(answer.content.items(), key=lambda each: each[0] == _TEXT))
     return dict(sorted(found.items()))
 
 
 def described_answer(status: int | str, value: Any, text: str, schemas: Schemas) -> Answer:
-    """Makes the answer that `describe(responses=...)` has for a status.
+    """Creates the response that `describe(responses=...)` gives for a status.
 
     Args:
         status: The status.
         value: A type, a description, None, or a Response Object.
         text: The description, if the value has none.
-        schemas: Where to ask for schemas.
+        schemas: The collection of schemas.
     """
     if value is None:
         return Answer(text)
@@ -135,7 +135,7 @@ def described_answer(status: int | str, value: Any, text: str, schemas: Schemas)
 
 
 def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Any) -> dict[str, Any]:
-    """Copies a Response or Request Body Object; types in its content become schemas asked for."""
+    """Copies a Response or Request Body Object; types in its content become requested schemas."""
     copied = dict(value)
     content: dict[str, Any] = {}
     for media_type, each in (value.get("content") or {}).items():
@@ -170,9 +170,9 @@ def _add_fact(
 
 
 def _add(found: dict[str, Answer], status: str, answer: Answer) -> None:
-    """Adds an answer to those of the same status: bodies and descriptions of all.
+    """Merges a response with others of the same status, with all bodies and descriptions.
 
-    An answer whose body is not known is text beside others, as that of an HTTPException is.
+    A response with an unknown body counts as text, like that of an HTTPException.
     """
     old = found.setdefault(status, answer)
     if old is not answer:
@@ -187,7 +187,7 @@ def _add(found: dict[str, Answer], status: str, answer: Answer) -> None:
 
 
 def _add_malformed(found: dict[str, Answer], operation: Operation, errors: Errors) -> None:
-    """Adds that a body which is no JSON, or no form, is refused with a text."""
+    """Adds the text response for a body that isn't JSON, or isn't a form."""
     targets = {target for facts in operation.facts for target in facts.validates}
     if targets & {"json", "form"}:
         _add(found, "400", errors.answer(""))
@@ -196,7 +196,7 @@ def _add_malformed(found: dict[str, Answer], operation: Operation, errors: Error
 def _add_reads(
     found: dict[str, Answer], operation: Operation, reading: Reading, errors: Errors
 ) -> None:
-    """Adds the errors of `c.req.query(name, int)` and the like, and of paths that don't match."""
+    """Adds the errors of calls such as `c.req.query(name, int)`, and of paths that don't match."""
     typed = [each for each in reading.parameters if each.kind is not str and each.can_fail]
     if any(each.target == "param" for each in typed):
         _add(found, "404", errors.answer("", is_problem=True))
@@ -235,12 +235,12 @@ def _add_own(
                 answer.content[media_type] = None
         _add(found, key, answer)
     if not reading.is_complete:
-        # Some of its answers can't be told, so nothing is said of their bodies.
+        # Some of its responses are unknown, so their bodies aren't described.
         found.setdefault("200", Answer()).content.clear()
 
 
 def _returned(function: Any) -> Any:
-    """The type that a function is annotated to return, unless that is a response."""
+    """Returns the return annotation of a function, unless it is a response."""
     try:
         hint = get_type_hints(function, include_extras=True).get("return")
     except Exception:
@@ -265,7 +265,7 @@ def _is_response_type(kind: Any) -> bool:
 
 
 def _is_problem(kind: Any) -> bool:
-    """Whether a type has what a problem document has (RFC 9457, section 3.1)."""
+    """Returns whether a type has the fields of a problem document (RFC 9457, section 3.1)."""
     names: set[str] = set()
     for each in getattr(kind, "__mro__", (kind,)):
         names |= {*getattr(each, "__annotations__", {})}
@@ -274,7 +274,7 @@ def _is_problem(kind: Any) -> bool:
 
 def _phrase(status: str) -> str:
     if not status.isdigit():
-        return "Another answer" if status == "default" else f"An answer with a status {status}"
+        return "Another response" if status == "default" else f"A response with a status {status}"
     try:
         return HTTPStatus(int(status)).phrase
     except ValueError:

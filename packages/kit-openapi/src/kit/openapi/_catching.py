@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds out which exceptions never leave a function, because something around them catches them."""
+"""Finds exceptions that never leave a function, because surrounding code catches them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kit.interface import HTTPException, ProblemError
 
 from ._source import INNER, UNKNOWN, Tree, value_of
 
-# What a class is taken for that is imported within the function.
+# Placeholder for a class that is imported within the function.
 _BY_NAME = {each.__name__: each for each in (HTTPException, ProblemError, Exception, BaseException)}
 
 
@@ -21,8 +21,8 @@ class _Handler(NamedTuple):
     """An `except`.
 
     Attributes:
-        kinds: What it catches.
-        raises_again: Whether it passes on what it caught.
+        kinds: The exceptions that it catches.
+        raises_again: Whether it raises the caught exception again.
     """
 
     kinds: tuple[type, ...]
@@ -30,11 +30,11 @@ class _Handler(NamedTuple):
 
 
 Catchers: TypeAlias = tuple[tuple[_Handler, ...], ...]
-"""What is around a statement, the outermost `try` first: the handlers of each, in order."""
+"""The `try` statements around a statement, the outermost first: the handlers of each, in order."""
 
 
 def nodes_in_try(tree: Tree, function: FunctionType) -> Iterator[tuple[ast.AST, Catchers]]:
-    """Yields the nodes of a function's body, each with what would catch its exceptions.
+    """Yields the nodes of a function's body, each with the handlers for its exceptions.
 
     Args:
         tree: The syntax tree of the function.
@@ -46,11 +46,11 @@ def nodes_in_try(tree: Tree, function: FunctionType) -> Iterator[tuple[ast.AST, 
 
 
 def is_caught(kind: type, catchers: Catchers) -> bool:
-    """Returns whether exceptions of a class are caught, and not raised again.
+    """Returns whether exceptions of a class are caught and not raised again.
 
     Args:
         kind: The class.
-        catchers: What is around the statement that raises it.
+        catchers: The handlers around the statement that raises it.
     """
     for handlers in reversed(catchers):
         found = next((each for each in handlers if issubclass(kind, each.kinds)), None)

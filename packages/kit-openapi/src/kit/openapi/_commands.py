@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands `kit openapi` and `kit client`, which kit-dev finds by entry points."""
+"""The commands `kit openapi` and `kit client`, which kit-dev finds through entry points."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _OUTPUT = click.option(
     "--output",
     "-o",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write in place of standard output.",
+    help="File to write to, instead of standard output.",
 )
 _CHECK = click.option(
     "--check",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File to compare with: exit with 1, and print what differs, if it is not up to date.",
+    help="File to compare with: if it is out of date, print the difference and exit with 1.",
 )
 
 
@@ -43,7 +43,7 @@ def openapi(target: str, path: str | None, output: Path | None, check: Path | No
     APP is module:attr, path/to/app.py, or a folder with an app.py; by default the current folder.
     What can't be part of the document is named on standard error.
     """
-    import msgspec  # here and below: `kit --help` imports this module for its help alone
+    import msgspec  # here and below: `kit --help` imports this module only for its help
 
     documented = _load(target, path)
     encoded = msgspec.json.encode(documented.document())
@@ -51,7 +51,7 @@ def openapi(target: str, path: str | None, output: Path | None, check: Path | No
     _put(msgspec.json.format(encoded, indent=2).decode() + "\n", output, check)
 
 
-@click.command("client", short_help="Writes a typed client of an app.")
+@click.command("client", short_help="Writes a typed client for an app.")
 @_APP
 @_PATH
 @_OUTPUT
@@ -66,7 +66,7 @@ def openapi(target: str, path: str | None, output: Path | None, check: Path | No
 def client(
     target: str, path: str | None, output: Path | None, check: Path | None, lang: str
 ) -> None:
-    """Prints a typed client of an app, or writes it to a file.
+    """Prints a typed client for an app, or writes it to a file.
 
     APP is as for kit openapi. The client is one module that needs httpx and msgspec.
     """
@@ -79,11 +79,11 @@ def client(
 
 
 def _load(target: str, path: str | None) -> Documentation:
-    # Whoever runs the command has kit-dev; the package itself does without.
+    # The command requires kit-dev; the package itself doesn't.
     from kit.dev import AppError, load_app
 
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # what the app prints is none of this
+        with contextlib.redirect_stdout(sys.stderr):  # the output mustn't include app prints
             app = load_app(target)
     except AppError as error:
         raise click.ClickException(str(error)) from error
@@ -140,5 +140,5 @@ def _compare(text: str, check: Path) -> None:
         old.splitlines(), text.splitlines(), str(check), "the app", lineterm=""
     )
     click.echo("\n".join(lines))
-    click.echo(f"{check} is not up to date: write it again with --output {check}", err=True)
+    click.echo(f"{check} is out of date: update it with --output {check}", err=True)
     sys.exit(1)

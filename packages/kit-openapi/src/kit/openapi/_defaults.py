@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Replaces the defaults of structs that JSON has no form for, which msgspec can't describe."""
+"""Replaces struct defaults that JSON can't represent, since msgspec can't describe them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import msgspec
 
 
 def with_json_defaults(kind: Any) -> Any:
-    """Returns a type whose schema is that of a struct without such defaults.
+    """Returns a type with the schema of a struct, without such defaults.
 
     Args:
         kind: The type.
 
     Returns:
-        A copy of the struct, in which functions make these defaults; anything else as it is.
+        A copy of the struct, in which functions create these defaults; any other type unchanged.
     """
     if not isinstance(kind, type) or not issubclass(kind, msgspec.Struct):
         return kind

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The decorator that documents what can't be found out about a handler."""
+"""The decorator that documents what Kit can't find out about a handler."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Problem(TypedDict, total=False):
 
     Attributes:
         type: URI of the kind of problem.
-        title: What kind of problem it is.
+        title: The kind of problem.
         status: The HTTP status code.
-        detail: What is wrong this time.
+        detail: The details of this occurrence.
         instance: URI of this occurrence.
     """
 
@@ -49,26 +49,26 @@ def describe(
 ) -> Callable[[F], F]:
     """Returns a decorator that describes a handler for the document.
 
-    What is given replaces what was found out. The handler is called as before, at no cost per
-    request. Described middleware applies to all routes that it covers. The `responses` of a
-    described `HTTPException` class apply wherever it is raised.
+    The given values take precedence over what Kit finds out. The handler is called as before, at no
+    cost per request. A description of middleware applies to all routes that it covers. The
+    `responses` of a described `HTTPException` class apply wherever it is raised.
 
     Args:
-        summary: What the operation does, in a few words. Default: the first paragraph of the
+        summary: A short summary of the operation. Default: the first paragraph of the docstring.
+        description: A longer description, in Markdown (CommonMark). Default: the rest of the
             docstring.
-        description: What it does, in Markdown (CommonMark). Default: the rest of the docstring.
-        tags: What the operation is grouped by. Default: the last part of the prefix that its
-            app has, e.g. `books` for `app.route("/books", ...)`.
+        tags: The groups of the operation. Default: the last part of the prefix of its app, e.g.
+            `books` for `app.route("/books", ...)`.
         operation_id: Its name, unique in the document. Default: the name of the function.
-        responses: Answers by status (an int, `"default"`, or a range such as `"4XX"`). Each is the
-            type of a body, a description, None, or a Response Object (OpenAPI 3.1.1, section
+        responses: Responses by status (an int, `"default"`, or a range such as `"4XX"`). Each is
+            the type of a body, a description, None, or a Response Object (OpenAPI 3.1.1, section
             4.8.17), in whose `content` types may stand for schemas.
         request_body: The type of a JSON body, or a Request Body Object (section 4.8.13), in whose
             `content` types may stand for schemas.
-        security: Security Scheme Objects (section 4.8.27), one of which a request has to satisfy;
-            empty for none. `{}` among them lets requests without credentials through.
-            Requirements such as `{"oauth": ["read"]}` name schemes that `openapi` was given.
-        deprecated: Whether it should not be used any more.
+        security: Security Scheme Objects (section 4.8.27); a request must satisfy one of them;
+            empty for none. With `{}` among them, credentials are optional. Requirements such as
+            `{"oauth": ["read"]}` name schemes passed to `openapi`.
+        deprecated: Whether it is deprecated.
         hidden: Whether to leave it out of the document.
 
     Returns:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads docstrings in Google style: summary, description, and what is answered and raised."""
+"""Parses Google-style docstrings: summary, description, responses and exceptions."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _STATUS = re.compile(r"^([1-5][0-9][0-9])\b[ ,:;-]*(.*)$", re.DOTALL)
 
 
 class Docstring(NamedTuple):
-    """What a docstring says.
+    """The content of a docstring.
 
     Attributes:
         summary: Its first paragraph in one line, without the full stop.
         description: The paragraphs after it, up to the first section.
-        prose: Summary and description as they are written.
+        prose: Summary and description as written.
         returns: The text of `Returns:`.
         attributes: The entries of `Attributes:`, by name.
-        statuses: The entries of `Raises:` that begin with a status: status to text.
+        statuses: The entries of `Raises:` that begin with a status: a mapping of status to text.
     """
 
     summary: str = ""
@@ -41,7 +41,7 @@ def parse(text: str | None) -> Docstring:
         text: The docstring, with its indentation; None if there is none.
 
     Returns:
-        What it says; sections in other styles are part of the description.
+        Its content; sections in other styles are part of the description.
     """
     if not text or not text.strip():
         return Docstring()
@@ -67,7 +67,7 @@ def parse(text: str | None) -> Docstring:
 
 
 def _sections(text: str) -> dict[str, str]:
-    """Splits the text at the headings of sections; what is before the first has the name ''."""
+    """Splits the text at the section headings; the part before the first one has the name ''."""
     found: dict[str, list[str]] = {"": []}
     name = ""
     for line in text.splitlines():
@@ -98,6 +98,6 @@ def _entries(section: str) -> list[tuple[str, str]]:
 
 
 def _sentence(text: str) -> str:
-    """One line that begins with a capital and has no full stop at its end."""
+    """Returns one line that begins with a capital letter and has no full stop at its end."""
     line = " ".join(text.split()).removesuffix(".")
     return line[:1].upper() + line[1:]

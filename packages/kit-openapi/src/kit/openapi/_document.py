@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The document of an app, built when it is first asked for."""
+"""The document of an app, built on first use."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class AppOperation(NamedTuple):
     Attributes:
         method: The method, in upper case.
         path: The path template, e.g. `/books/{id}`.
-        handler: The handler of the route, as it was registered.
+        handler: The handler of the route, as registered.
         operation: The Operation Object (OpenAPI 3.1.1, section 4.8.10).
-        undeclared_headers: Headers among its parameters that the handler reads by name, and that
-            nothing validates, in lower case. A proxy may be what sets them.
+        undeclared_headers: Header parameters that the handler reads by name and nothing validates,
+            in lower case. A proxy may set them.
     """
 
     method: str
@@ -37,8 +37,8 @@ class AppOperations(NamedTuple):
 
     Attributes:
         document: The OpenAPI document, to which the references in operations refer.
-        operations: The operations, in the order in which they were registered.
-        notes: What was left out, and why: a text for each route.
+        operations: The operations, in order of registration.
+        notes: The omitted routes with the reasons: a text for each.
     """
 
     document: dict[str, Any]
@@ -47,14 +47,14 @@ class AppOperations(NamedTuple):
 
 
 class Documentation:
-    """The options of a document, and the document that is built from them.
+    """The options of a document, and the document built from them.
 
     Args:
         app: The app.
         info: The Info Object (OpenAPI 3.1.1, section 4.8.2).
         servers: Server Objects.
         tags: Tag Objects.
-        errors: The types of the bodies of errors, by media type; None for those of Kit.
+        errors: The types of error bodies, by media type; None for the built-in ones.
         security_schemes: Security Scheme Objects by name.
     """
 
@@ -80,7 +80,7 @@ class Documentation:
         self._found: list[tuple[str, str, Any, frozenset[str]]] = []
 
     def document(self) -> dict[str, Any]:
-        """Returns the document; it is built once. What was left out is in `notes` then."""
+        """Returns the document, which is built once; `notes` then lists the omitted routes."""
         if self._document is None:
             self._document = self._build()
         return self._document
@@ -95,7 +95,7 @@ class Documentation:
         return AppOperations(document, found, self.notes)
 
     def _build(self) -> dict[str, Any]:
-        # Imported here: an app that starts needs none of it.
+        # Imported here: not needed at startup.
         import msgspec
 
         from ._answers import Errors
@@ -135,6 +135,6 @@ class Documentation:
         used = {name: value for name, value in components.items() if value}
         if used:
             document["components"] = used
-        # Tuples, dates and the like of defaults and examples become what JSON has.
+        # Tuples, dates etc. in defaults and examples become JSON values.
         built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document))
         return built

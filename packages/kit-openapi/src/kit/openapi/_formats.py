@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Adds what msgspec knows of a type and leaves out of its schema: that a text is a date and time.
+"""Adds the format `date-time`, which msgspec leaves out of some schemas.
 
-msgspec has a format for those with an offset alone, as RFC 3339 demands. A `datetime` that is not
-constrained takes both; what it is says more to a reader, and to who writes a client.
+msgspec sets the format only for datetimes with an offset, as required by RFC 3339. An unconstrained
+`datetime` accepts both forms; the format is more useful to readers and authors of clients.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def add_formats(
 
     Args:
         kinds: The types.
-        schemas: Their schemas, in the same order; they are changed.
-        components: What the schemas refer to; changed as well.
+        schemas: Their schemas, in the same order; changed in place.
+        components: The components that the schemas refer to; also changed in place.
     """
     seen: set[str] = set()
     for node, schema in zip(inspect.multi_type_info(kinds), schemas, strict=True):
@@ -85,7 +85,7 @@ def _choices(node: inspect.UnionType, schema: dict[str, Any]) -> list[tuple[Any,
         elif not isinstance(bare, inspect.NoneType):
             others.append(each)
     choices = schema.get("anyOf", [])
-    if len(structs) > 1 and "discriminator" not in schema:  # they are a union within the union
+    if len(structs) > 1 and "discriminator" not in schema:  # these are a union within the union
         inner: dict[str, Any] = next((each for each in choices if "discriminator" in each), {})
         inside = zip(structs, inner.get("anyOf", ()), strict=False)
         return [*zip(others, choices, strict=False), *inside]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds the operations of an app: which routes are some, and what is in front of each."""
+"""Finds the operations among the routes of an app, and the middleware before each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._patterns import Template, templates
 from ._source import innermost
 
 _METHODS = ("GET", "PUT", "POST", "DELETE", "PATCH", "TRACE")
-# What a handler for every method is listed as; nobody documents TRACE.
+# The methods listed for a handler of every method; nobody documents TRACE.
 _OF_ALL = ("GET", "PUT", "POST", "DELETE", "PATCH")
 _UNLISTED = ("HEAD", "OPTIONS")
 
@@ -26,13 +26,13 @@ class Operation:
 
     Attributes:
         method: Upper-case method.
-        template: The path as its route has it.
-        shown: The path as the document has it; the parameters may have other names.
-        handler: What answers.
+        template: The path in its route.
+        shown: The path in the document; the parameters may have other names.
+        handler: The handler.
         function: The function behind its wrappers.
-        base_path: The prefix under which its route was registered.
+        base_path: The prefix of its route.
         facts: The facts of the middleware that covers it, outermost first, and of the handler.
-        described: What `describe` said of them; what is said of the handler goes first.
+        described: Their descriptions from `describe`; the handler's description takes precedence.
         id: The operation id.
     """
 
@@ -48,12 +48,12 @@ class Operation:
 
 
 def find_operations(app: App, base_path: str, notes: list[str]) -> list[Operation]:
-    """Finds the operations of an app, in the order in which they were registered.
+    """Finds the operations of an app, in order of registration.
 
     Args:
         app: The app.
-        base_path: Only routes below this prefix are looked at; `/` for all.
-        notes: Where to tell which routes were left out, and why.
+        base_path: Only routes below this prefix are included; `/` for all.
+        notes: Receives the omitted routes with the reasons.
     """
     middleware: PatternIndex[RouterRoute] = PatternIndex()
     shapes: dict[tuple[str | None, ...], Template] = {}
@@ -82,13 +82,13 @@ def _operations(
 ) -> Iterator[Operation]:
     methods = _OF_ALL if route.method == METHOD_NAME_ALL else (route.method,)
     if route.method in _UNLISTED or (route.path in ("*", "/*") and facts == Facts()):
-        return  # a fallback of a page or the like, which says nothing of an API
+        return  # e.g. a fallback for a page, which isn't part of an API
     shown = f"{route.method} {route.path}"
     if facts.mounted:
         notes.append(f"{shown} is left out: it is a mounted application")
         return
     if facts.others.get("kit_websocket"):
-        notes.append(f"{shown} is left out: OpenAPI has no WebSocket connections")
+        notes.append(f"{shown} is left out: OpenAPI doesn't support WebSockets")
         return
     if methods[0] not in _METHODS:
         notes.append(f"{shown} is left out: OpenAPI 3.1 has no method {route.method}")
@@ -126,7 +126,7 @@ def _covering(
 
 
 def _is_exempt(path: str, facts: Facts) -> bool:
-    """Whether `except_` of kit-combine leaves a route out, as a whole."""
+    """Returns whether `except_` of kit-combine excludes the whole route."""
     return any(covers(each, path) for each in facts.others.get("combine_except", ()))
 
 
@@ -148,17 +148,17 @@ def _is_below(path: str, base_path: str) -> bool:
 def _clash(operation: Operation, earlier: RouterRoute) -> str:
     shown = f"{operation.method} {operation.template.path}"
     if any(each.path == operation.template.path for each in templates(earlier.path)):
-        return f"{shown} is left out: an earlier route answers it"
+        return f"{shown} is left out: an earlier route handles it"
     return (
-        f"{shown} is left out: OpenAPI can't tell it from {operation.method} {earlier.path}, "
-        "which differs in the parameters alone"
+        f"{shown} is left out: OpenAPI can't distinguish it from {operation.method} "
+        f"{earlier.path}, which differs only in its parameters"
     )
 
 
 def _name_operations(operations: list[Operation]) -> None:
-    """Assigns operations their ids. A later one without a name never changes that of another."""
+    """Assigns ids to operations. A later one without a name never changes the id of another."""
     taken: set[str] = set()
-    # What `describe` named comes first, and gets its name.
+    # Operations with a name from `describe` come first, and keep their names.
     for operation in sorted(operations, key=lambda each: "operation_id" not in each.described):
         method, words = operation.method.lower(), operation.template.words
         name = getattr(operation.function, "__name__", "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks what `openapi` and `build_document` are given."""
+"""Checks the arguments of `openapi` and `build_document`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def documentation(
     """Checks the options of a document.
 
     Args:
-        factory: Name of the function that was given them.
+        factory: Name of the called function.
         app: The app.
         info: See `openapi`.
         servers: See `openapi`.
@@ -102,33 +102,33 @@ def _errors(check: OptionChecks, errors: Any) -> Mapping[str, Any] | None:
 
 
 def check_paths(path: Any, docs: Any) -> None:
-    """Checks where document and page are served.
+    """Checks the paths of document and page.
 
     Args:
         path: Path of the document.
         docs: Path of the page; None for no page.
 
     Raises:
-        TypeError: If one is no str.
-        ValueError: If one is no path without parameters, or if they are the same.
+        TypeError: If one isn't a str.
+        ValueError: If one isn't a path, or has parameters, or if they are the same.
     """
     check = OptionChecks("openapi")
     check.text("path", path, _DOCUMENT_PATH, "a path without parameters such as '/openapi.json'")
     if docs is not None:
         check.text("docs", docs, _PATH, "a path without parameters such as '/docs'")
         if docs == path:
-            check.unusable("docs", docs, "another path than that of the document")
+            check.unusable("docs", docs, "a path other than that of the document")
 
 
 def check_assets(assets: Any) -> Path | str | None:
-    """Checks where the files of the page are.
+    """Checks the location of the files of the page.
 
     Args:
         assets: A folder as Path, a URL as str, or None.
 
     Raises:
         TypeError: If it is anything else.
-        ValueError: If there is no such folder, or the URL is neither absolute nor begins with `/`.
+        ValueError: If the folder doesn't exist, or the URL is neither absolute nor begins with `/`.
     """
     check = OptionChecks("openapi")
     if assets is None:

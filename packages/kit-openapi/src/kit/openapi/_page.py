@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The page that shows a document, and its files. Nothing is loaded from anywhere else."""
+"""The page that shows a document, and its files. It loads nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ _VARIABLE = re.compile(r"\{[^{}]*\}")
 _NOT_IN_POLICIES = re.compile(r"[\s;,]")
 _SCRIPT = "kit-openapi.js"
 _STYLE = "kit-openapi.css"
-# What a path in a URL has as it is, but `:`, which would end the scheme of a relative one.
+# Unescaped characters in a URL path, except `:`, which would end the scheme of a relative URL.
 _SAFE = "/%!$&'()*+,;=@"
 
 
 class _Interface(NamedTuple):
-    """What shows a document.
+    """A user interface for documents.
 
     Attributes:
-        folder: Where openapi-ui-bundles has its files.
+        folder: Its folder in openapi-ui-bundles.
         scripts: Its scripts.
         styles: Its style sheets.
         icon: Its icon.
-        policy: What it needs of a content security policy besides scripts, styles and requests of
-            its own origin.
-        remote: An address of elsewhere in its scripts that it would load an image from.
+        policy: The sources that it needs in a content security policy besides scripts, styles and
+            requests of its own origin.
+        remote: A remote address in its scripts from which it would load an image.
     """
 
     folder: str
@@ -60,7 +60,7 @@ class _Interface(NamedTuple):
     remote: bytes = b""
 
 
-# RapiDoc has styles in its elements, and Redoc makes some by script: both are inline to a browser.
+# RapiDoc has styles in its elements, and Redoc adds some by script: both are inline to a browser.
 _INTERFACES = {
     "swagger": _Interface(
         "swagger_ui/vendor", ["swagger-ui-bundle.js"], ["swagger-ui.css"], "favicon-32x32.png"
@@ -78,13 +78,13 @@ _INTERFACES = {
 
 
 class _File(NamedTuple):
-    """A file of the page, as it is sent.
+    """A file of the page, ready to send.
 
     Attributes:
         body: Its content.
-        packed: The same by gzip.
+        packed: The content compressed with gzip.
         media_type: Its Content-Type.
-        etag: Its entity tag; that of the packed form has a suffix.
+        etag: Its entity tag; the tag of the packed form has a suffix.
     """
 
     body: bytes
@@ -97,10 +97,10 @@ class Pages:
     """The routes of a page.
 
     Args:
-        documented: What the page shows.
-        ui: What shows it.
-        path: Where the document is.
-        docs: Where the page is.
+        documented: The document to show.
+        ui: The user interface.
+        path: Path of the document.
+        docs: Path of the page.
         assets: A folder, a URL, or None for openapi-ui-bundles.
 
     Raises:
@@ -133,7 +133,7 @@ class Pages:
 
         Args:
             app: The app.
-            document_path: The whole path of the document.
+            document_path: The full path of the document.
         """
         base = document_path.removesuffix(self._path)
         depth = len([each for each in f"{base}{self._docs}".split("/") if each])
@@ -150,7 +150,7 @@ class Pages:
         app.get(f"{self._docs.rstrip('/')}/ui/:file", hide(openapi_asset))
 
     async def _answer_page(self, c: Context[Any, Any]) -> Response:
-        # A browser resolves links against the path without what follows its last slash.
+        # A browser resolves links against the path up to its last slash.
         steps = urlsplit(c.req.url).path
         up = "../" if steps.endswith("/") and self._docs != "/" else ""
         nonce = c.get("secure_headers_nonce")
@@ -217,13 +217,13 @@ class Pages:
 
     async def _load(self, name: str) -> _File:
         if name not in self._loaded:
-            # In a thread: the largest file has 1.5 MB, and packing it takes a while.
+            # In a thread: the largest file has 1.5 MB, and compressing it takes a while.
             remote = self._interface.remote
             self._loaded[name] = await to_thread.run_sync(_read, self._sources[name], name, remote)
         return self._loaded[name]
 
     def _policy(self) -> str:
-        """What the page may load and do (CSP Level 3): nothing but what it needs."""
+        """Returns the policy of the page (CSP Level 3), which allows only what it needs."""
         origins = {_origin(each.get("url", "")) for each in self._documented.servers}
         files_from = _origin(self._url or "")
         own = " ".join(filter(None, ["'self'", files_from]))
@@ -248,7 +248,7 @@ def _bundled(folder: str) -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(
             "openapi(docs=...) needs openapi-ui-bundles, which is not installed: "
-            "pip install 'kit-openapi[ui]', or pass docs=None for the document alone"
+            "pip install 'kit-openapi[ui]', or pass docs=None for only the document"
         )
     return Path(spec.submodule_search_locations[0]) / folder
 
@@ -278,14 +278,14 @@ def _read(source: Path | None, name: str, remote: bytes) -> _File:
 
 
 def _origin(url: str) -> str:
-    """Returns what a policy allows for a server; variables of its URL may stand for anything."""
+    """Returns the policy source for a server; variables in its URL match anything."""
     address = _VARIABLE.sub("*", url)
     if address.startswith("*://"):
         return "http: https:"
     parts = urlsplit(address)
     if not parts.scheme or not parts.netloc or _NOT_IN_POLICIES.search(parts.netloc):
         return ""
-    # A policy has `*` as the first label of a host, and nowhere else.
+    # A policy supports `*` only as the first label of a host.
     if "*" in parts.netloc.removeprefix("*."):
         return f"{parts.scheme}:"
     return f"{parts.scheme}://{parts.netloc}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Translates route patterns into path templates of OpenAPI."""
+"""Translates route patterns into OpenAPI path templates."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any, NamedTuple
 
 from kit.interface.patterns import Segment, variants
 
-# What Python has and ECMA-262 has not, or spells otherwise: named and atomic groups, flags,
-# comments, conditions, possessive quantifiers, and `{,3}`.
+# Python syntax that ECMA-262 lacks or writes differently: named and atomic groups, flags, comments,
+# conditions, possessive quantifiers, and `{,3}`.
 _NOT_ECMA = re.compile(r"\(\?(?:P|[aiLmsux]|#|\(|>)|\\[AZN]|(?<!\\)[*+?}]\+|(?<!\\)\{,[0-9]+\}")
 _DIGITS = ("[0-9]+", r"\d+")
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 class PathParameter(NamedTuple):
-    """A parameter of a path.
+    """A path parameter.
 
     Attributes:
         name: Its name in the pattern.
-        expression: Its regular expression; None if it takes any segment.
+        expression: Its regular expression; None if it matches any segment.
     """
 
     name: str
     expression: str | None
 
     def narrowed(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Returns the schema of the parameter with what its expression says.
+        """Returns the schema of the parameter with the constraints of its expression.
 
         Args:
             schema: The schema of its type.
@@ -47,7 +47,7 @@ class Template(NamedTuple):
     """A path template.
 
     Attributes:
-        segments: Its segments: literals as they are, and parameters.
+        segments: Its segments: literals and parameters.
     """
 
     segments: tuple[str | PathParameter, ...]
@@ -59,19 +59,19 @@ class Template(NamedTuple):
 
     @property
     def shape(self) -> tuple[str | None, ...]:
-        """What tells two templates apart, whatever their parameters are called."""
+        """The identity of a template, regardless of parameter names."""
         return tuple(each if isinstance(each, str) else None for each in self.segments)
 
     @property
     def path(self) -> str:
-        """The template as OpenAPI writes it, e.g. `/books/{id}`."""
+        """The template in OpenAPI notation, e.g. `/books/{id}`."""
         return "/" + "/".join(
             each if isinstance(each, str) else f"{{{each.name}}}" for each in self.segments
         )
 
     @property
     def words(self) -> str:
-        """The template as a part of a name, e.g. `books_by_id`."""
+        """The template as part of a name, e.g. `books_by_id`."""
         words: list[str] = []
         for each in self.segments:
             if isinstance(each, PathParameter):
@@ -81,20 +81,20 @@ class Template(NamedTuple):
 
 
 def templates(pattern: str) -> Iterator[Template]:
-    """Yields the path templates that a route pattern stands for.
+    """Yields the path templates for a route pattern.
 
     Args:
         pattern: The pattern, e.g. `/books/:id?`, which stands for two.
 
     Raises:
-        ValueError: If OpenAPI has no template for it; the text says why.
+        ValueError: If OpenAPI has no template for it; the text has the reason.
     """
     for variant in variants(pattern):
         yield Template(tuple(_numbered([_translated(segment) for segment in variant])))
 
 
 def _numbered(segments: list[str | PathParameter]) -> Iterator[str | PathParameter]:
-    """Numbers parameters of the same name: a template has each name once."""
+    """Numbers parameters with the same name: names in a template are unique."""
     seen: dict[str, int] = {}
     for each in segments:
         if isinstance(each, str):
@@ -108,7 +108,7 @@ def _translated(segment: Segment) -> str | PathParameter:
     if segment.name is not None:
         return PathParameter(segment.name, segment.expression)
     if segment.text.endswith("*"):
-        raise ValueError("OpenAPI has no wildcards")
+        raise ValueError("OpenAPI doesn't support wildcards")
     if "{" in segment.text or "}" in segment.text:
-        raise ValueError("OpenAPI has no literal braces in paths")
+        raise ValueError("OpenAPI doesn't support literal braces in paths")
     return segment.text

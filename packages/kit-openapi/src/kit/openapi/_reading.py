@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Reads off a handler's source what it raises, which answers it makes, and what it reads.
+"""Finds the exceptions, responses and inputs of a handler in its source.
 
-Followed are functions that the handler calls by a plain name, whichever module of the app defines
-them, three levels deep. What can't be told is left out.
+It follows functions that the handler calls by a plain name, in any module of the app, three levels
+deep. Anything unknown is left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ._source import (
 )
 
 DEEPEST = 3
-# What the context makes answers with: the position of the status, and the media type.
+# The methods of the context for responses: the position of the status, and the media type.
 _ANSWERS: dict[str, tuple[int, str | None]] = {
     "text": (1, "text/plain"),
     "json": (1, "application/json"),
@@ -38,7 +38,7 @@ _ANSWERS: dict[str, tuple[int, str | None]] = {
     "new_response": (1, None),
     "redirect": (1, None),
 }
-# What contexts and requests are called.
+# The names of contexts and requests.
 _CONTEXTS = {"c", "ctx", "context"}
 _REQUESTS = {"req", "request"}
 _OF_TARGETS = {"param": "param", "query": "query", "queries": "query", "header": "header"}
@@ -46,12 +46,12 @@ _OF_TARGETS = {"param": "param", "query": "query", "queries": "query", "header":
 
 @dataclass
 class Raised:
-    """An answer that is given by raising.
+    """A raised response.
 
     Attributes:
-        message: What it says; empty if that is not known.
+        message: Its message; empty if unknown.
         is_problem: Whether it is a problem document.
-        kind: The type of its body, if the class of the exception tells.
+        kind: The type of its body, if the exception class defines it.
     """
 
     message: str = ""
@@ -61,14 +61,14 @@ class Raised:
 
 @dataclass
 class Parameter:
-    """A value that a handler reads by its name.
+    """A value that a handler reads by name.
 
     Attributes:
         target: `param`, `query` or `header`.
         name: Its name.
         kind: Its type.
         default: Its default; `UNKNOWN` if there is none.
-        can_fail: Whether a value of another type is an error that leaves the handler.
+        can_fail: Whether a value of another type raises an error that leaves the handler.
     """
 
     target: str
@@ -80,16 +80,17 @@ class Parameter:
 
 @dataclass
 class Reading:
-    """What the source of a handler tells.
+    """Information from the source of a handler.
 
     Attributes:
-        raised: Answers given by raising, by status.
-        answers: Answers made by the context: status (None if not known) to media types.
-        is_complete: Whether every `return` is such an answer.
-        parameters: What is read by name.
-        json: The type that a JSON body is read as; `UNKNOWN` if none is read.
-        form: Whether a form is read.
-        can_fail: Whether a body that can't be read is an error that leaves the handler.
+        raised: Raised responses by status.
+        answers: Responses created by the context: a mapping of status (None if unknown) to media
+            types.
+        is_complete: Whether every `return` is such a response.
+        parameters: The values that it reads by name.
+        json: The type of the JSON body; `UNKNOWN` if it isn't read.
+        form: Whether it reads a form.
+        can_fail: Whether an invalid body raises an error that leaves the handler.
     """
 
     raised: dict[int, Raised] = field(default_factory=dict)
@@ -104,14 +105,14 @@ class Reading:
 def read(handler: Any) -> Reading:
     """Reads the source of a handler.
 
-    What else runs for it, such as the dependencies of a typed endpoint, is read as well if it is
-    among its facts: `attach(handler, typed_calls=(function, ...))`.
+    Other functions that run for it, such as the dependencies of a typed endpoint, are read as well
+    if its facts list them: `attach(handler, typed_calls=(function, ...))`.
 
     Args:
         handler: The handler.
 
     Returns:
-        What it tells; nothing if the source is missing.
+        The information; empty if the source is missing.
     """
     reading = Reading()
     reader = _Reader(reading, set())
@@ -124,7 +125,7 @@ def read(handler: Any) -> Reading:
 
 
 def _called_by(function: Any) -> Any:
-    """The function that runs when an object is called."""
+    """Returns the function that runs when an object is called."""
     if isinstance(function, (FunctionType, type)):
         return function
     return getattr(type(function), "__call__", function)  # noqa: B004
@@ -134,8 +135,8 @@ class _Reader:
     """Reads one function after the other into one `Reading`.
 
     Args:
-        reading: Where to.
-        seen: The functions that were read.
+        reading: Receives the information.
+        seen: The functions that have been read.
     """
 
     def __init__(self, reading: Reading, seen: set[Any]) -> None:
@@ -143,12 +144,12 @@ class _Reader:
         self._seen = seen
 
     def read(self, function: Any, depth: int, around: Catchers = ()) -> None:
-        """Reads a function and those that it calls.
+        """Reads a function and the functions that it calls.
 
         Args:
             function: The function.
             depth: How many calls away from the handler it is.
-            around: What catches exceptions around the call of it.
+            around: The handlers for exceptions around its call.
         """
         tree = tree_of(function)
         if tree is None:
@@ -175,7 +176,7 @@ class _Reader:
                 self._reading.is_complete = False
 
     def _add_answer(self, node: ast.expr | None, function: FunctionType, depth: int) -> bool:
-        """Adds what an expression that is returned answers; tells whether it is known."""
+        """Adds the response of a returned expression; returns whether it is known."""
         if isinstance(node, ast.Await):
             node = node.value
         if isinstance(node, ast.IfExp):
@@ -239,14 +240,14 @@ def _add_raised(
     if found is None and call is not None and _takes_status(kind):
         found = _called(call, kind, function)
     for status, raised in (found or {}).items():
-        # The first text counts; a problem says more than a text.
+        # The first text counts; a problem document is more specific than a text.
         old = reading.raised.setdefault(status, raised)
         if raised.is_problem and not old.is_problem:
             reading.raised[status] = raised
 
 
 def _declared(kind: type[HTTPException]) -> dict[int, Raised] | None:
-    """What a class of exceptions says of itself: by facts, by `status`, or in its `__init__`."""
+    """Returns the response of an exception class: from facts, `status`, or its `__init__`."""
     is_problem = issubclass(kind, ProblemError)
     facts = facts_of(kind)
     if facts.responses:
@@ -267,13 +268,13 @@ def _declared(kind: type[HTTPException]) -> dict[int, Raised] | None:
         for call in ast.walk(tree) if tree is not None else ():
             if isinstance(call, ast.Call) and _is_super_init(call):
                 found = _called(call, kind, constructor, _text_of(kind))
-                if found is not None:  # else a class further up may know
+                if found is not None:  # otherwise, a base class may define it
                     return found
     return None
 
 
 def _takes_status(kind: type) -> bool:
-    """Whether the first argument of an exception is its status, as in HTTPException."""
+    """Returns whether the first argument of an exception is its status, as in HTTPException."""
     code = getattr(getattr(kind, "__init__", None), "__code__", None)
     return code is not None and code.co_varnames[1:2] == ("status",)
 
@@ -348,7 +349,7 @@ def _parameters(function: FunctionType) -> tuple[str, ...]:
 
 
 def _function_of(call: ast.Call, function: FunctionType) -> FunctionType | None:
-    """The function that is called by a plain name; None for those of Kit and of classes."""
+    """Returns the function called by a plain name; None for functions of Kit, and for classes."""
     if not isinstance(call.func, ast.Name):
         return None
     called = innermost(value_of(call.func, function))

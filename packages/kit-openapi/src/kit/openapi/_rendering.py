@@ -29,18 +29,18 @@ _ORDER = list(_PLACES.values())
 
 @dataclass
 class Plan:
-    """An operation whose schemas are asked for, and not known yet.
+    """An operation whose schemas have been requested, but aren't known yet.
 
     Attributes:
         operation: The operation.
-        said: What its docstring says.
-        reading: What its source tells.
+        said: Information from its docstring.
+        reading: Information from its source.
         answers: Its responses by status.
-        validated: The types that parts of the request are validated by, by target.
+        validated: The types that validate parts of the request, by target.
         read: Parameters that the handler reads by name, each with the number of its schema.
         json: The number of the schema of a JSON body that the handler reads.
-        body: A Request Body Object of `describe`.
-        security: Its Security Requirement Objects; None if nothing is said.
+        body: A Request Body Object from `describe`.
+        security: Its Security Requirement Objects; None if unspecified.
     """
 
     operation: Operation
@@ -55,7 +55,7 @@ class Plan:
 
 
 def plan(operation: Operation, schemas: Schemas, errors: Errors, security: Security) -> Plan:
-    """Works out what an operation needs, and asks for the schemas of its types."""
+    """Finds the parts of an operation, and requests the schemas of its types."""
     said = parse(getattr(operation.function, "__doc__", None))
     reading = read(operation.handler)
     answers = answers_of(operation, reading, said, errors, schemas)
@@ -158,13 +158,13 @@ def _parameters(planned: Plan, schemas: Schemas) -> list[dict[str, Any]]:
 
 
 def undeclared_headers(planned: Plan, schemas: Schemas) -> frozenset[str]:
-    """Returns the headers that a handler reads by name and nothing validates, in lower case."""
+    """Returns the headers that a handler reads by name without validation, in lower case."""
     read = {each.name.lower() for each, _ in planned.read if each.target == "header"}
     return frozenset(read.difference(n.lower() for n, *_ in _validated(planned, "header", schemas)))
 
 
 def _validated(planned: Plan, target: str, schemas: Schemas) -> Iterator[tuple[str, Schema, bool]]:
-    """Yields the parameters that are validated: name, schema, and whether it is required."""
+    """Yields the validated parameters: name, schema, and whether it is required."""
     for number in planned.validated.get(target, ()):
         names = _header_names(schemas.kind(number)) if target == "header" else {}
         for name, schema, required in fields_of(schemas.resolved(schemas.get(number))):
@@ -172,12 +172,12 @@ def _validated(planned: Plan, target: str, schemas: Schemas) -> Iterator[tuple[s
 
 
 def _default(parameter: Parameter) -> Any:
-    """The default of a parameter as JSON has it; None if there is none that JSON has."""
+    """Returns the default of a parameter as a JSON value; None if there is none."""
     if parameter.default is UNKNOWN:
         return None
     try:
         default = msgspec.to_builtins(parameter.default, str_keys=True)
-    except Exception:  # an object that marks what is left out, say
+    except Exception:  # e.g. an object that marks an omitted value
         return None
     return default if is_json(default) else None
 
@@ -214,7 +214,7 @@ def _add_parameter(
     written: dict[str, Any] = {"name": name, "in": place}
     if required:
         written["required"] = True
-    if schema.get("default", ...) is None:  # for what is left out, which null in a URL is not
+    if schema.get("default", ...) is None:  # for an omitted value, since a URL has no null
         schema = {key: value for key, value in schema.items() if key != "default"}
     if place == "query" and schemas.resolved(schema).get("type") == "array":
         written |= {"style": "form", "explode": True}
@@ -223,7 +223,7 @@ def _add_parameter(
 
 
 def _describe(written: dict[str, Any], schema: Schema) -> None:
-    """Adds the schema; what it says of the parameter stands with the parameter."""
+    """Adds the schema; its information about the parameter moves to the parameter."""
     rest = dict(schema)
     for name in ("description", "deprecated"):
         if name in rest and "$ref" not in rest:
@@ -233,7 +233,7 @@ def _describe(written: dict[str, Any], schema: Schema) -> None:
 
 
 def _header_names(kind: Any) -> dict[str, str]:
-    """The headers that fields stand for; a name chosen for the data is used as it is."""
+    """Returns the headers for fields; a name chosen for the data is used unchanged."""
     if model_of(kind) is not None:
         fields = getattr(kind, "model_fields", {})
         return {name: name.replace("_", "-") for name in fields if not fields[name].alias}
@@ -276,7 +276,7 @@ def _of(planned: Plan, target: str) -> list[int]:
 
 
 def _is_required(schema: Schema) -> bool:
-    """Whether a body can't be left out: one that is not there is validated as `{}`."""
+    """Returns whether a body is required: a missing one is validated as `{}`."""
     if {"type": "null"} in schema.get("anyOf", ()):
         return False
     if schema.get("type") in (None, "object") and not schema.get("anyOf"):
@@ -285,7 +285,7 @@ def _is_required(schema: Schema) -> bool:
 
 
 def _form(schema: Schema, schemas: Schemas) -> tuple[Schema, bool]:
-    """Returns the schema of a form, and whether there are files in it; bytes are files as well."""
+    """Returns the schema of a form, and whether it has files; bytes are files as well."""
     whole = schemas.resolved(schema)
     fields = {name: _file_field(each) for name, each, _ in fields_of(whole)}
     if fields == dict(whole.get("properties", {})):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The schemas of types: msgspec and pydantic make them, this puts them into one set of components.
+"""The schemas of types, from msgspec and pydantic, combined into one set of components.
 
-Types are asked for first, all of them, and described then in one go: so a name that two classes
-share is resolved once, in the same way whatever the order of routes.
+All types are requested first, and then described together: so a name that two classes share is
+resolved once, in the same way for any order of routes.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _TEMPLATE = PREFIX + "{name}"
 _PYDANTIC_TEMPLATE = PREFIX + "{model}"
 _OF_FILES = ("name", "type", "size", "last_modified", "stream")
 _JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
-# What msgspec takes for a Decimal, besides numbers.
+# The strings that msgspec accepts for a Decimal, besides numbers.
 _DECIMAL = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _MODES: dict[Mode, Any] = {"request": "validation", "response": "serialization"}
 
 
 def is_file(kind: Any) -> bool:
-    """Returns whether a type is that of uploaded files."""
+    """Returns whether a type is the type of uploaded files."""
     return kind is File or (
         isinstance(kind, type) and all(hasattr(kind, name) for name in _OF_FILES)
     )
 
 
 def file_schema() -> Schema:
-    """Returns the schema of an uploaded file, for OpenAPI 3.1 and for tools that know 3.0."""
+    """Returns the schema of an uploaded file, for OpenAPI 3.1 and for tools that support 3.0."""
     return {"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
 
 
@@ -52,8 +52,8 @@ class Schemas:
     """The schemas of one document.
 
     Attributes:
-        components: The shared schemas by name, once `resolve` was called.
-        notes: What could not be described.
+        components: The shared schemas by name, after `resolve`.
+        notes: The types that can't be described.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Schemas:
         self.notes: list[str] = []
 
     def ask(self, kind: Any, mode: Mode) -> int:
-        """Asks for the schema of a type.
+        """Requests the schema of a type.
 
         Args:
             kind: The type.
@@ -77,7 +77,7 @@ class Schemas:
         return len(self._asked) - 1
 
     def resolve(self) -> None:
-        """Describes all types that were asked for."""
+        """Describes all requested types."""
         self._found = [{} for _ in self._asked]
         plain: list[int] = []
         models: list[int] = []
@@ -93,15 +93,15 @@ class Schemas:
         _complete([self.components, self._found])
 
     def get(self, number: int) -> Schema:
-        """Returns a schema that was asked for; mostly a reference to a component."""
+        """Returns a requested schema; mostly a reference to a component."""
         return copy.deepcopy(self._found[number])
 
     def kind(self, number: int) -> Any:
-        """Returns the type of a schema that was asked for."""
+        """Returns the type of a requested schema."""
         return self._asked[number][0]
 
     def resolved(self, schema: Schema) -> Schema:
-        """Follows the references of a schema; what stands beside `$ref` goes first."""
+        """Follows the references of a schema; keys next to `$ref` take precedence."""
         seen: set[str] = set()
         while "$ref" in schema and schema["$ref"] not in seen:
             seen.add(schema["$ref"])
@@ -121,11 +121,11 @@ class Schemas:
         return {name: self.components[name] for name in sorted(needed)}
 
     def _describe_plain(self, indices: list[int]) -> None:
-        """Describes the types of msgspec, those that can't be described apart as anything."""
+        """Describes the msgspec types; a type that can't be described accepts anything."""
         known: dict[int, Any] = {}
         for index in indices:
             kind = self._asked[index][0]
-            # A type of several places is one type here, too.
+            # A type in several places is one type here, too.
             if id(kind) not in known:
                 known[id(kind)] = with_json_defaults(kind)
             self._kinds[index] = known[id(kind)]
@@ -138,7 +138,7 @@ class Schemas:
                 add_formats(kinds, schemas, components)
             except Exception:
                 usable = [index for index in indices if self._can_describe(index)]
-                if usable == indices:  # only together: two classes that have one name
+                if usable == indices:  # only together: two classes with the same name
                     self._describe_apart(indices)
                     return
                 indices = usable
@@ -167,7 +167,7 @@ class Schemas:
             self._found[index] = self._merge(schema, components)
 
     def _describe_models(self, indices: list[int]) -> None:
-        """Describes the types of pydantic; received and sent ones apart where they differ."""
+        """Describes the pydantic types; received and sent ones separately if they differ."""
         inputs: list[tuple[int, Any, Any]] = []
         for index in indices:
             kind, mode = self._asked[index]
@@ -189,7 +189,7 @@ class Schemas:
             self._found[index] = schema
 
     def _merge(self, schema: Any, components: dict[str, Schema]) -> Any:
-        """Adds components; one whose name is taken by another schema gets a number."""
+        """Adds components; one with a name taken by another schema gets a number."""
         names = {}
         for name, component in components.items():
             free = name
@@ -218,7 +218,7 @@ def references(value: Any) -> Iterator[str]:
 
 
 def without_null(schema: Schema) -> Schema:
-    """Returns the schema of what can't be null, such as a value in a query."""
+    """Returns the schema of a value that can't be null, such as one in a query."""
     choices = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     if len(choices) == len(schema.get("anyOf", ())):
         return schema
@@ -246,12 +246,12 @@ def _renamed(value: Any, names: dict[str, str]) -> Any:
 
 
 def _of_stranger(kind: Any) -> Schema:
-    """Describes a type that msgspec does not know."""
+    """Describes a type that msgspec doesn't support."""
     return file_schema() if is_file(kind) else {}
 
 
 def _generator() -> Any:
-    """Returns pydantic's generator, for which an uploaded file has a schema as well."""
+    """Returns pydantic's generator, with a schema for uploaded files."""
 
     def handle(self: Any, schema: Any, error_info: str) -> Any:
         return file_schema() if is_file(schema.get("cls")) else {}
@@ -261,7 +261,7 @@ def _generator() -> Any:
 
 
 def _use_docstring(schema: Schema) -> None:
-    """Puts what a docstring says of the fields to the fields."""
+    """Adds the descriptions of fields from a docstring to the fields."""
     text = schema.get("description")
     if not text:
         return
@@ -273,9 +273,9 @@ def _use_docstring(schema: Schema) -> None:
 
 
 def _complete(value: Any) -> None:
-    """Adds what msgspec leaves out: types of enumerations, and what a decimal number may be.
+    """Adds what msgspec leaves out: types of enumerations, and the form of a decimal number.
 
-    Takes away defaults and examples that JSON has no form for.
+    Removes defaults and examples that JSON can't represent.
     """
     if isinstance(value, dict):
         if "default" in value and not is_json(value["default"]):
@@ -297,7 +297,7 @@ def _complete(value: Any) -> None:
 
 
 def is_json(value: Any) -> bool:
-    """Returns whether JSON has a form for a value: not for infinity, nor for what is no number."""
+    """Returns whether JSON can represent a value, which excludes infinity and NaN."""
     if isinstance(value, dict):
         value = [*value.values()]
     if isinstance(value, (list, tuple)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names security schemes, and writes what an operation requires of them."""
+"""Names security schemes, and writes the requirements of operations."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Security:
     """The security schemes of a document.
 
     Args:
-        given: Schemes that `openapi` was given, by name.
-        notes: Where to tell which schemes are unknown.
+        given: Schemes passed to `openapi`, by name.
+        notes: Receives the unknown schemes.
 
     Attributes:
         schemes: All schemes by name.
@@ -34,9 +34,9 @@ class Security:
         self.schemes: dict[str, dict[str, Any]] = {name: dict(each) for name, each in given.items()}
 
     def requirements(self, operation: Operation) -> list[Requirement] | None:
-        """Returns what an operation requires; None if nothing is said of it.
+        """Returns the requirements of an operation; None if unspecified.
 
-        Each guard in front of it has to be satisfied, by one of the schemes that it knows.
+        A request must satisfy each guard before it, with one of the schemes of that guard.
         """
         described = operation.described.get("security")
         if described is not None:
@@ -53,7 +53,7 @@ class Security:
         found: list[Requirement] = []
         for choice in islice(product(*guards), _MOST_TRIED):
             requirement: Requirement = {}
-            for each in choice:  # several schemes are to be satisfied together
+            for each in choice:  # a request must satisfy several schemes together
                 for scheme in (each,) if isinstance(each, Mapping) else each:
                     requirement |= self._requirement(scheme)
             if requirement not in found:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the routes of document and page have in common."""
+"""The common parts of the routes of document and page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kit.interface import App
 
 
 class RoutingApp(App, Protocol):
-    """An app that takes routes. `kit.Kit` is one."""
+    """An app that accepts routes, such as `kit.Kit`."""
 
     @property
     def get(self) -> Callable[..., Any]:
@@ -20,6 +20,6 @@ class RoutingApp(App, Protocol):
 
 def entity_tag(body: bytes) -> str:
     """Returns a strong entity tag (RFC 9110 section 8.8.3)."""
-    import hashlib  # here, as an app that starts needs none of it
+    import hashlib  # here, since it isn't needed at startup
 
     return f'"{hashlib.sha256(body).hexdigest()[:32]}"'

@@ -46,25 +46,25 @@ def openapi(
     """Serves an OpenAPI 3.1 document of an app, and a page that shows it.
 
     The document is built when it is first requested, so call this before or after the routes are
-    registered. Middleware that is registered before it covers the document and the page as well.
+    registered. Middleware registered before it also covers the document and the page.
 
-    If the app is one that `base_path` returned, only the routes below that prefix are documented.
+    If the app was returned by `base_path`, only the routes below that prefix are documented.
 
     Args:
         app: The app.
-        info: The Info Object (OpenAPI 3.1.1, section 4.8.2): `title`, `version`, `description`
-            and so on. Default: the title `API`, the version `0.1.0`.
-        servers: Server Objects, e.g. `[{"url": "https://api.example.com"}]`. Default: where the
-            document was requested from, including the prefixes of proxies.
+        info: The Info Object (OpenAPI 3.1.1, section 4.8.2): `title`, `version`, `description`,
+            etc. Default: the title `API`, the version `0.1.0`.
+        servers: Server Objects, e.g. `[{"url": "https://api.example.com"}]`. Default: the URL that
+            served the document, including the prefixes of proxies.
         tags: Tag Objects, for their order and descriptions.
-        path: Where the document is.
-        docs: Where the page is; None for no page.
-        ui: Which tool shows the document: `swagger`, `redoc` or `rapidoc`.
-        assets: Where the files of the page are: a folder as `pathlib.Path`, or the URL of one that
-            is served already, as str. Default: those of the package openapi-ui-bundles, which the
-            extra `ui` installs.
-        errors: The type of the bodies that the app's `on_error` makes, or a mapping from media
-            types to types. Default: the problem documents of Kit, and no body for other errors.
+        path: Path of the document.
+        docs: Path of the page; None for no page.
+        ui: The tool that shows the document: `swagger`, `redoc` or `rapidoc`.
+        assets: The files of the page: a folder as `pathlib.Path`, or the URL of a folder that is
+            already served, as str. Default: the package openapi-ui-bundles, which the extra `ui`
+            installs.
+        errors: The type of the bodies that the app's `on_error` returns, or a mapping of media
+            types to types. Default: Kit's problem documents, and no body for other errors.
         security_schemes: Security Scheme Objects by name, for `describe(security=...)`.
 
     Returns:
@@ -73,7 +73,7 @@ def openapi(
     Raises:
         TypeError: If an option has the wrong type.
         ValueError: If an option can't be used.
-        ModuleNotFoundError: If the page needs openapi-ui-bundles, which is not installed.
+        ModuleNotFoundError: If the page needs openapi-ui-bundles, but it isn't installed.
 
     Example:
         ```python
@@ -116,7 +116,7 @@ def build_document(
     errors: Any = None,
     security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Builds the document of an app; nothing is registered.
+    """Builds the document of an app, without registering routes.
 
     Args:
         app: The app.
@@ -127,7 +127,7 @@ def build_document(
         security_schemes: See `openapi`.
 
     Returns:
-        The document, as `json.dumps` takes it.
+        The document, ready for `json.dumps`.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -147,10 +147,10 @@ def build_document(
 def find_operations(app: App) -> AppOperations:
     """Finds the operations of an app, for tools that offer its routes in another form.
 
-    Nothing is registered. Routes that `describe(hidden=True)` left out are not among them.
+    It doesn't register routes. Routes with `describe(hidden=True)` are left out.
 
     Args:
-        app: The app; its routes should be complete.
+        app: The app, with all its routes registered.
 
     Returns:
         The operations, each with the handler of its route, and the document as `build_document`
@@ -160,13 +160,13 @@ def find_operations(app: App) -> AppOperations:
 
 
 def documentations(app: App) -> list[tuple[str, Documentation]]:
-    """Lists what `openapi` registered in an app.
+    """Lists the documents that `openapi` registered in an app.
 
     Args:
         app: The app.
 
     Returns:
-        The path of each document, and what it is made of.
+        The path of each document, with its `Documented` object.
     """
     found = []
     for route in app.routes:
@@ -180,8 +180,8 @@ class _ServedDocument:
     """The route of a document.
 
     Args:
-        documented: What it is made of.
-        path: Where it is, within its app.
+        documented: The document and its options.
+        path: Its path, within its app.
 
     Attributes:
         handler: The handler of the route.
@@ -203,9 +203,9 @@ class _ServedDocument:
         prefix = prefix_of(c, self._documented.base_path, self._path)
         found = self._bodies.get(prefix)
         if found is None:
-            # In a thread: a large app takes its time, once.
+            # In a thread: a large app takes a while, once.
             found = await to_thread.run_sync(self._made, prefix)
-            # A prefix with parameters is whatever the client asks for.
+            # A prefix with parameters depends on the client's request.
             if len(self._bodies) < _MOST_PREFIXES:
                 self._bodies[prefix] = found
         body, etag = found
@@ -215,7 +215,7 @@ class _ServedDocument:
         return c.body(body, 200, {**headers, "content-type": "application/json"})
 
     def _made(self, prefix: str) -> tuple[bytes, str]:
-        import msgspec  # here, as an app that starts needs none of it
+        import msgspec  # here, since it isn't needed at startup
 
         document = self._documented.document()
         if prefix and "servers" not in document:
@@ -226,22 +226,22 @@ class _ServedDocument:
 
 
 def prefix_of(c: Context[Any, Any], base_path: str, path: str) -> str:
-    """Returns what stands before the paths of a document in the URL of a request.
+    """Returns the prefix of a document's paths in the URL of a request.
 
     Args:
         c: The context of a request for a route of `openapi`.
-        base_path: The prefix that the paths of the document have themselves.
+        base_path: The prefix that the paths of the document already have.
         path: The path of the route, without that prefix.
 
     Returns:
-        The prefix, percent-encoded as it came; empty if there is none.
+        The prefix, percent-encoded as received; empty if there is none.
     """
     own = f"{base_path.rstrip('/')}{path}"
     segments = urlsplit(c.req.url).path.rstrip("/").split("/")[1:]
     count = len([each for each in own.split("/") if each])
     root = c.req.raw.root_path.rstrip("/")
     if unquote("/".join(segments[-1:])) != path.rsplit("/", 1)[-1] or count > len(segments):
-        return root  # the app routes by more than the path
+        return root  # the app doesn't route only by path
     prefix = "".join(f"/{each}" for each in segments[: len(segments) - count])
     # Some servers leave the prefix of a proxy out of the path.
     return prefix if f"{unquote(prefix)}/".startswith(f"{root}/") else root + prefix

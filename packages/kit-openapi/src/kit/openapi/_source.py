@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds the syntax tree of a function, and what names in it stand for. Nothing here ever fails."""
+"""Finds the syntax tree of a function, and the values of names in it. Never fails."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any, TypeAlias
 Tree: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Functions: TypeAlias = dict[tuple[int, str], list[Tree]]
 
-# By the names of files, each with the lines that it was read from.
+# By file name, each with the lines that it was read from.
 _files: dict[str, tuple[list[str], _Functions]] = {}
 
 UNKNOWN = object()
-"""What an expression stands for if that can't be told."""
+"""The value of an expression if it is unknown."""
 
 INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-"""What has a body that does not run where it stands."""
+"""Nodes with a body that doesn't run in place."""
 
 _EVALUATED = (
     ast.Name,
@@ -55,7 +55,7 @@ def innermost(handler: Any) -> Any:
 
 
 def wrappers(handler: Any) -> Iterator[FunctionType]:
-    """Yields the functions that decorators of the app have put around a handler, outermost first.
+    """Yields the functions that decorators of the app put around a handler, outermost first.
 
     Args:
         handler: A handler.
@@ -74,7 +74,7 @@ def wrappers(handler: Any) -> Iterator[FunctionType]:
 
 def is_of_kit(function: FunctionType) -> bool:
     """Returns whether a function is defined in a package of Kit."""
-    # functools.wraps gives a wrapper the module of what it wraps.
+    # functools.wraps gives a wrapper the module of the wrapped function.
     module = str(function.__globals__.get("__name__", ""))
     return module == "kit" or module.startswith("kit.")
 
@@ -83,7 +83,7 @@ def tree_of(function: Any) -> Tree | None:
     """Returns the syntax tree of a function.
 
     Args:
-        function: A plain function; of anything else there is none.
+        function: A plain function; nothing else has a tree.
 
     Returns:
         The tree; None if the source is missing or has changed, or a line has several lambdas.
@@ -100,12 +100,12 @@ def tree_of(function: Any) -> Tree | None:
 
 
 def forget() -> None:
-    """Forgets the syntax trees that were read, which are large."""
+    """Clears the cache of syntax trees, which are large."""
     _files.clear()
 
 
 def _functions(source: str) -> _Functions:
-    """The functions of a file, by their first line and name."""
+    """Returns the functions of a file, by first line and name."""
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -124,7 +124,7 @@ def _first_line(tree: Tree) -> int:
 
 
 def own_nodes(tree: Tree) -> Iterator[ast.AST]:
-    """Yields the nodes of a function's body in order; not those of functions inside of it."""
+    """Yields the nodes of a function's body in order, except those of inner functions."""
     body = tree.body if isinstance(tree.body, list) else [tree.body]
     for node in body:
         yield from _walk(node)
@@ -139,11 +139,11 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def value_of(node: ast.expr | None, function: FunctionType) -> Any:
-    """Returns what an expression stands for: a literal, a global name, a type.
+    """Returns the value of an expression: a literal, a global name, a type.
 
     Args:
         node: The expression.
-        function: The function that it stands in.
+        function: The function that contains it.
 
     Returns:
         Its value; `UNKNOWN` if it calls something or depends on local variables.
@@ -161,7 +161,7 @@ def value_of(node: ast.expr | None, function: FunctionType) -> Any:
         return UNKNOWN
     try:
         code = compile(ast.Expression(node), "<annotation>", "eval")
-        # Names, attributes and subscripts alone, as an annotation is evaluated.
+        # Only names, attributes and subscripts, since an annotation is evaluated.
         return eval(code, function.__globals__, closure)  # noqa: S307
     except Exception:
         return UNKNOWN
@@ -178,7 +178,7 @@ def _closure(function: FunctionType) -> dict[str, Any]:
 
 
 def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
-    """Returns an argument of a call, by its position or its name; None if it is not there."""
+    """Returns an argument of a call, by position or name; None if it is missing."""
     for keyword in call.keywords:
         if keyword.arg == name:
             return keyword.value

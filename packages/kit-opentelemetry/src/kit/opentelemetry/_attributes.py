@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a request tells about itself, by the names of the semantic conventions for HTTP."""
+"""The attributes of a request, by the semantic conventions for HTTP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Attributes: TypeAlias = dict[str, Any]
 """Names and values of a span's attributes."""
 
 _REDACTED = ("REDACTED",)
-# APPSEC: these are credentials, whoever asks for them.
+# APPSEC: these are credentials, even if the options list them.
 _SECRET_HEADERS = frozenset(
     (
         "authorization",
@@ -34,11 +34,11 @@ _SECRET_HEADERS = frozenset(
         "x-xsrf-token",
     )
 )
-# SPEC: semantic conventions, "http.request.method": those of RFC 9110 section 9 and of RFC 5789.
+# SPEC: semantic conventions, "http.request.method": the methods of RFC 9110 section 9 and RFC 5789.
 _METHODS = "CONNECT,DELETE,GET,HEAD,OPTIONS,PATCH,POST,PUT,TRACE"
 _METHODS_VARIABLE = "OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# The longest texts that a client can have stored, in characters.
+# Maximum length of stored texts from clients, in characters.
 _LONGEST = 4096
 _LONGEST_NAME = 256
 _OF_PROPAGATION = frozenset((b"traceparent", b"tracestate", b"baggage"))
@@ -52,7 +52,7 @@ def known_methods() -> frozenset[str]:
 
 
 class Settings:
-    """What spans are to tell, as the options of the middleware say.
+    """What spans record, from the options of the middleware.
 
     Args:
         query: Whether to record the query.
@@ -83,7 +83,7 @@ class Settings:
 
 
 class Described:
-    """A request as spans and metrics describe it.
+    """The description of a request for spans and metrics.
 
     Attributes:
         name: The name of its span.
@@ -141,7 +141,7 @@ class Described:
         return {name: attributes[name] for name in ("http.request.method", "url.scheme")}
 
 
-# PERF: nearly all requests share these with others. No text that is kept is longer than 256.
+# PERF: nearly all requests share these with others. No cached text is longer than 256.
 @lru_cache(256)
 def _of_many(
     method: str | None, scheme: str, version: str | None, host: bytes | None
@@ -151,7 +151,7 @@ def _of_many(
     Args:
         method: The method; None for an unknown one.
         scheme: The scheme.
-        version: The version of HTTP, if the server tells it.
+        version: The HTTP version, if the server reports it.
         host: The value of Host.
     """
     attributes: Attributes = {"http.request.method": method or "_OTHER", "url.scheme": scheme}
@@ -175,7 +175,7 @@ def _add_connection(attributes: Attributes, scope: Mapping[str, Any]) -> None:
     client = scope.get("client")
     if client is not None and client[0]:
         attributes["network.peer.address"] = attributes["client.address"] = client[0]
-        port = int(client[1] or 0)  # granian has written it as text
+        port = int(client[1] or 0)  # granian sends it as text
         if port:
             attributes["network.peer.port"] = port
     if "server.address" not in attributes:
@@ -187,7 +187,7 @@ def _add_connection(attributes: Attributes, scope: Mapping[str, Any]) -> None:
 def _add_headers(
     attributes: Attributes, found: Mapping[bytes, list[bytes]], wanted: Mapping[bytes, str]
 ) -> None:
-    """Adds the headers that are asked for."""
+    """Adds the headers to record."""
     for name, attribute in wanted.items():
         values = found.get(name)
         if values is not None:
@@ -197,12 +197,12 @@ def _add_headers(
 
 
 def _size(length: bytes) -> int | None:
-    """Returns the number of Content-Length, if it is one."""
+    """Returns the number in Content-Length, if it is a number."""
     return int(length) if length.isdigit() and len(length) < 19 else None
 
 
 def sent_headers(response: Response, settings: Settings) -> Attributes:
-    """Returns the headers of a response that are asked for."""
+    """Returns the response headers to record."""
     attributes: Attributes = {}
     headers = response.headers
     for name, attribute in settings.response_headers.items():
@@ -219,7 +219,7 @@ def _shown(name: str, values: list[str]) -> tuple[str, ...]:
 
 
 def _headers(request: Request, read: Collection[bytes]) -> tuple[dict[bytes, list[bytes]], bool]:
-    """Returns the lines of the headers that are read, and whether some are of propagation."""
+    """Returns the header lines to read, and whether any of them is for propagation."""
     found: dict[bytes, list[bytes]] = {}
     scope = request.scope
     if scope is None:
@@ -239,7 +239,7 @@ def _headers(request: Request, read: Collection[bytes]) -> tuple[dict[bytes, lis
 
 
 def _parsed_host(host: bytes) -> tuple[str, int]:
-    """Returns the name and the port that Host has (RFC 9110, section 7.2); 0 for no port."""
+    """Returns the name and the port in Host (RFC 9110, section 7.2); 0 for no port."""
     text = host.decode("latin-1")
     address, colon, port = text.rpartition(":")
     is_bare_ipv6 = ":" in address and not address.endswith("]")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The context of a request: what callers sent along, and the current span of streamed bodies."""
+"""The context of a request: the caller's context, and the current span of streamed bodies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ("Trust", "extracted", "is_propagated", "keep_in_body", "links_to", "r
 
 # Any lets a function annotate its context as the core's own class, or one with its types.
 Trust: TypeAlias = bool | Callable[[Any], bool | Awaitable[bool]]
-"""Whether the trace of a caller is continued, or a function `(c)` that decides, plain or async."""
+"""Whether to continue the caller's trace, or a function `(c)`, plain or async, that decides."""
 
 _logger = logging.getLogger("kit")
 _W3C = frozenset(("traceparent", "tracestate", "baggage"))
@@ -27,7 +27,7 @@ _W3C_NAMES = frozenset(name.encode() for name in _W3C)
 
 
 class _Getter(Getter[Headers]):
-    """Reads headers for propagators."""
+    """Reads request headers for propagators."""
 
     def get(self, carrier: Headers, key: str) -> list[str] | None:
         return carrier.get_all(key) or None
@@ -53,11 +53,11 @@ def is_propagated(request: Request) -> bool:
 
 
 def extracted(request: Request, outer: Context, *, is_propagated: bool) -> Context:
-    """Returns the context that the caller of a request sent along.
+    """Returns the context sent by the caller of a request.
 
     Args:
         request: The request.
-        outer: The context that it is added to.
+        outer: The context to extend.
         is_propagated: Whether the request has a header of W3C Trace Context or Baggage.
     """
     global _known
@@ -66,14 +66,14 @@ def extracted(request: Request, outer: Context, *, is_propagated: bool) -> Conte
     if propagator is not known:
         is_w3c = propagator.fields <= _W3C
         _known = propagator, is_w3c
-    # PERF: other propagators may read other headers than those that they write.
+    # PERF: other propagators may read headers that they don't write.
     if is_w3c and not is_propagated:
         return outer
     return propagator.extract(request.headers, outer, _getter)
 
 
 async def trusts(trust: Trust, c: Any) -> bool:
-    """Whether the trace that came with a request is continued; False if deciding fails."""
+    """Returns whether to continue the caller's trace; False if the function fails."""
     if not callable(trust):
         return trust
     try:
@@ -87,7 +87,7 @@ async def trusts(trust: Trust, c: Any) -> bool:
 
 
 def links_to(context: Context) -> list[Link]:
-    """Returns a link to the span of a caller whose trace isn't continued, if it sent one."""
+    """Returns a link to the caller's span if its trace isn't continued; None without one."""
     caller = get_current_span(context).get_span_context()
     return [Link(caller)] if caller.is_valid and caller.is_remote else []
 
@@ -95,14 +95,14 @@ def links_to(context: Context) -> list[Link]:
 def restore(context: Context, outer: Context) -> None:
     """Makes the outer context current again, if the inner one still is.
 
-    A token of `attach` would do the same, but not from another task.
+    A token from `attach` can't be used from another task.
     """
     if get_current() is context:
         attach(outer)
 
 
 def keep_in_body(c: Any, context: Context) -> None:
-    """Makes a context current whenever the streamed body of a request made in process is read."""
+    """Makes a context current while the streamed body of an in-process request is read."""
     response: Response = c.res
     body = response.body
     if body is None or isinstance(body, bytes) or response.body_used:
@@ -114,9 +114,9 @@ def keep_in_body(c: Any, context: Context) -> None:
 
 
 class _Body:
-    """A streamed body that is read with a context.
+    """A streamed body that is read within a context.
 
-    Not an async generator: closing one that hasn't begun would not close the body.
+    Not an async generator: closing one that hasn't started would not close the body.
     """
 
     __slots__ = ("_chunks", "_context")

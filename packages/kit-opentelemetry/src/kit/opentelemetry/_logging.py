@@ -13,14 +13,14 @@ __all__ = ("TraceIdFilter",)
 class TraceIdFilter(logging.Filter):
     """Sets `trace_id` and `span_id` on each log record, for formats such as `%(trace_id)s`.
 
-    They are those of the current span in hexadecimal, as W3C Trace Context writes them. Add the
+    They are the ids of the current span in hexadecimal, as in W3C Trace Context. Add the
     filter to handlers rather than loggers: the filter of a logger doesn't see the records of its
     child loggers. If records go through a `QueueHandler`, add it to that, since it runs in the
-    request. A record that already has them, by `extra`, keeps them.
+    request. A record that already has them, from `extra`, keeps them.
 
     Args:
         name: As for `logging.Filter`: only records of this logger and its child loggers pass.
-        default: The value where there is no current span.
+        default: The value if there is no current span.
 
     Raises:
         TypeError: If `default` is not a str.

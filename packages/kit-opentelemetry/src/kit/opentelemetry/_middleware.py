@@ -38,7 +38,7 @@ from ._recording import Recording
 
 __all__ = ("opentelemetry",)
 
-# Marks a request that is traced already, by the same middleware further out.
+# Marks a request that an outer instance of this middleware already traces.
 _KEY = "kit.opentelemetry"
 _SWITCHING_PROTOCOLS = 101
 
@@ -57,29 +57,29 @@ def opentelemetry(
 ) -> AsyncMiddleware:
     """Returns middleware that traces and measures requests with OpenTelemetry.
 
-    Each request has one span of the kind SERVER, which is current in everything that the request
-    runs, and ends when the response was sent. Names and values are those of the semantic
-    conventions for HTTP. The parent is the caller's span, by the global propagator. Without an SDK
-    nothing is recorded, and trace context that came with a request still goes on to other services.
+    Each request has one span of kind SERVER. It is the current span in all code that the request
+    runs, and ends when the response has been sent. Names and values follow the semantic conventions
+    for HTTP. The parent is the caller's span, from the global propagator. Without an SDK, nothing
+    is recorded, but the caller's trace context is still passed on to other services.
 
     Args:
-        tracer_provider: Records spans. Default: the global provider, also one that is set later.
-        meter_provider: Records metrics. Default: the global provider, also one that is set later.
-        exclude: Which requests are neither traced nor measured: a route pattern such as
-            `/health/*`, a function `(c)`, plain or async, or a list of them.
+        tracer_provider: Records spans. Default: the global provider, even if it is set later.
+        meter_provider: Records metrics. Default: the global provider, even if it is set later.
+        exclude: Requests to leave out: a route pattern such as `/health/*`, a function `(c)`, plain
+            or async, or a list of these.
         query: Whether to record the query.
-        redacted_query: Names of query parameters whose values are recorded as `REDACTED`, whatever
-            their case; `()` for none.
+        redacted_query: Names of query parameters whose values are recorded as `REDACTED`,
+            case-insensitively; `()` for none.
         request_headers: Names of request headers to record. Credentials are recorded as
             `REDACTED`.
-        response_headers: Names of response headers to record; the same.
-        trusted_hops: How many proxies are between the clients and the app. `client.address` is then
-            read from X-Forwarded-For, see `kit.conninfo.forwarded_conn_info`. With 0 it is the
+        response_headers: Names of response headers to record, likewise.
+        trusted_hops: How many proxies are between the clients and the app. `client.address` then
+            comes from X-Forwarded-For, see `kit.conninfo.forwarded_conn_info`. With 0, it is the
             address that the server reports.
-        trust_incoming: Whether requests continue the trace of the caller, and take its baggage; or
-            a function `(c)`, plain or async, that decides, for requests that have some. A request
-            that isn't trusted begins a new trace, which the app's own sampler decides on, with a
-            link to the caller's span. If the function raises, that is logged, and the request isn't
+        trust_incoming: Whether requests continue the caller's trace, and accept its baggage; or a
+            function `(c)`, plain or async, that decides, called for requests with either. An
+            untrusted request starts a new trace, sampled by the app's own sampler, with a link to
+            the caller's span. If the function raises, the error is logged, and the request isn't
             trusted.
 
     Returns:
@@ -140,7 +140,7 @@ def _header_names(check: OptionChecks, name: str, value: Any) -> list[str]:
 
 
 async def _propagate(trust: Trust, c: Context[Any, Any], next: Next) -> None:
-    """Makes current what the caller sent along, for calls to other services."""
+    """Makes the caller's context current, for calls to other services."""
     if trust is not True and not await trusts(trust, c):
         await next()
         return
@@ -163,7 +163,7 @@ async def _follow(
         restore(context, outer)
         keep_in_body(c, context)
     elif c.res.status != _SWITCHING_PROTOCOLS and c.res.track_body().is_complete:
-        restore(context, outer)  # PERF: sending it runs nothing that could see the context
+        restore(context, outer)  # PERF: sending it runs no code that could see the context
     else:
         c.add_exit(lambda error: restore(context, outer))
 
@@ -202,20 +202,20 @@ async def _record(
     try:
         await next()
     finally:
-        # A served request runs in a task of its own, where the context stays: the body is yet to be
-        # sent. One that is made in process shares the task of its caller.
+        # A served request runs in its own task, which keeps the context, since the body is yet to
+        # be sent. An in-process request shares the task of its caller.
         if request.scope is None:
             restore(context, outer)
     observation.responded()
     if request.scope is None:
         keep_in_body(c, context)
     elif c.res.status == _SWITCHING_PROTOCOLS:
-        # The connection may last for hours; what it does are spans of their own, beneath this one.
+        # The connection may last for hours; its work has child spans of this one.
         recording.record(Outcome(_SWITCHING_PROTOCOLS, 0, "complete", None))
 
 
 def _is_marked(c: Context[Any, Any], scope: Any) -> bool:
-    """Marks a request; returns whether it was marked before."""
+    """Marks a request; returns whether it was already marked."""
     if scope is None:
         if c.get(_KEY):
             return True

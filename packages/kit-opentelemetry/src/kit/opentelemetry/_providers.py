@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tracer and the instruments, once a provider records anything."""
+"""The tracer and the instruments, as soon as a provider records anything."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from opentelemetry import metrics, trace
 __all__ = ("Instruments", "Providers")
 
 _NAME = "kit.opentelemetry"
-# The version of the semantic conventions that the attributes are those of.
+# The version of the semantic conventions that the attributes follow.
 _SCHEMA_URL = "https://opentelemetry.io/schemas/1.40.0"
 # SPEC: semantic conventions, "Metric: http.server.request.duration".
 _DURATION_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
 _BETWEEN_QUESTIONS_S = 0.1
-# The providers of the API itself record nothing: they stand for an SDK that isn't set up.
+# The API's own providers record nothing: they are placeholders until an SDK is set up.
 _OF_THE_API = ("opentelemetry.trace", "opentelemetry.metrics")
 
 
@@ -32,8 +32,8 @@ class Instruments(NamedTuple):
 class Providers:
     """Finds the tracer and the instruments of an app.
 
-    An SDK may be set up after the app was made, so the global providers are asked, ten times a
-    second at most, until they record something.
+    An SDK may be set up after the app is created, so the global providers are checked, at most ten
+    times a second, until they record something.
 
     Args:
         tracer_provider: The provider of spans; None for the global one.
@@ -54,9 +54,9 @@ class Providers:
         self._instruments: Instruments | None = None
 
     def find(self) -> tuple[trace.Tracer | None, Instruments | None]:
-        """Returns the tracer and the instruments; None for what nothing records."""
+        """Returns the tracer and the instruments; None for either if it isn't recorded."""
         if self._tracer is None or self._instruments is None:
-            # PERF: asking a global provider that isn't set looks up the environment each time.
+            # PERF: a global provider that isn't set reads the environment on each access.
             now = monotonic()
             if now >= self._asks_at_s:
                 self._asks_at_s = now + _BETWEEN_QUESTIONS_S

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records how a request ended, in its span and in metrics."""
+"""Records the outcome of a request, in its span and in metrics."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Recording:
 
     Args:
         c: The context of the request.
-        described: What the request tells about itself.
+        described: The description of the request.
         span: Its span, or None.
         instruments: The instruments, or None.
         context: The context with the span.
         outer: The context before it.
-        settings: What spans are to tell.
+        settings: What spans record.
     """
 
     __slots__ = (
@@ -93,7 +93,7 @@ class Recording:
                     span.set_attributes(sent_headers(self._c.res, self._settings))
             if error_type is not None:
                 span.set_attribute("error.type", error_type)
-                # SPEC: no description, since the status code and error.type tell the reason.
+                # SPEC: no description, since the status code and error.type give the reason.
                 span.set_status(StatusCode.ERROR)
                 if _is_fault(outcome.error):
                     span.record_exception(outcome.error)
@@ -138,5 +138,5 @@ def _qualified(kind: type) -> str:
 
 
 def _is_fault(error: BaseException | None) -> TypeGuard[Exception]:
-    """Whether an exception is one that nobody raised as an answer, or to cancel the request."""
+    """Returns whether an exception is an error, not a response or a cancellation."""
     return isinstance(error, Exception) and not isinstance(error, HTTPException)

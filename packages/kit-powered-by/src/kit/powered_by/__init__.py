@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names the software in the header X-Powered-By, as middleware."""
+"""Middleware that names the server software in the X-Powered-By header."""
 
 from ._middleware import powered_by
 

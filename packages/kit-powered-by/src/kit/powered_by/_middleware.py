@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware that sets the header X-Powered-By."""
+"""The middleware that sets the X-Powered-By header."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _HEADER = "X-Powered-By"
 
 
 def powered_by(*, server_name: str = "Kit") -> AsyncMiddleware:
-    """Returns middleware that sets the header `X-Powered-By` of every response.
+    """Returns middleware that sets the `X-Powered-By` header of every response.
 
-    Errors and 404 responses get it too. A value that a handler set is replaced.
+    Errors and 404 responses get it too. It replaces a value set by a handler.
 
     Args:
         server_name: Value of the header (RFC 9110, section 5.5); may be empty.

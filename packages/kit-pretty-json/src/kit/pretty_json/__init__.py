@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Indents JSON answers for human readers, as middleware."""
+"""Middleware that indents JSON responses for human readers."""
 
 from ._middleware import pretty_json
 

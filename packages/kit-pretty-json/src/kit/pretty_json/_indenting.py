@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Indents the text of JSON without decoding it, so that no value changes.
+"""Indents JSON text without decoding it, so that no value changes.
 
-Decoding would lose details that Python doesn't keep: the spelling of numbers, repeated names in an
+Decoding would lose details that Python doesn't keep: the spelling of numbers, repeated keys in an
 object, escapes in strings.
 """
 
@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-# SPEC: RFC 8259 sections 2, 3, 6 and 7. Possessive, so that a long string needs no way back.
+# SPEC: RFC 8259 sections 2, 3, 6 and 7. Possessive, so that a long string needs no backtracking.
 _STRING = r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
 _SCALAR = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|true|false|null"
 _TOKEN = re.compile(rf"[ \t\n\r]++|({_STRING})|({_SCALAR})|([\[{{])|([\]}}])|([,:])|(.)", re.DOTALL)
 _IS_STRING, _IS_SCALAR, _OPENS, _CLOSES, _SEPARATES, _IS_NO_TOKEN = range(1, 7)
 
-# What may come next. A value may be followed by a comma or the end of what it is in.
+# The states: what may come next. After a value comes a comma or the end of its container.
 _VALUE, _VALUE_OR_END, _NAME, _NAME_OR_END, _COLON, _COMMA_OR_END = range(6)
 _TAKES_VALUE = (_VALUE, _VALUE_OR_END)
 _TAKES_NAME = (_NAME, _NAME_OR_END)
@@ -32,11 +32,11 @@ def indenter(space: int) -> Callable[[str], str | None]:  # noqa: C901
     """Returns a function that indents JSON as ECMA-262's JSON.stringify does.
 
     Args:
-        space: Spaces for each level; 0 writes everything on one line, without whitespace.
+        space: Spaces per level; 0 writes everything on one line, without whitespace.
 
     Returns:
-        The function. It returns None for a text that is not JSON (RFC 8259), and for one that
-        would become more than 32 times as long, and longer than 64 KiB.
+        The function. It returns None for invalid JSON (RFC 8259), and for a text that would become
+        more than 32 times as long, and longer than 64 KiB.
     """
     step = " " * space
     colon = ": " if space else ":"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: decides what is indented, and corrects the headers."""
+"""The middleware, which decides what to indent, and corrects the headers."""
 
 from __future__ import annotations
 
@@ -22,21 +22,20 @@ _DIGESTS = ("Content-Digest", "Repr-Digest")
 
 
 def pretty_json(*, space: int = 2, query: str = "pretty", force: bool = False) -> AsyncMiddleware:
-    """Returns middleware that indents JSON answers if the query asks for it, as in `?pretty`.
+    """Returns middleware that indents JSON responses if the query has `?pretty`.
 
-    The text of the answer is indented, not decoded: numbers, escapes, repeated names and the order
-    of names stay as they were written. Answers of the types `application/json` and
-    `application/*+json` are indented; streams, partial content, and anything that is not JSON (RFC
-    8259) are sent unchanged. So is an answer that would become more than 32 times as large, and
-    larger than 64 KiB.
+    The text of the response is indented, not decoded: numbers, escapes, repeated keys and the order
+    of keys are kept. Responses of type `application/json` and `application/*+json` are indented;
+    streams, partial content, and anything that isn't valid JSON (RFC 8259) are sent unchanged. So
+    is a response that would become more than 32 times as large, and larger than 64 KiB.
 
-    A strong ETag becomes a weak one (RFC 9110, section 8.8.1), since it was made for other bytes.
+    A strong ETag becomes a weak one (RFC 9110, section 8.8.1), since the bytes have changed.
 
     Args:
-        space: Spaces for each level, at most 10; a greater number counts as 10, and 0 removes all
+        space: Spaces per level, at most 10; a larger number counts as 10, and 0 removes all
             whitespace, as in JavaScript's `JSON.stringify`.
-        query: Name of the query parameter that asks for it, with any value or none.
-        force: Indent all JSON answers, whatever the query.
+        query: Name of the query parameter that turns it on, with any value or none.
+        force: Indent all JSON responses, whatever the query.
 
     Returns:
         The middleware, for `app.use(...)`.

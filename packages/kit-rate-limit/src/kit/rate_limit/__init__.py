@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Limits how many requests a client may send in a period of time, as middleware."""
+"""Middleware that limits how many requests a client may send in a period of time."""
 
 from ._limits import Limit
 from ._memory import MemoryStore

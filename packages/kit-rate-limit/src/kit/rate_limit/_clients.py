@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds out which client a request comes from, and which clients are exempt."""
+"""Identifies the client of a request, and finds exempt clients."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Client = tuple[str, bool]
 _LONGEST = 64
 _CACHED = 4096
 _MAPPED_BITS = 96
-# Keys of addresses begin with a character that keys of functions never begin with.
+# Address keys begin with a character that function keys never begin with.
 _UNKNOWN: Client = ("@", False)
-# APPSEC: a client may choose the text. It must not choose how much memory its key takes, be taken
-# for an address, or choose a key that storages refuse: Memcached knows no blanks, Redis no lone
+# APPSEC: a client may choose the text. It must not control the memory of its key, pass for an
+# address, or choose a key that storages refuse: Memcached allows no spaces, Redis no lone
 # surrogates.
 _PLAIN = re.compile(r"[!-?A-~][!-~]{0,63}", re.ASCII)
 
@@ -33,10 +33,10 @@ _PLAIN = re.compile(r"[!-?A-~][!-~]{0,63}", re.ASCII)
 def client_finder(
     trusted_hops: int, networks: tuple[Any, ...], ipv6_prefix: int
 ) -> Callable[[Any], Client]:
-    """Returns a function of the context that finds the client by its address.
+    """Returns a function `(c)` that identifies the client by its address.
 
     Args:
-        trusted_hops: How many proxies there are; 0 for the address that the server reports.
+        trusted_hops: Number of proxies; 0 for the address that the server reports.
         networks: Networks whose clients are exempt.
         ipv6_prefix: How many bits of an IPv6 address identify a client.
     """
@@ -58,7 +58,7 @@ def client_finder(
 
     def find(c: Any) -> Client:
         text = get(c).remote.address
-        # APPSEC: some servers report what a header says. The cache must not keep long texts.
+        # APPSEC: some servers report the value of a header. The cache must not keep long texts.
         return read(text) if text and len(text) <= _LONGEST else _UNKNOWN
 
     return find
@@ -68,7 +68,7 @@ def read_networks(check: OptionChecks, given: Iterable[Any]) -> tuple[Any, ...]:
     """Reads the networks of the option `exempt`.
 
     Raises:
-        ValueError: If one of them is not a network, or exempts everybody.
+        ValueError: If one of them isn't a network, or exempts everyone.
     """
     networks = []
     for each in given:
@@ -82,7 +82,7 @@ def read_networks(check: OptionChecks, given: Iterable[Any]) -> tuple[Any, ...]:
             ) from None
         if network.prefixlen == 0:
             raise ValueError(
-                f"{check.factory}(exempt=...) has {str(network)!r}, which exempts everybody: leave "
+                f"{check.factory}(exempt=...) has {str(network)!r}, which exempts everyone: leave "
                 "the middleware out"
             )
         networks.append(network)
@@ -90,7 +90,7 @@ def read_networks(check: OptionChecks, given: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def _canonical(network: IPv4Network | IPv6Network) -> IPv4Network | IPv6Network:
-    """Returns the IPv4 network that an IPv4-mapped one stands for (RFC 4291, section 2.5.5.2)."""
+    """Returns the IPv4 network of an IPv4-mapped one (RFC 4291, section 2.5.5.2)."""
     mapped = network.network_address
     if isinstance(mapped, IPv4Address) or network.prefixlen < _MAPPED_BITS:
         return network
@@ -99,7 +99,7 @@ def _canonical(network: IPv4Network | IPv6Network) -> IPv4Network | IPv6Network:
 
 
 def key_text(check: OptionChecks, found: Any) -> str:
-    """Returns what a function `key` returned as the text of a key.
+    """Returns the return value of a function `key` as the text of a key.
 
     Raises:
         TypeError: If it is neither a str nor an int.
@@ -107,7 +107,7 @@ def key_text(check: OptionChecks, found: Any) -> str:
     if isinstance(found, bool) or not isinstance(found, (str, int)):
         raise TypeError(
             f"{check.factory}(key=...) returned {type(found).__name__}: expected a str, an int, or "
-            "None for a client that is counted by its address"
+            "None to count by the client's address"
         )
     text = str(found)
     if _PLAIN.fullmatch(text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Decides about requests while the store fails."""
+"""Handles requests while the store fails."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def guarded(
             if not isinstance(state, RateLimitState):
                 state = await state
         except RateLimitStoreError as error:
-            # Once in an outage, and not for each failure of an overloaded store.
+            # Once per outage, not for each failure of an overloaded store.
             if not is_failing and monotonic() >= quiet_until:
                 is_failing = True
                 quiet_until = monotonic() + _QUIET_S

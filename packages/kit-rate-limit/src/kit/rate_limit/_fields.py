@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fields RateLimit-Policy and RateLimit, and the answer to a client that is over a limit.
+"""The fields RateLimit-Policy and RateLimit, and the response to a client over a limit.
 
 SPEC: draft-ietf-httpapi-ratelimit-headers-10, sections 3, 4 and 5.1.
 """
@@ -56,10 +56,10 @@ def retry_after(state: RateLimitState) -> int:
 
 
 def quota_exceeded(state: RateLimitState, names: list[str] | None) -> ProblemError:
-    """Returns the answer to a client that is over a limit (RFC 6585, section 4).
+    """Returns the response to a client over a limit (RFC 6585, section 4).
 
     Args:
-        state: What was decided.
+        state: The state of its limits.
         names: Names of the policies; None to leave them out.
     """
     seconds = retry_after(state)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Limits, and the texts they are written as."""
+"""Limits, and their text form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ("Limit", "read_limits")
 
 # SPEC: RFC 9651 section 3.3.1: the largest Integer of a structured field.
 _MOST = 10**15 - 1
-# More than 300 years; far longer windows are more than Redis can calculate with.
+# More than 300 years; Redis can't calculate with much longer windows.
 _LONGEST_S = 10**10
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 _SYNTAX = re.compile(
@@ -26,11 +26,11 @@ _EXPECTED = "an amount and a time, such as '100/minute', '5 per 10 seconds' or '
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much a client may use in a window.
+    """The amount that a client may use in a window.
 
     Attributes:
-        amount: How many requests, or how much of what they cost, from 1 to 999,999,999,999,999.
-        seconds: How long the window is, in seconds, from 1 to 10,000,000,000.
+        amount: Number of requests, or sum of their costs, from 1 to 999,999,999,999,999.
+        seconds: Length of the window in seconds, from 1 to 10,000,000,000.
     """
 
     amount: int
@@ -55,11 +55,12 @@ def read_limits(check: OptionChecks, given: tuple[Any, ...]) -> tuple[Limit, ...
 
     Args:
         check: Checks of the factory.
-        given: Its positional arguments: texts, limits, and lists of them.
+        given: Its positional arguments: strings, limits, and lists of them.
 
     Raises:
         TypeError: If one of them is something else.
-        ValueError: If there are none, if a text can't be read, or if two windows are equally long.
+        ValueError: If there are none, if a string can't be parsed, or if two windows have the same
+            length.
     """
     limits: list[Limit] = []
     for each in given:
@@ -87,8 +88,8 @@ def _read(check: OptionChecks, given: Any) -> Limit:
         raise TypeError(f"{check.factory}() takes limits such as '100/minute', not {given!r:.100}")
     if ";" in given or "," in given:
         raise ValueError(
-            f"{check.factory}({given!r:.100}) has several limits in one text: write each as an "
-            "argument of its own, such as '5/second', '100/minute'"
+            f"{check.factory}({given!r:.100}) has several limits in one string: pass each as its "
+            f"own argument, such as '5/second', '100/minute'"
         )
     found = _SYNTAX.fullmatch(given)
     seconds = 0 if found is None else _UNITS.get(found[3].lower(), 0) * int(found[2] or 1)

@@ -21,18 +21,18 @@ _logger = logging.getLogger("kit")
 
 
 class MemoryStore:
-    """Keeps counters in memory: those of one process, gone when it ends.
+    """Keeps counters in the memory of one process, until it exits.
 
-    A server with several workers, or several servers, count on their own, so that a client gets the
-    limit from each of them. Use `RedisStore` there.
+    Each worker and each server counts separately, so a client gets the limit from each of them.
+    With several, use `RedisStore`.
 
-    Expired counters are removed while others are used. For each limit it keeps at most `max_keys`
-    counters. Beyond that, it forgets those that were not used for the longest time, and logs a
-    warning. Clients that choose their keys could clear a counter so: limit them by address as well.
+    Expired counters are removed while others are used. For each limit, the store keeps at most
+    `max_keys` counters. Beyond that, it forgets the least recently used ones, and logs a warning.
+    Clients that choose their keys could clear a counter that way: limit them by address as well.
 
     Args:
         max_keys: How many clients are counted at the same time, for each limit; at least 2. A
-            counter takes some 250 bytes, that of a sliding window up to 2 KB.
+            counter takes about 250 bytes, or up to 2 KB for a sliding window.
         clock: Function that returns the time in seconds, which must never go back. For tests.
 
     Raises:
@@ -48,13 +48,13 @@ class MemoryStore:
         self._lock = Lock()
 
     def __len__(self) -> int:
-        """Returns how many counters are kept, expired ones included."""
+        """Returns the number of stored counters, including expired ones."""
         return sum(map(len, self._tables.values()))
 
     def counter(
         self, name: str, limits: tuple[Limit, ...], strategy: Strategy, /
     ) -> Callable[[str, int], RateLimitState]:
-        """Returns the function that counts the requests of a limiter, see `Store`."""
+        """Returns the function that counts requests for a limiter, see `Store`."""
         clock = self._clock
         kind = FixedWindow if strategy == "fixed" else SlidingWindow
         pairs: list[tuple[Window, _Table]] = []
@@ -82,7 +82,7 @@ class MemoryStore:
             windows = [
                 WindowState(
                     window.limit,
-                    # Another limiter of the same name may allow more.
+                    # Another limiter with the same name may allow more.
                     max(window.limit.amount - window.used(state), 0),
                     window.reset_ms(state, now) / 1000,
                     each > 0,
@@ -97,9 +97,9 @@ class MemoryStore:
 class _Table:
     """The states of the keys of one window, in two generations.
 
-    A state that is used moves to the young generation. When that is full, or has lasted as long as
-    a state counts, it becomes the old one, and the former old one is dropped: nothing in it was
-    used since. So nothing ever has to search for expired states.
+    A state in use moves to the young generation. When that generation is full, or is as old as a
+    state can get, it becomes the old one, and the former old one is dropped, since nothing in it
+    has been used. So there is no need to search for expired states.
     """
 
     __slots__ = ("_fresh", "_half", "_is_short", "_life_ms", "_old", "_rotates_at", "_young")
@@ -117,7 +117,7 @@ class _Table:
         return len(self._young) + len(self._old)
 
     def state(self, key: str, now: int) -> list[Any]:
-        """Returns the state of a key, to be changed in place."""
+        """Returns the state of a key, for changes in place."""
         state = self._young.get(key)
         if state is not None:
             return state
@@ -126,7 +126,7 @@ class _Table:
             if now < self._rotates_at and self._old and not self._is_short:
                 self._is_short = True
                 _logger.warning(
-                    "Rate limit: MemoryStore(max_keys=%d) has too little room: it may forget "
+                    "Rate limit: MemoryStore(max_keys=%d) is too small: it may forget "
                     "clients before their windows end",
                     self._half * 2,
                 )

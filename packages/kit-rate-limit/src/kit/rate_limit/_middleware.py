@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: counts a request, and calls the next handler or refuses."""
+"""The middleware, which counts a request, and calls the next handler or refuses the request."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ._stores import RateLimitState, Store, Strategy
 
 # Any lets a function annotate its context as the core's own class, or one with its types.
 Key: TypeAlias = Callable[[Any], str | int | Awaitable[str | int | None] | None]
-"""Returns what a request is counted by: `def key(c)`, plain or async."""
+"""Returns the key that a request counts towards: `def key(c)`, plain or async."""
 
 Cost: TypeAlias = int | Callable[[Any], int | Awaitable[int]]
-"""What a request costs, or a function `(c)`, plain or async, that returns it."""
+"""The cost of a request, or a function `(c)`, plain or async, that returns it."""
 
 Exempt: TypeAlias = (
     Iterable[str | IPv4Address | IPv6Address | IPv4Network | IPv6Network]
@@ -35,10 +35,10 @@ Exempt: TypeAlias = (
 """Networks whose clients aren't limited, or a function `(c)`, plain or async, returning a bool."""
 
 OnLimit: TypeAlias = Callable[[Any, RateLimitState], Response | Awaitable[Response]]
-"""Answers a request over a limit: `def on_limit(c, state)`, plain or async."""
+"""Returns the response to a request over a limit: `def on_limit(c, state)`, plain or async."""
 
 _VARIABLE = "rate_limit"
-# For limiters without a name; the blank keeps theirs apart from names that were given.
+# For limiters without a name; the space distinguishes it from given names.
 _numbers = itertools.count(1)
 
 
@@ -58,50 +58,50 @@ def rate_limit(
 ) -> AsyncMiddleware:
     """Returns middleware that limits how many requests a client may send in a period of time.
 
-    A request that is within all limits is counted by each of them; one that is over any limit is
-    refused with 429 (RFC 6585, section 4), and counted by none. Responses, refusals included, carry
-    the fields RateLimit-Policy and RateLimit; a refusal carries Retry-After.
+    A request within all limits counts towards each of them; a request over any limit is refused
+    with 429 (RFC 6585, section 4), and counts towards none. All responses, including refusals, have
+    the fields RateLimit-Policy and RateLimit; refusals also have Retry-After.
 
-    Windows move by one of two strategies:
+    There are two strategies for windows:
 
-    - `fixed`: a window begins with the first request of a client, and the next one with the first
-      request after its end. Around the end of a window, a client can send twice the limit at once.
-    - `sliding`: the window ends now. No span of its length has more requests than the limit. What
-      was used comes back after the length of the window, or up to a tenth of it later.
+    - `fixed`: a window starts with the first request of a client, and the next one with the first
+      request after its end. Around the end of a window, a client can send twice the limit.
+    - `sliding`: the window always ends now. No period of its length has more requests than the
+      limit. Quota is available again after the length of the window, or up to a tenth of it later.
 
-    Every request that reaches the middleware is counted, whatever its method. To leave CORS
-    preflights out, register kit-cors first: it answers them.
+    Every request that reaches the middleware is counted, whatever its method. To leave out CORS
+    preflights, register kit-cors first: it handles them.
 
-    Handlers find the state as `c.get("rate_limit")`, a `RateLimitState`: that of the innermost
-    limiter, or None for a request that isn't limited. The middleware carries the type of the state
-    and its statuses as facts, see `kit.interface.metadata`.
+    Handlers read the state of the innermost limiter, a `RateLimitState`, with
+    `c.get("rate_limit")`; it is None for a request that isn't limited. The middleware declares the
+    type of the state and its statuses, see `kit.interface.metadata`.
 
     Args:
-        *limits: Texts such as `100/minute`, `5 per 10 seconds` or `1000/day`, `Limit` objects, or
+        *limits: Strings such as `100/minute`, `5 per 10 seconds` or `1000/day`, `Limit` objects, or
             lists of them. Their windows must differ in length.
-        key: Function `(c)`, plain or async, that returns what the request is counted by, a str or
-            an int, such as the id of a user. If it returns None, the request is counted by the
-            client's address, as without `key`. All addresses of an IPv6 network (`ipv6_prefix`) are
-            one client; clients whose address is unknown are counted together.
+        key: Function `(c)`, plain or async, that returns the key that the request counts towards, a
+            str or an int, such as the id of a user. If it returns None, the client's address
+            counts, as without `key`. All addresses of an IPv6 network (`ipv6_prefix`) are one
+            client; clients with an unknown address count together.
         strategy: How windows move: `fixed` or `sliding`.
-        store: Keeps the counters. Default: a `MemoryStore` of this limiter's own, for one process.
-        name: Name of the limiter, in the fields and in the store. Limiters of the same name and
-            store share the counters of windows that are equally long. A store other than
-            `MemoryStore` needs it.
+        store: Keeps the counters. Default: a new `MemoryStore`, for one process.
+        name: Name of the limiter, in the fields and in the store. Limiters with the same name and
+            store share counters for windows of the same length. Required for stores other than
+            `MemoryStore`.
         cost: How much of the limits a request uses, or a function `(c)`, plain or async, that
-            returns it. A request that costs 0 is not counted; one that costs more than a limit
+            returns it. A request with cost 0 isn't counted; a request that costs more than a limit
             allows is always refused.
-        exempt: Clients that are not limited: a list of addresses and networks, or a function `(c)`,
-            plain or async, that returns whether a request is exempt, a bool.
-        trusted_hops: How many proxies are between the clients and the app; the client's address is
-            then read from X-Forwarded-For, see `kit.conninfo.forwarded_conn_info`. With 0 it is the
-            one that the server reports.
+        exempt: Clients that aren't limited: a list of addresses and networks, or a function `(c)`,
+            plain or async, that returns a bool, whether a request is exempt.
+        trusted_hops: How many proxies are between the clients and the app; the client's address
+            then comes from X-Forwarded-For, see `kit.conninfo.forwarded_conn_info`. With 0, it is
+            the address that the server reports.
         ipv6_prefix: How many bits of an IPv6 address make one client, 1 to 128.
-        headers: Whether responses carry RateLimit-Policy and RateLimit, and refusals the names of
-            the policies. Retry-After is always sent.
+        headers: Whether responses have RateLimit-Policy and RateLimit, and refusals list the names
+            of the policies. Retry-After is always sent.
         on_limit: Function `(c, state)`, plain or async, that returns the response to a request over
-            a limit. Retry-After is added to it. Default: a `ProblemError` with status 429, so that
-            the app's `on_error` sees it.
+            a limit. Retry-After is added to it. Default: a `ProblemError` with status 429, which
+            the app's `on_error` can handle.
         on_store_error: What to do with requests while the store fails: `refuse` them with 503,
             `allow` them without limit, or count them in the `memory` of each process.
 
@@ -111,7 +111,7 @@ def rate_limit(
     Raises:
         TypeError: If an option has the wrong type. At a request: if `key`, `cost` or `exempt`
             returns something other than documented.
-        ValueError: If there is no limit, or an option can't be used, by itself or with another one.
+        ValueError: If there is no limit, or an option is invalid, or conflicts with another one.
             At a request: if `cost` returns a negative number.
 
     Example:
@@ -152,12 +152,12 @@ def rate_limit(
 
 
 class _Parts(NamedTuple):
-    """What both forms of the middleware are made of.
+    """The parts that both forms of the middleware share.
 
     Attributes:
         client: Returns the key of the client by its address, and whether it is exempt.
-        write: Adds the fields to the response; None if there are to be none.
-        refuse: Answers a request over a limit.
+        write: Adds the fields to the response; None to leave them out.
+        refuse: Returns the response to a request over a limit.
     """
 
     client: Callable[[Any], Client]
@@ -166,10 +166,10 @@ class _Parts(NamedTuple):
 
 
 def _by_address(parts: _Parts, count: Any, cost: Any) -> AsyncMiddleware:
-    """Returns the middleware that only counts in memory, by addresses."""
+    """Returns the middleware that counts only in memory, by address."""
     client, write, refuse = parts
 
-    # PERF: one coroutine, of plain calls.
+    # PERF: one coroutine with plain calls.
     async def rate_limit(c: Context[Any, Any], next: Next) -> Response | None:
         text, is_free = client(c)
         if is_free:
@@ -190,7 +190,7 @@ def _by_address(parts: _Parts, count: Any, cost: Any) -> AsyncMiddleware:
 def _by_functions(
     parts: _Parts, count: Any, by_key: Any, is_exempt: Any, cost: Any
 ) -> AsyncMiddleware:
-    """Returns the middleware that calls functions of the app, or a store that may be elsewhere."""
+    """Returns the middleware that calls functions of the app, or a remote store."""
     client, write, refuse = parts
 
     async def rate_limit(c: Context[Any, Any], next: Next) -> Response | None:
@@ -206,7 +206,7 @@ def _by_functions(
             if not state.allowed:
                 return await refuse(c, state)
         await next()
-        # A response that a handler has made by itself has no headers that were set before.
+        # A response created by a handler doesn't have headers that were set earlier.
         if state is not None and write is not None:
             write(c, state)
         return None
@@ -217,7 +217,7 @@ def _by_functions(
 def _by_key(
     check: OptionChecks, key: Any, client: Callable[[Any], Client]
 ) -> Callable[[Any], Awaitable[Client]]:
-    """Returns the function that finds a client by the option `key`."""
+    """Returns the function that identifies a client by the option `key`."""
 
     async def by_key(c: Context[Any, Any]) -> Client:
         by_address = client(c)
@@ -243,9 +243,9 @@ def _refuser(
         if not hasattr(response, "headers"):
             raise HandlerError(
                 describe(on_limit),
-                f"returned {response!r:.100} as the answer of rate_limit(): return a Response",
+                f"returned {response!r:.100} as the response of rate_limit(): return a Response",
             )
-        # By the context, which changes no response that the app keeps.
+        # Through the context, so as not to change a response that the app keeps.
         c.res = response
         c.header("Retry-After", str(retry_after(state)))
         if write is not None:
@@ -258,14 +258,14 @@ def _refuser(
 def _check_counting(
     check: OptionChecks, key: Any, strategy: Any, cost: Any, limits: tuple[Limit, ...]
 ) -> None:
-    """Checks the options that say how requests are counted."""
+    """Checks the options for counting requests."""
     if key is not None:
         check.function("key", key, "(c)")
     check.choice("strategy", strategy, ("fixed", "sliding"))
     if callable(cost):
         check.function("cost", cost, "(c)")
         return
-    # One that costs more would refuse every request.
+    # A higher cost would refuse every request.
     check.number("cost", cost, least=1, most=min(limit.amount for limit in limits))
 
 
@@ -294,15 +294,15 @@ def _checked_store(check: OptionChecks, store: Any, name: Any) -> Store:
         )
     if name is None and not isinstance(store, MemoryStore):
         raise ValueError(
-            "rate_limit(store=...) needs name=..., such as name='api': it keeps the counters of "
-            "limiters apart, or shares them"
+            "rate_limit(store=...) needs name=..., such as name='api': limiters with the same "
+            "name share their counters"
         )
     kept: Store = store
     return kept
 
 
 def _checked_exempt(is_free: Any) -> bool:
-    # APPSEC: of other values many are true that mean no, such as a dict with the answer.
+    # APPSEC: many other values are truthy but mean no, such as a dict with the result.
     if not isinstance(is_free, bool):
         raise TypeError(f"rate_limit(exempt=...) returned {is_free!r:.100}: expected a bool")
     return is_free

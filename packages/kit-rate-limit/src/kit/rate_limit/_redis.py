@@ -21,21 +21,20 @@ __all__ = ("RedisStore",)
 class RedisStore:
     """Keeps counters in Redis (or Valkey), on asyncio: all processes count together.
 
-    A script counts a request by all limits in one step, by the clock of the server. There is one
-    key for each client, which expires with its windows.
+    A script checks all limits atomically, using the clock of the server. There is one key for each
+    client, which expires with its windows.
 
-    Connections are made when they are needed, and made again after a failure. A request that is not
-    answered in time, or a lost connection, is a `RateLimitStoreError`; see `on_store_error` of
-    `rate_limit`.
+    Connections are opened on demand, and again after a failure. A timeout or a lost connection
+    raises a `RateLimitStoreError`; see `on_store_error` of `rate_limit`.
 
     Args:
         redis: The URL of a server, `redis://[[user]:password@]host[:port][/database]`, `rediss://`
-            for TLS or `unix://path`; or a client of redis-py, `redis.asyncio.Redis`, whose settings
-            are used. It stays yours to close.
-        prefix: What the keys in Redis begin with.
-        timeout: How long counting a request may take, in seconds, connecting included.
-        max_connections: How many connections there may be. With all of them in use, a request waits
-            for one. Only for a URL.
+            for TLS or `unix://path`; or a redis-py client, `redis.asyncio.Redis`, with its own
+            settings. You have to close that client yourself.
+        prefix: Prefix of the keys in Redis.
+        timeout: How long counting a request may take, in seconds, including the connection.
+        max_connections: Maximum number of connections. If all are in use, a request waits for one.
+            Only for a URL.
 
     Raises:
         ImportError: If redis-py isn't installed: `pip install "kit-rate-limit[redis]"`.
@@ -61,7 +60,7 @@ class RedisStore:
             lambda url: _connecting(url, self._timeout_s, max_connections),
             lambda client: lambda: client,
         )
-        # Client and script of each event loop.
+        # The client and script of each event loop.
         self._made: dict[asyncio.AbstractEventLoop, tuple[Any, Any]] = {}
         self._is_owner = isinstance(redis, str)
 
@@ -88,7 +87,7 @@ class RedisStore:
         return count
 
     async def close(self) -> None:
-        """Closes the connections of the running event loop, unless the client is your own."""
+        """Closes the connections of the running event loop, unless you passed a client."""
         client, _ = self._made.pop(asyncio.get_running_loop(), (None, None))
         if client is not None and self._is_owner:
             await client.aclose()
@@ -101,9 +100,7 @@ class RedisStore:
             async with asyncio.timeout(self._timeout_s):
                 answer: list[int] = await script(keys=[key], args=arguments)
         except TimeoutError:
-            raise RateLimitStoreError(
-                f"Redis did not answer within {self._timeout_s:g} s"
-            ) from None
+            raise RateLimitStoreError(f"Redis didn't reply within {self._timeout_s:g} s") from None
         except (RedisError, OSError) as error:
             raise RateLimitStoreError(f"Redis can't count: {error}") from error
         return answer
@@ -114,14 +111,14 @@ class RedisStore:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             raise RuntimeError(
-                "RedisStore runs on asyncio alone, as redis-py does; on trio there is "
-                "MemoryStore, for one process"
+                "RedisStore runs only on asyncio, like redis-py; on trio, use MemoryStore, for "
+                "one process"
             ) from None
         made = self._made.get(loop)
         if made is None:
             from ._script import SCRIPT
 
-            # Connections belong to the loop that made them; those of a closed one are lost.
+            # Connections belong to the loop that opened them; those of a closed loop are lost.
             for each in [each for each in tuple(self._made) if each.is_closed()]:
                 self._made.pop(each, None)
             client = self._connect()
@@ -130,7 +127,7 @@ class RedisStore:
 
 
 def _connecting(url: str, timeout_s: float, max_connections: int) -> Callable[[], Any]:
-    """Returns the function that makes the client; raises ValueError for a wrong URL."""
+    """Returns the function that creates the client; raises ValueError for an invalid URL."""
     from redis.asyncio import BlockingConnectionPool, Redis
     from redis.asyncio.retry import Retry
     from redis.backoff import NoBackoff
@@ -142,7 +139,7 @@ def _connecting(url: str, timeout_s: float, max_connections: int) -> Callable[[]
             timeout=timeout_s,
             socket_timeout=timeout_s,
             socket_connect_timeout=timeout_s,
-            # At once, for a connection that the server has closed meanwhile.
+            # Immediately, for a connection that the server has closed meanwhile.
             retry=Retry(NoBackoff(), 1),
         )
         return Redis.from_pool(pool)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The script that counts in Redis: all windows of a key in one step."""
+"""The script that counts in Redis, atomically for all windows of a key."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ._windows import SLICES
 __all__ = ("SCRIPT",)
 
 # One hash for each key, with a field for each window: `f60` for a fixed window of 60 seconds, with
-# its end and what is used; `s60` for a sliding one, with the number of each slice and what is used
-# in it. The clock is the server's, since those of the machines may differ.
+# its end and the amount used; `s60` for a sliding one, with the number of each slice and the amount
+# used in it. It uses the clock of the server, since those of the machines may differ.
 #
 # KEYS[1]: the hash. ARGV: the cost, and for each window its field, amount and milliseconds.
-# Returns 1 if the request is allowed, else 0, and for each window what is used, the milliseconds
-# until there is more left, and those until the request fits.
+# Returns 1 if the request is allowed, else 0, and for each window the amount used, the milliseconds
+# until more is left, and the milliseconds until the request fits.
 SCRIPT = f"""
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)

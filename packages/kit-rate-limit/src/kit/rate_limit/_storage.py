@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counters in any asynchronous storage of the library limits."""
+"""Counters in any asynchronous storage of the limits library."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ("StorageStore",)
 
 
 class StorageStore:
-    """Keeps counters in a storage of the library limits: Memcached, MongoDB, Redis Cluster, ...
+    """Keeps counters in a storage of the limits library: Memcached, MongoDB, Redis Cluster, ...
 
-    limits can't count by several windows in one step. A request is tested by each limit first, and
-    then counted by each. So concurrent requests never get more than the limit of a fixed window,
-    but those that one limit refuses may use up another.
+    The library can't count several windows atomically. A request is first tested against each
+    limit, then counted in each. So concurrent requests never exceed the limit of a fixed window,
+    but requests refused by one limit may use up another.
 
-    A sliding window is the moving window of limits where the storage has it, else its sliding
-    window counter, which estimates.
+    A sliding window is the library's moving window if the storage supports it, otherwise its
+    sliding window counter, which is an estimate.
 
     Args:
         storage: A storage of `limits.aio.storage`.
 
     Raises:
         ImportError: If limits isn't installed: `pip install "kit-rate-limit[limits]"`.
-        TypeError: If `storage` is something else, such as a storage that is not asynchronous.
+        TypeError: If `storage` is anything else, such as a synchronous storage.
     """
 
     def __init__(self, storage: Storage) -> None:

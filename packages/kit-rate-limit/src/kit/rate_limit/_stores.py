@@ -18,16 +18,16 @@ __all__ = (
 )
 
 Strategy: TypeAlias = Literal["fixed", "sliding"]
-"""How the windows move: see `rate_limit`."""
+"""How windows move: see `rate_limit`."""
 
 
 class WindowState(NamedTuple):
-    """What a client has left of one limit.
+    """The state of one limit for a client.
 
     Attributes:
         limit: The limit.
-        remaining: How much is left, at least 0.
-        reset: Seconds until there is more; 0.0 if nothing was used.
+        remaining: The remaining quota, at least 0.
+        reset: Seconds until more quota is available; 0.0 if nothing was used.
         exceeded: Whether this limit refuses the request.
     """
 
@@ -38,13 +38,13 @@ class WindowState(NamedTuple):
 
 
 class RateLimitState(NamedTuple):
-    """What was decided about a request, and what its client has left.
+    """The decision about a request, and the remaining quota of its client.
 
     Attributes:
-        allowed: Whether the request is within all limits, and so was counted.
+        allowed: Whether the request is within all limits, and was therefore counted.
         windows: One state for each limit, in the order of the limits.
-        retry_after: Seconds until a request of the same cost would be allowed, if no other came
-            before; 0.0 if this one is allowed.
+        retry_after: Seconds until a request of the same cost would be allowed, if no other request
+            came first; 0.0 if this one is allowed.
     """
 
     allowed: bool
@@ -53,23 +53,23 @@ class RateLimitState(NamedTuple):
 
     @property
     def remaining(self) -> int:
-        """How much is left of the limit that has the least left."""
+        """The remaining quota of the limit with the least left."""
         return min(window.remaining for window in self.windows)
 
 
 class RateLimitStoreError(Exception):
-    """A store failed or can't be reached, so that it is unknown how much a client has left."""
+    """A store failed or can't be reached, so the remaining quota is unknown."""
 
 
 Count: TypeAlias = Callable[[str, int], RateLimitState | Awaitable[RateLimitState]]
 """Counts a request: `def count(key, cost)`, plain or async.
 
 It adds the cost to all windows of the key, or to none if one of them has less left. This is atomic:
-no other request comes in between. A cost of 0 only asks for the state. If the store can't count,
-it raises `RateLimitStoreError`.
+no other request comes in between. A cost of 0 only reads the state. If the store can't count, it
+raises `RateLimitStoreError`.
 
-Keys have 1 to 72 printable ASCII characters, without blanks. Those of addresses begin with `@`; a
-key that a function returned is replaced by a hash if it is longer, or has other characters.
+Keys have 1 to 72 printable ASCII characters, without spaces. Address keys begin with `@`; a key
+returned by a function is replaced by a hash if it is longer, or has other characters.
 """
 
 
@@ -77,11 +77,11 @@ class Store(Protocol):
     """Keeps the counters of limiters. `MemoryStore` and `RedisStore` are stores."""
 
     def counter(self, name: str, limits: tuple[Limit, ...], strategy: Strategy, /) -> Count:
-        """Returns the function that counts the requests of a limiter.
+        """Returns the function that counts requests for a limiter.
 
         Args:
-            name: Name of the limiter. Limiters of the same name share the counters of windows that
-                are equally long and move by the same strategy; other limiters share none.
+            name: Name of the limiter. Limiters with the same name share the counters of windows
+                with the same length and strategy; other limiters share none.
             limits: Its limits.
             strategy: How their windows move.
 

@@ -10,40 +10,40 @@ from ._limits import Limit
 __all__ = ("SLICES", "FixedWindow", "SlidingWindow", "Window")
 
 SLICES = 10
-"""Into how many slices a sliding window is cut."""
+"""The number of slices in a sliding window."""
 
 
 class Window(Protocol):
-    """One limit of a strategy; the state of a key is a list that only the window understands.
+    """One limit of a strategy; the state of a key is a list that only the window interprets.
 
     Attributes:
         limit: The limit.
-        life_ms: How long a state counts after its last change.
+        life_ms: How long a state is valid after its last change.
     """
 
     limit: Limit
     life_ms: int
 
     def fresh(self) -> list[Any]:
-        """Returns the state of a key that has used nothing."""
+        """Returns the initial state of a key."""
 
     def wait_ms(self, state: list[Any], cost: int, now: int) -> int:
-        """Updates a state, and returns how long until the cost fits: 0 if it fits now."""
+        """Updates a state, and returns the time until the cost fits: 0 if it fits now."""
 
     def add(self, state: list[Any], cost: int, now: int) -> None:
-        """Adds the cost to a state that is up to date."""
+        """Adds the cost to an up-to-date state."""
 
     def used(self, state: list[Any]) -> int:
-        """Returns how much a state that is up to date has used."""
+        """Returns the amount used in an up-to-date state."""
 
     def reset_ms(self, state: list[Any], now: int) -> int:
-        """Returns how long until more is left; the state is up to date."""
+        """Returns the time until more quota is available, for an up-to-date state."""
 
 
 class FixedWindow:
-    """A window that begins with a client's first request, or the first after the last window.
+    """A window that starts with a client's first request, or the first after the last window.
 
-    The state is its end and how much is used.
+    The state is its end and the amount used.
     """
 
     __slots__ = ("_amount", "life_ms", "limit")
@@ -76,14 +76,13 @@ class FixedWindow:
 
 
 class SlidingWindow:
-    """A window that ends now, and moves on by slices of a tenth of its length.
+    """A window that ends now, and moves in slices of a tenth of its length.
 
-    A slice counts until it has passed as a whole, so that no span of the window's length ever holds
-    more than the limit. What was used comes back after the length of the window, or up to a slice
-    later.
+    A slice counts until it has passed completely, so no period of the window's length ever exceeds
+    the limit. Quota is available again after the length of the window, or up to a slice later.
 
-    The state is how much is used, and then a pair for each slice that counts, oldest first: its
-    number and how much was used in it.
+    The state is the amount used, followed by a pair for each slice that counts, oldest first: its
+    number and the amount used in it.
     """
 
     __slots__ = ("_amount", "_slice_ms", "life_ms", "limit")

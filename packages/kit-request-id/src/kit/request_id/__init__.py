@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Request ids for headers and logs, as middleware for the Kit web framework."""
+"""Request ids for headers and logs."""
 
 from ._logging import RequestIdFilter
 from ._middleware import Generator, RequestIdVariables, current_request_id, request_id

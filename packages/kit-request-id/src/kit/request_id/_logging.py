@@ -13,11 +13,11 @@ class RequestIdFilter(logging.Filter):
 
     Add it to handlers rather than loggers: the filter of a logger doesn't see the records of its
     child loggers. If records go through a `QueueHandler`, add it to that, since it runs in the
-    request. A record that already has a `request_id`, by `extra`, keeps it.
+    request. A record that already has a `request_id`, from `extra`, keeps it.
 
     Args:
         name: As for `logging.Filter`: only records of this logger and its child loggers pass.
-        default: The value outside of requests.
+        default: The value outside requests.
 
     Raises:
         TypeError: If `default` is not a str.

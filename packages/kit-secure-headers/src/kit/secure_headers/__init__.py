@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Security headers and Content-Security-Policy, as middleware."""
+"""Middleware for security headers and Content-Security-Policy."""
 
 from ._csp import NONCE, ContentSecurityPolicy, Directive, SourceFunction
 from ._middleware import secure_headers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Content-Security-Policy: its directives, what they take, and nonces (CSP Level 3)."""
+"""Content-Security-Policy: directives, their values, and nonces (CSP Level 3)."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ name in snake_case; an empty str adds nothing."""
 ContentSecurityPolicy: TypeAlias = Mapping[
     Directive, str | SourceFunction | Sequence[str | SourceFunction]
 ]
-"""Directive to its sources: a list of str and functions, or one of them. A directive without
-sources, such as `upgrade_insecure_requests`, has `[]`."""
+"""A mapping of directives to sources: a list of str and functions, or a single one. A directive
+without sources, such as `upgrade_insecure_requests`, has `[]`."""
 
 _DIRECTIVES: tuple[str, ...] = get_args(Directive)
-# SPEC: CSP Level 3, section 2.2.1, directive-value; a comma would begin another policy.
+# SPEC: CSP Level 3, section 2.2.1, directive-value; a comma would start another policy.
 _VALUE = re.compile(r"[ !-+\--:<-~]*")
 # SPEC: section 2.3.1, nonce-source.
 _NONCE_VALUE = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
@@ -71,18 +71,18 @@ _NONCE_DIRECTIVES = ("default_src", "script_src", "script_src_elem", "style_src"
 def NONCE(c: Context[Any, Any], directive: str = "") -> str:  # noqa: N802 - a constant to its users
     """A source of a policy: the nonce of the response. Scripts and styles with this nonce may run.
 
-    A response has one nonce: 128 random bits, made when the first policy needs it. Handlers get it
-    with `c.get("secure_headers_nonce")`. (CSP Level 3, section 7.1.)
+    A response has one nonce: 128 random bits, generated when the first policy needs it. Handlers
+    read it with `c.get("secure_headers_nonce")`. (CSP Level 3, section 7.1.)
 
     Args:
         c: The context.
-        directive: Name of the directive; not used.
+        directive: Name of the directive; unused.
 
     Returns:
-        `'nonce-...'`, with its quotes.
+        `'nonce-...'`, including the quotes.
 
     Raises:
-        ValueError: If other code set the variable to something that is not a nonce.
+        ValueError: If other code has set the variable to an invalid nonce.
 
     Example:
         app.use(secure_headers(content_security_policy={"script_src": ["'self'", NONCE]}))
@@ -93,17 +93,17 @@ def NONCE(c: Context[Any, Any], directive: str = "") -> str:  # noqa: N802 - a c
         c.set(VARIABLE, nonce)
     elif not isinstance(nonce, str) or not _NONCE_VALUE.fullmatch(nonce):
         raise ValueError(
-            f"c.get({VARIABLE!r}) is not a nonce: expected base64, or nothing to have one made"
+            f"c.get({VARIABLE!r}) is not a nonce: expected base64, or no value to generate one"
         )
     return f"'nonce-{nonce}'"
 
 
 class Policy:
-    """A policy that is written for each response.
+    """A policy that is built for each response.
 
     Args:
-        option: The option that it was given as, for errors.
-        parts: Texts, and functions with the names of their directives.
+        option: Name of its option, for errors.
+        parts: Strings, and functions with the names of their directives.
     """
 
     __slots__ = ("_between", "_option", "_parts", "uses_nonce")
@@ -113,14 +113,14 @@ class Policy:
         self._parts = parts
         functions = [each[0] for each in parts if not isinstance(each, str)]
         self.uses_nonce = NONCE in functions
-        # PERF: nearly every policy has no functions but NONCE: its texts are joined by the nonce.
+        # PERF: in nearly every policy, NONCE is the only function: the nonce joins its strings.
         self._between: list[str] | None = None
         if all(function is NONCE for function in functions):
             text = "".join(each if isinstance(each, str) else "\0" for each in parts)
             self._between = text.split("\0")
 
     def write(self, c: Context[Any, Any]) -> str | Awaitable[str]:
-        """Returns the policy for the response to a request, or an awaitable of it."""
+        """Returns the policy for a response, or an awaitable of it."""
         if self._between is not None:
             return NONCE(c).join(self._between)
         return self._call(c)
@@ -152,7 +152,7 @@ class Policy:
 
 
 def _percent_encoded(source: str) -> str:
-    """Percent-encodes what is beyond ASCII, since browsers drop a directive that isn't ASCII.
+    """Percent-encodes non-ASCII characters, since browsers drop a directive that isn't ASCII.
 
     SPEC: CSP Level 3, section 2.2.1, step 2.4.
     """
@@ -164,16 +164,16 @@ def _percent_encoded(source: str) -> str:
 def compile_policy(
     check: OptionChecks, option: str, policy: Any, report_names: Sequence[str]
 ) -> str | Policy:
-    """Checks a policy, and returns it as text, or as what writes it if it has functions.
+    """Checks a policy, and returns it as text, or as a writer if it has functions.
 
     Args:
         check: The checks of the factory.
-        option: The option that it was given as.
+        option: Name of its option.
         policy: The policy, see `ContentSecurityPolicy`.
-        report_names: The endpoints that were given with it; empty if there are none.
+        report_names: Names of the reporting endpoints; empty if there are none.
 
     Raises:
-        TypeError: If something is of the wrong type.
+        TypeError: If a value has the wrong type.
         ValueError: If a directive is unknown, or a value has no effect.
     """
     if not isinstance(policy, Mapping):
@@ -232,7 +232,7 @@ def _check_report_to(
 def _merged(
     parts: Iterable[str | tuple[SourceFunction, str]],
 ) -> list[str | tuple[SourceFunction, str]]:
-    """Joins texts that follow one another."""
+    """Joins adjacent strings."""
     merged: list[str | tuple[SourceFunction, str]] = []
     for part in parts:
         if isinstance(part, str) and merged and isinstance(merged[-1], str):

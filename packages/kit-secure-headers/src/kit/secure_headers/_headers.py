@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The headers that have one value each: their names, defaults and what they may say."""
+"""The headers with a single value: their names, defaults and valid values."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ._suggestions import suggestion
 
 class _Header(NamedTuple):
     name: str
-    value: str  # what True stands for
-    values: tuple[str, ...] = ()  # those of the standard; none are checked if this is empty
+    value: str  # the value for True
+    values: tuple[str, ...] = ()  # the values in the standard; if empty, values aren't checked
     is_list: bool = False
     takes_report_to: bool = False
     has_case: bool = True
@@ -43,7 +43,7 @@ _HEADERS: Mapping[str, _Header] = {
     ),
     # SPEC: HTML, section 7.1.2.
     "origin_agent_cluster": _Header("Origin-Agent-Cluster", "?1", ("?1", "?0")),
-    # SPEC: Referrer Policy, sections 3 and 4.1: the last one that a browser knows counts.
+    # SPEC: Referrer Policy, sections 3 and 4.1: the last one that a browser supports counts.
     "referrer_policy": _Header(
         "Referrer-Policy",
         "no-referrer",
@@ -72,7 +72,7 @@ _HEADERS: Mapping[str, _Header] = {
         "X-DNS-Prefetch-Control", "off", ("off", "on"), has_case=False
     ),
     "x_download_options": _Header("X-Download-Options", "noopen"),
-    # SPEC: RFC 7034, section 2.1; ALLOW-FROM has no effect in browsers of today.
+    # SPEC: RFC 7034, section 2.1; ALLOW-FROM has no effect in current browsers.
     "x_frame_options": _Header(
         "X-Frame-Options", "SAMEORIGIN", ("SAMEORIGIN", "DENY"), has_case=False
     ),
@@ -93,21 +93,21 @@ _HEADERS: Mapping[str, _Header] = {
 }
 
 _REPORT_TO = re.compile(r'(.*?)[ \t]*;[ \t]*report-to="[^"\\]*"')
-# SPEC: RFC 6797 section 6.1: directives in any order, each once; names have no case.
+# SPEC: RFC 6797 section 6.1: directives in any order, each once; names are case-insensitive.
 _HSTS_DIRECTIVE = re.compile(
     r'(?i:(max-age)[ \t]*=[ \t]*(?:[0-9]+|"[0-9]+")|(includeSubDomains)|(preload))'
 )
-_HSTS = "'max-age=SECONDS', with '; includeSubDomains' and '; preload' if they are meant"
+_HSTS = "'max-age=SECONDS', optionally with '; includeSubDomains' and '; preload'"
 _XSS = re.compile(r"[01](?:[ \t]*;[ \t]*(?:mode[ \t]*=[ \t]*block|report[ \t]*=[ \t]*[!-~]+))*")
 
 
 def single_headers(check: OptionChecks, options: Mapping[str, bool | str]) -> list[tuple[str, str]]:
-    """Returns names and values of the headers that are sent.
+    """Returns names and values of the headers to send.
 
     Args:
         check: The checks of the factory.
-        options: Option to its value: True for the default, a str for another, False or an empty
-            str for none.
+        options: The options with their values: True for the default, a str for another value, False
+            or an empty str for none.
 
     Raises:
         TypeError: If a value is neither a bool nor a str.

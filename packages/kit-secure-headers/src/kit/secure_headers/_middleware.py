@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: which headers are sent, and when."""
+"""The middleware, which decides which headers are sent, and when."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def secure_headers(
 ) -> AsyncMiddleware:
     """Returns middleware that sets security headers.
 
-    Every response gets them, including errors and 404. An option for one header is True for the
-    value given here, a str for another value, or False or `""` to leave the header out.
+    Every response gets them, including errors and 404. For a single header, True sends the value
+    given here, a str sends another value, and False or `""` leaves the header out.
 
-    Values that browsers would ignore are refused when the middleware is made. What a function of a
-    policy returns is checked for each response; if it can't be sent, the request fails.
+    Values that browsers would ignore are rejected when the middleware is created. The return value
+    of a function in a policy is checked for each response; if it can't be sent, the request fails.
 
     Args:
         content_security_policy: What a page may load and run, see `ContentSecurityPolicy`.
@@ -66,8 +66,8 @@ def secure_headers(
         x_xss_protection: `0`, which turns off an exploitable filter of old browsers.
         permissions_policy: Which features a page and its frames may use, see `PermissionsPolicy`.
         reporting_endpoints: Where browsers send reports, see `ReportingEndpoint`. If there are any,
-            `report_to` of a policy has to name one of them.
-        report_to: The same for browsers that know only the older header, see `ReportTo`.
+            `report_to` of a policy must name one of them.
+        report_to: The same for browsers that support only the older header, see `ReportTo`.
         remove_powered_by: Remove `X-Powered-By`.
         overwrite: Replace headers that a handler set; False keeps them.
 
@@ -144,7 +144,7 @@ def _setting(
     async def secure_headers(c: Context[Any, Any], next: Next) -> None:
         headers = fixed
         if policies:
-            # Before the handlers, which may put the nonce into the page.
+            # Before the handlers, which may use the nonce in the page.
             headers = {**fixed}
             for name, policy in policies:
                 value: Any = policy.write(c)

@@ -118,10 +118,10 @@ _EXPECTED = "'self' or an origin such as 'https://example.com'"
 
 
 def permissions_value(check: OptionChecks, policy: Any) -> str:
-    """Returns the value of Permissions-Policy, empty if it says nothing.
+    """Returns the value of Permissions-Policy, empty without any features.
 
     Raises:
-        TypeError: If the policy or a value is of the wrong type.
+        TypeError: If the policy or a value has the wrong type.
         ValueError: If a feature is unknown, or a value has no effect.
     """
     if not isinstance(policy, Mapping):
@@ -158,8 +158,8 @@ def _member(check: OptionChecks, where: str, member: Any) -> str:
     if member == "self":
         return member
     if member == "src":
-        # SPEC: HTML, section 4.8.5: a word of the attribute `allow`, which the header ignores.
+        # SPEC: HTML, section 4.8.5: a keyword of the attribute `allow`, which the header ignores.
         check.unusable(where, member, f"{_EXPECTED}; 'src' is for the attribute allow of iframes")
     if not _ORIGIN.fullmatch(member):
         check.unusable(where, member, _EXPECTED)
-    return f'"{member}"'  # nothing in an origin has to be escaped
+    return f'"{member}"'  # origins need no escaping

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where browsers send reports to: Reporting-Endpoints, and Report-To, which it replaces."""
+"""Where browsers send reports: Reporting-Endpoints, and its predecessor Report-To."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ReportingEndpoint(TypedDict):
     """An endpoint of Reporting-Endpoints (W3C Reporting API, section 3.3).
 
     Attributes:
-        name: What policies call it in `report_to`.
+        name: Its name in `report_to` of a policy.
         url: An https URL, or a path on this server.
     """
 
@@ -30,7 +30,7 @@ class ReportToEndpoint(TypedDict):
     Attributes:
         url: An https URL, or a path on this server.
         priority: Endpoints with the lowest number are tried first.
-        weight: Its share of the reports among endpoints of the same priority.
+        weight: Its share of the reports among endpoints with the same priority.
     """
 
     url: str
@@ -42,10 +42,10 @@ class ReportTo(TypedDict):
     """A group of Report-To (W3C Reporting API of 2018, section 3.1).
 
     Attributes:
-        group: What policies call it in `report_to`.
-        max_age: How long browsers remember it, in seconds; 0 makes them forget it.
-        endpoints: The endpoints; one of them gets a report.
-        include_subdomains: Whether reports of subdomains are sent there too.
+        group: Its name in `report_to` of a policy.
+        max_age: How long browsers store it, in seconds; 0 deletes it.
+        endpoints: The endpoints; one of them gets each report.
+        include_subdomains: Whether reports from subdomains are sent there too.
     """
 
     group: str
@@ -68,7 +68,7 @@ def endpoints_value(check: OptionChecks, endpoints: Any) -> tuple[str, list[str]
     """Returns the value of Reporting-Endpoints, and the names of the endpoints.
 
     Raises:
-        TypeError: If something is of the wrong type.
+        TypeError: If a value has the wrong type.
         ValueError: If a name or URL can't be used.
     """
     option = "reporting_endpoints"
@@ -90,7 +90,7 @@ def groups_value(check: OptionChecks, groups: Any) -> tuple[str, list[str]]:
     """Returns the value of Report-To, and the names of the groups.
 
     Raises:
-        TypeError: If something is of the wrong type.
+        TypeError: If a value has the wrong type.
         ValueError: If a name, age or URL can't be used.
     """
     option = "report_to"

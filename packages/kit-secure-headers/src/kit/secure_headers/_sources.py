@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the directives of a Content-Security-Policy take (CSP Level 3, sections 2.3 and 6)."""
+"""The values of Content-Security-Policy directives (CSP Level 3, sections 2.3 and 6)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kit.interface.options import OptionChecks
 
 from ._suggestions import suggestion
 
-# SPEC: section 2.2.1, directive-value without the blanks.
+# SPEC: section 2.2.1, directive-value without spaces.
 _ITEM = re.compile(r"[!-+\--:<-~]+")
 _URL_ITEM = re.compile(r"[!-~]+")
 _KEYWORDS = (
@@ -70,14 +70,14 @@ _SEPARATORS = "ASCII without blanks, control characters, ';' and ','"
 def check_values(
     check: OptionChecks, where: str, directive: str, texts: Sequence[str], count: int
 ) -> None:
-    """Checks the texts of a directive.
+    """Checks the values of a directive.
 
     Args:
         check: The checks of the factory.
         where: The directive within its option, for errors.
         directive: Its name in snake_case.
-        texts: Its values; each may hold several, separated by spaces.
-        count: How many values it has, functions among them.
+        texts: Its values; each str may contain several, separated by spaces.
+        count: How many values it has, including functions.
 
     Raises:
         ValueError: If a value would break the policy, or would have no effect.

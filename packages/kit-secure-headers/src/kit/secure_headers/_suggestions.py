@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Says what was probably meant by a name that is not known."""
+"""Suggests a known name for an unknown one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def suggestion(name: object, known: Collection[str], otherwise: str) -> str:
     """Returns the end of an error about an unknown name.
 
     Args:
-        name: The name, as it was given.
-        known: The names that there are.
-        otherwise: What to say if none of them is close.
+        name: The unknown name.
+        known: The known names.
+        otherwise: The text to use if none of them is close.
 
     Returns:
         `did you mean 'script_src'?`, or `otherwise`.

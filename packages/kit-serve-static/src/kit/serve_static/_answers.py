@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Answers a request with a file: preconditions, ranges, headers (RFC 9110, sections 13 and 14)."""
+"""Responds with a file: preconditions, ranges, headers (RFC 9110, sections 13 and 14)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ._files import OpenFile
 from ._ranges import content_range, multipart, parse_ranges, size_of
 
 SMALL_BYTES = 1024 * 1024
-"""Files up to this size are read at once, in the thread that opened them.
+"""Files up to this size are read in one go, in the thread that opened them.
 
-PERF: this takes less than half the processor time of reading in chunks. It is also the most memory
-that one response takes.
+PERF: this takes less than half the processor time of reading in chunks. It is also the memory limit
+for one response.
 """
 
 IS_FOLDER: Literal["is folder"] = "is folder"
-"""In place of an answer: the path needs a trailing slash, for the sake of relative links."""
+"""Returned instead of a response: the path needs a trailing slash for relative links."""
 
 _READ = frozenset(("GET", "HEAD", "QUERY"))
 _NANOSECONDS = 1_000_000_000
@@ -31,7 +31,7 @@ _FIRST_NS = 631_152_000 * _NANOSECONDS
 
 
 class Asked(NamedTuple):
-    """What matters of a request for a file.
+    """The relevant parts of a request for a file.
 
     Attributes:
         method: GET or HEAD.
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The answer with a file.
+    """The response with a file.
 
     Attributes:
         status: HTTP status code.
@@ -61,7 +61,7 @@ class Answer(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """What a file is sent with that the open file doesn't tell.
+    """Details of the response that don't come from the open file.
 
     Attributes:
         content_type: Its content type.
@@ -80,12 +80,12 @@ Parts: TypeAlias = tuple[int, dict[str, str], bytes | FileBody | None]
 
 
 def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
-    """Answers a request with an open file. May block.
+    """Responds to a request with an open file. May block.
 
     Args:
         asked: The request.
         file: The file. It is closed here, or with the body.
-        labels: What it is sent with.
+        labels: Details of the response.
 
     Returns:
         A 200, 206, 304, 412 or 416.
@@ -95,14 +95,14 @@ def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
     """
     etag, last_modified = _validators(file, labels.encoding)
     status = None
-    # SPEC: section 13.2.1: for other methods the file is what they led to, not what they are about.
+    # SPEC: section 13.2.1: for other methods, the file is their result, not their target.
     if asked.method in _READ:
         status = evaluate(asked.method, asked.get, etag=etag, last_modified=last_modified)
     parts: Parts
     if status == 412:
-        parts = 412, {}, None  # validators would describe the error
+        parts = 412, {}, None  # the validators would belong to the error
     elif status == 304:
-        # SPEC: section 15.4.5: no headers of the content, nor Last-Modified beside an ETag.
+        # SPEC: section 15.4.5: no content headers, and no Last-Modified next to an ETag.
         parts = 304, {"ETag": etag}, None
     else:
         parts = _with_content(asked, file, _headers(etag, last_modified, labels), labels)
@@ -117,7 +117,7 @@ def _validators(file: OpenFile, encoding: str | None) -> tuple[str, int | None]:
     if stamp_ns >= _FIRST_NS:
         modified_s = stamp_ns // _NANOSECONDS
     else:
-        # By this date, a file of the same size would be the same in the next build.
+        # With this date, a file of the same size would look unchanged in the next build.
         stamp_ns = file.changed_ns
     suffix = f"-{encoding}" if encoding else ""
     return f'"{stamp_ns:x}-{file.size_bytes:x}{suffix}"', modified_s
@@ -126,7 +126,7 @@ def _validators(file: OpenFile, encoding: str | None) -> tuple[str, int | None]:
 def _headers(etag: str, last_modified: int | None, labels: Labels) -> dict[str, str]:
     headers = {"ETag": etag}
     if last_modified is not None:
-        # SPEC: section 8.8.2.1: not later than now. A time to come is no reason for a 304, either.
+        # SPEC: section 8.8.2.1: not later than now. A future time doesn't justify a 304, either.
         headers["Last-Modified"] = format_http_date(min(last_modified, int(time())))
     headers["Content-Type"] = labels.content_type
     if labels.encoding:
@@ -141,10 +141,11 @@ def _with_content(asked: Asked, file: OpenFile, headers: dict[str, str], labels:
     size_bytes = file.size_bytes
     if asked.method == "HEAD":
         return 200, headers | {"Content-Length": str(size_bytes)}, None
-    # SPEC: section 14.2: no method but GET has ranges.
+    # SPEC: section 14.2: only GET has ranges.
     wanted = asked.get("Range") if asked.method == "GET" else None
     spans = None if wanted is None else parse_ranges(wanted, size_bytes)
-    # SPEC: section 13.1.5: the date of a file is no strong validator: it may change twice a second.
+    # SPEC: section 13.1.5: the date of a file isn't a strong validator: the file may change twice a
+    # second.
     if spans is None or not range_applies(asked.get, etag=headers["ETag"]):
         return _whole(file, headers, labels)
     if spans == "unsatisfiable":

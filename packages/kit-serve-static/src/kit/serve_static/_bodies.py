@@ -26,22 +26,22 @@ class Span(NamedTuple):
 
 
 Piece: TypeAlias = Span | bytes
-"""A part of the file, or bytes that stand between parts."""
+"""A part of the file, or bytes between parts."""
 
 
 class FileBody:
-    """A body that is read from an open file while it is sent.
+    """A body that is read from an open file while sending.
 
     It can be iterated once. The file is closed at the end, or by `aclose`.
 
     Args:
         file: The file.
-        pieces: What the body consists of, in order.
-        send_path: The path by which the server may open and send the file itself, if the body is
-            the whole of it; None if it may not.
+        pieces: The pieces of the body, in order.
+        send_path: The path for servers that open and send the file themselves, if the body is the
+            whole file; otherwise None.
     """
 
-    # Not an async generator: closing one that hasn't begun would not close the file.
+    # Not an async generator: closing one that hasn't started would not close the file.
     __slots__ = ("_file", "_pieces", "send_path")
 
     def __init__(
@@ -64,7 +64,7 @@ class FileBody:
         start, left = piece
         wanted = min(left, CHUNK_BYTES)
         file = self._file
-        # PERF: for what the system has in memory, a thread would cost more than the read.
+        # PERF: for cached data, a thread would cost more than the read.
         data = file.read_now(start, wanted)
         if data is None:
             data = await run_in_thread(file.read, start, wanted)
@@ -73,6 +73,6 @@ class FileBody:
         return data
 
     async def aclose(self) -> None:
-        """Closes the file; nothing more is read."""
+        """Closes the file and stops reading."""
         self._pieces.clear()
         self._file.close()

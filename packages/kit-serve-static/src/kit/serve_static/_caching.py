@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cache-Control: one value for all files, or one by the name of each (RFC 9111, section 5.2)."""
+"""Cache-Control: one value for all files, or a value by file name (RFC 9111, section 5.2)."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ CacheControl: TypeAlias = Callable[[str], str | Awaitable[str | None] | None]
 """Returns Cache-Control for a path below the root, such as `assets/app.js`: plain or async."""
 
 IMMUTABLE = "public, max-age=31536000, immutable"
-"""For files that never change: a year is the longest that caches heed (RFC 8246)."""
+"""For files that never change: a year is the maximum that caches respect (RFC 8246)."""
 
-# What a digest looks like: 8 or more hexadecimal digits, as webpack and Django write it, or the 8
-# characters of base64url or base32 that Vite, Rollup and esbuild write.
+# The form of a digest: 8 or more hexadecimal digits, as in webpack and Django, or 8 characters of
+# base64url or base32, as in Vite, Rollup and esbuild.
 _PARTS = re.compile(r"[.\-_~]")
 _HEX = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]{8,64}")
 _BASE64 = re.compile(r"(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9]{8}")
 _VITE = re.compile(r"-([A-Za-z0-9_-]{8})(?=\.[^/]*$)")
 _BASE32 = re.compile(r"(?=.*[0-9])(?=.*[A-Z])[A-Z2-7]{8}")
-# A word with a number behind it, such as `Report17`, is no digest.
+# A word followed by a number, such as `Report17`, isn't a digest.
 _WORD = re.compile(r"[A-Z]?[a-z]+[0-9]+|[A-Z]+[0-9]+")
 
 
 def hashed_names(
     otherwise: str | None = "no-cache", *, pattern: str | re.Pattern[str] | None = None
 ) -> Callable[[str], str | None]:
-    """Lets caches keep files forever whose names contain a digest of their content.
+    """Lets caches keep files forever if their names contain a digest of the content.
 
-    Such a file never changes, since new content gets a new name. All other files are revalidated
-    each time they are used, which an ETag makes cheap.
+    Such a file never changes, since new content gets a new name. All other files are revalidated on
+    each use, which an ETag makes cheap.
 
         app.use("/*", serve_static("dist", cache_control=hashed_names()))
 
     Args:
-        otherwise: Cache-Control of all other files; None for none.
+        otherwise: Cache-Control of all other files, or None.
         pattern: What to search for in the path of a file below the root, e.g. `^assets/`. The
             default recognizes the digests that bundlers write, such as in `app.3f2a9c1b.js` and
-            `index-BzqK3d9f.css`: 8 or more characters, with letters and digits. It takes no date,
-            version or word for one, and so misses digests without a digit: about one in five of the
-            short ones of Vite, Rollup and esbuild.
+            `index-BzqK3d9f.css`: 8 or more characters, with letters and digits. It never matches a
+            date, version or word, and so misses digests without a digit: about one in five of the
+            short digests from Vite, Rollup and esbuild.
 
     Returns:
         A function for the option `cache_control`.
@@ -71,7 +71,7 @@ def _has_digest(path: str) -> bool:
     parts = _PARTS.split(name)[1:-1]
     if any(map(_is_digest, parts)):
         return True
-    found = _VITE.search(name)  # its digests may have `-` and `_` in them
+    found = _VITE.search(name)  # its digests may contain `-` and `_`
     return found is not None and _is_digest(found[1].replace("-", "0").replace("_", "0"))
 
 

@@ -15,10 +15,10 @@ _AMBIGUOUS = re.compile(r'[^ -~]|["%]')
 
 
 def usable_name(name: str) -> str:
-    """Returns the name of a file on disk as one that `content_disposition` takes.
+    """Returns the name of a file on disk in a form that `content_disposition` accepts.
 
     Args:
-        name: The name, which may have any character in it that the file system allows.
+        name: The name, with any characters that the file system allows.
     """
     return _UNSAFE.sub("_", name) or "_"
 
@@ -31,8 +31,8 @@ def content_disposition(kind: Literal["attachment", "inline"], filename: str) ->
         filename: The name to save it under.
 
     Raises:
-        TypeError: If the name is no str.
-        ValueError: If it is empty, or has a slash, backslash or control character in it.
+        TypeError: If the name isn't a str.
+        ValueError: If it is empty, or contains a slash, backslash or control character.
     """
     if not isinstance(filename, str):
         raise TypeError(f"send_file(filename=...) takes a str, not {filename!r:.100}")

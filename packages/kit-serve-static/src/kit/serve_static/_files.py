@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Opens and reads the files of a folder. All of this may block, so it runs in worker threads."""
+"""Opens and reads files in a folder. These functions may block, so they run in worker threads."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Literal
 
-# Errors that mean that there is no such file. Others, such as too many open files or a broken disk,
-# are faults.
+# Errors that mean that the file doesn't exist. Others, such as too many open files or a broken
+# disk, are failures.
 _ABSENT = frozenset(
     (
         errno.ENOENT,
@@ -23,18 +23,18 @@ _ABSENT = frozenset(
         errno.EINVAL,
         errno.ENXIO,  # a socket
         errno.ENODEV,
-        errno.EILSEQ,  # a name that the file system can't have, on macOS and ZFS
+        errno.EILSEQ,  # an invalid name for the file system, on macOS and ZFS
     )
 )
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 # Opening a FIFO without a writer would block forever.
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-# PERF: O_PATH needs no permission to read the folder, and no file of the kernel.
+# PERF: O_PATH needs no read permission for the folder, and no kernel file object.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
 
 
 FOLDER: Literal["folder"] = "folder"
-"""In place of an open file: the path is a folder."""
+"""Returned instead of an open file: the path is a folder."""
 
 
 class OpenFile:
@@ -83,7 +83,7 @@ class OpenFile:
         """Reads a part of the file; blocks.
 
         Args:
-            start: Where it begins.
+            start: Its offset.
             size_bytes: Its size.
 
         Raises:
@@ -95,7 +95,7 @@ class OpenFile:
                 data = _read_at(self._fd, size_bytes, start)
                 if not data:
                     raise OSError(
-                        f"{self.path!r} became shorter while it was sent: "
+                        f"{self.path!r} shrank while it was being sent: "
                         f"{size_bytes} bytes are missing at byte {start}"
                     )
                 parts.append(data)
@@ -106,10 +106,10 @@ class OpenFile:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def read_now(self, start: int, size_bytes: int) -> bytes | None:
-        """Reads what the system has in memory. Never blocks.
+        """Reads data that the system has in memory. Never blocks.
 
         Args:
-            start: Where the part begins.
+            start: The offset of the part.
             size_bytes: Its size.
 
         Returns:
@@ -129,7 +129,7 @@ class OpenFile:
         return bytes(part[:count]) or None
 
     def close(self) -> None:
-        """Closes the file, or leaves that to the thread that reads it. May be called twice."""
+        """Closes the file, or lets the thread that reads it do so. May be called twice."""
         self._is_closing = True
         # Otherwise the descriptor could be reused, and the thread would read from another file.
         if self._in_use.acquire(blocking=False):
@@ -144,7 +144,7 @@ class OpenFile:
 
 
 class Folder:
-    """A folder whose files may be opened.
+    """A folder with files that may be opened.
 
     Args:
         root: Its absolute path. It may be a symbolic link, which is followed each time.
@@ -166,11 +166,11 @@ class Folder:
         """Opens a regular file. Blocks.
 
         Args:
-            segments: The names that lead to it, as `safe_segments` returns them.
+            segments: The names on its path, as returned by `safe_segments`.
 
         Returns:
-            The open file; `FOLDER` for a folder, which isn't opened. None if there is neither, or
-            if the file may not be read or is a device or the like.
+            The open file; `FOLDER` for a folder, which isn't opened. None if neither exists, or if
+            the file isn't readable or isn't a regular file.
 
         Raises:
             OSError: If the system fails, e.g. because too many files are open.
@@ -179,13 +179,13 @@ class Folder:
         try:
             fd = self._open(self.root, path, segments)
         except PermissionError:
-            # Windows can't open folders; elsewhere, one may be entered but not read.
+            # Windows can't open folders; elsewhere, a folder may be searchable but not readable.
             return FOLDER if os.path.isdir(path) else None
         except OSError as error:
             if error.errno in _ABSENT:
                 return None
             raise
-        except UnicodeEncodeError:  # a locale that isn't UTF-8 has no such names
+        except UnicodeEncodeError:  # a locale other than UTF-8 can't encode such names
             return None
         if fd is None:
             return None
@@ -201,9 +201,9 @@ def _open_following(root: str, path: str, segments: Sequence[str]) -> int | None
 
 
 def _open_beneath(root: str, path: str, segments: Sequence[str]) -> int | None:
-    """Opens name by name, each relative to the last folder, so that no link can slip in between."""
+    """Opens name by name, each relative to its parent, so that no link can slip in between."""
     if len(segments) < 2:
-        # PERF: the root may be a link, and O_NOFOLLOW is about the last name only.
+        # PERF: the root may be a link, and O_NOFOLLOW covers only the last name.
         return os.open(path, _READ | _NO_FOLLOW if segments else _READ)
     folder = os.open(f"{root}/{segments[0]}", _FOLDER | _NO_FOLLOW)
     try:
@@ -217,7 +217,7 @@ def _open_beneath(root: str, path: str, segments: Sequence[str]) -> int | None:
 
 
 def _open_checked(root: str, path: str, segments: Sequence[str]) -> int | None:
-    """Opens a file by its path, then checks that it is the file that is reached without links.
+    """Opens a file by its path, then checks that it is the file reached without links.
 
     For systems without openat, such as Windows.
     """
@@ -238,7 +238,7 @@ def _is_reached_without_links(root: str, segments: Sequence[str], opened: os.sta
     for name in segments:
         path = os.path.join(path, name)
         found = os.lstat(path)
-        # On Windows a junction is no symbolic link, but like one a reparse point with a tag.
+        # On Windows, a junction isn't a symbolic link, but also a reparse point with a tag.
         tag: int = getattr(found, "st_reparse_tag", 0)
         if tag or stat.S_ISLNK(found.st_mode):
             return False

@@ -21,12 +21,12 @@ from ._threads import run_in_thread
 
 _PAGES = frozenset(("", "htm", "html", "xhtml"))
 _PAGE_TYPES = frozenset(("text/html", "application/xhtml+xml"))
-# What decides whether a request gets the fallback.
+# The headers that decide whether a request gets the fallback.
 _NAVIGATION = ("Accept", "Sec-Fetch-Mode")
 
 
 class FolderOptions(NamedTuple):
-    """The checked options of `serve_static` that are needed to answer requests."""
+    """The checked options of `serve_static` that requests need."""
 
     site: Site
     fixed: tuple[str, ...] | None
@@ -74,7 +74,7 @@ def from_folder(options: FolderOptions) -> AsyncMiddleware:
 async def _located(
     options: FolderOptions, routed: str
 ) -> tuple[tuple[str, ...] | None, bool, bool]:
-    """Returns the names that lead to a file, and the further arguments of `Site.answer`."""
+    """Returns the names on the path of a file, and the further arguments of `Site.answer`."""
     if options.fixed is not None:
         return options.fixed, False, False
     path = routed
@@ -83,7 +83,7 @@ async def _located(
         if decoded is None or ("%" in decoded and not options.allow_percent_in_path):
             return None, False, False
         path = decoded
-    # Also before it is rewritten: the function can rely on a path without dot segments.
+    # Also before rewriting: the function can rely on a path without dot segments.
     segments = safe_segments(path, dotfiles=options.dotfiles, windows=IS_WINDOWS)
     if segments is not None and options.rewrite_request_path is not None:
         path = await call(options.rewrite_request_path, path)
@@ -98,17 +98,17 @@ async def _located(
 def _decoded(routed: str) -> str | None:
     """Decodes a routing path by segments. Returns None if that would yield further segments."""
     segments = [decode_component(each) for each in routed.split("/")]
-    # APPSEC: CVE-2026-29045: for the router, and so for guards, an encoded slash doesn't separate.
+    # APPSEC: CVE-2026-29045: for the router, and so for guards, an encoded slash isn't a separator.
     if any("/" in each for each in segments):
         return None
     return "/".join(segments)
 
 
 def with_slash(url: str) -> str:
-    """Returns a relative URL of the same path with a trailing slash (RFC 9110, section 10.2.2).
+    """Returns a relative URL for the same path with a trailing slash (RFC 9110, section 10.2.2).
 
-    It is relative so that neither the Host header nor a path such as `//other.example` can lead the
-    client elsewhere, and so that it works behind a proxy that has removed a prefix.
+    It is relative so that neither the Host header nor a path such as `//other.example` can send the
+    client elsewhere, and so that it works behind a proxy that removes a prefix.
 
     Args:
         url: The URL of the request.
@@ -120,7 +120,7 @@ def with_slash(url: str) -> str:
 async def _respond(c: Context[Any, Any], found: Answer, options: FolderOptions) -> Response:
     status, headers, body, path, name = found
     cache_control = options.cache_control
-    # APPSEC: a cache that keeps a 416 would send it to those who ask for the file.
+    # APPSEC: a cache that keeps a 416 would send it to clients that request the file.
     if cache_control is not None and status < 400:
         value = await call(cache_control, name) if callable(cache_control) else cache_control
         if value is not None:
@@ -140,7 +140,7 @@ async def _fall_back(
     fallback: tuple[str, ...],
     options: FolderOptions,
 ) -> Response | None:
-    """Answers navigations with the fallback, unless a later route or middleware matches."""
+    """Responds to navigations with the fallback, unless a later route or middleware matches."""
     req = c.req
     extension = extension_of(req.path)
     may_be_page = extension in _PAGES or not is_known(req.path)
@@ -151,8 +151,8 @@ async def _fall_back(
             return await _respond(c, found, options)
     await next()
     if may_be_page and c.res.status == 404:
-        # A cache must not answer a navigation with what a script was told. By the context, which
-        # copies a response that the handler may return again.
+        # A cache must not respond to a navigation with the response for a script. Through the
+        # context, which copies a response that the handler may return again.
         c.header("Vary", ", ".join(_NAVIGATION), append=True)
     return None
 
@@ -162,7 +162,7 @@ def _is_last(c: Context[Any, Any], req: KitRequest) -> bool:
 
 
 def _is_navigation(req: KitRequest) -> bool:
-    """Whether a browser wants to show the response as a page (Fetch Metadata, section 2.2)."""
+    """Returns whether a browser will show the response as a page (Fetch Metadata, section 2.2)."""
     if req.header("Sec-Fetch-Mode") not in (None, "navigate"):
         return False
     accepted = parse_accept(req.header("Accept"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware that serves what a function returns, such as files in a bucket or in memory."""
+"""The middleware that serves content from a function, such as files in a bucket or in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DOT = re.compile(r"(?:^|/)\.(?=/|$)")
 
 
 class SourceOptions(NamedTuple):
-    """The checked options of `serve_static` that are needed to answer requests."""
+    """The checked options of `serve_static` that requests need."""
 
     root: str
     path: str | None
@@ -74,7 +74,7 @@ def from_source(options: SourceOptions) -> AsyncMiddleware:
 
 
 async def _located(options: SourceOptions, routed: str) -> tuple[str, bool]:
-    """Returns the path to ask the function for, and whether it is refused."""
+    """Returns the path to pass to the function, and whether it is rejected."""
     if options.path is not None:
         return _joined(options, options.root, options.path), False
     if _AMBIGUOUS.search(routed) or ("%" in routed and not options.allow_percent_in_path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Content types by the extension of a file's name, the same on every machine."""
+"""Content types by file extension, the same on every machine."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ __all__ = ("OCTET_STREAM", "content_type_of", "extension_of", "is_compressible",
 
 OCTET_STREAM = "application/octet-stream"
 
-# From the IANA registry and MDN's list for the Web. Not from the module mimetypes, which asks the
-# system: an entry in the Windows registry can turn scripts into text/plain, which browsers refuse.
+# From the IANA registry and MDN's list for the Web. Not from the module mimetypes, which uses
+# system settings: an entry in the Windows registry can turn scripts into text/plain, which browsers
+# reject.
 _TYPES = {
     "7z": "application/x-7z-compressed",
     "aac": "audio/aac",
@@ -115,7 +116,7 @@ _COMPRESSIBLE = frozenset(
 
 
 def extension_of(name: str) -> str:
-    """Returns the extension of a file's name, in lower case; `""` if it has none.
+    """Returns the extension of a file name, in lower case; `""` if it has none.
 
     Args:
         name: The name, or a path that ends with it.
@@ -124,12 +125,12 @@ def extension_of(name: str) -> str:
 
 
 def is_known(name: str) -> bool:
-    """Returns whether the extension of a name is that of a type in the table."""
+    """Returns whether the table has a type for the extension of a name."""
     return extension_of(name) in _TYPES
 
 
 def content_type_of(name: str, mimes: Mapping[str, str]) -> str | None:
-    """Returns the content type of a file by its name, with the charset if it is text.
+    """Returns the content type for a file name, with the charset if it is text.
 
     Args:
         name: The name of the file, or a path that ends with it.
@@ -149,7 +150,7 @@ def _with_charset(kind: str | None) -> str | None:
 
 @lru_cache(maxsize=256)
 def is_compressible(content_type: str) -> bool:
-    """Returns whether a file of this type becomes smaller when it is compressed.
+    """Returns whether compression makes a file of this type smaller.
 
     Args:
         content_type: The content type; parameters don't matter.

@@ -113,52 +113,52 @@ def serve_static(
     allow_percent_in_path: bool = False,
     pathsend: bool = False,
 ) -> AsyncMiddleware:
-    """Returns middleware that answers GET and HEAD with the files of a folder.
+    """Returns middleware that serves the files in a folder for GET and HEAD.
 
-    A request that no file matches goes on to the routes after the middleware. The whole request
+    If no file matches, the request continues to the routes after the middleware. The full request
     path is looked up below the root: with `app.use("/static/*", serve_static("assets"))`,
     `/static/app.js` is the file `assets/static/app.js`, unless `rewrite_request_path` removes the
     prefix.
 
     Files are sent with ETag and Last-Modified, whole or in ranges, in constant memory. A path that
-    is ambiguous or would lead out of the folder matches no file.
+    is ambiguous or leaves the folder matches no file.
 
     Args:
         root: The folder, which must exist. A relative path is resolved against the working
             directory when this is called.
-        path: The path, below the root, of the one file, or folder with an index, that answers every
+        path: The path, below the root, of a file, or folder with an index, to send for every
             request.
-        package: The name of an importable package that contains the folder, in place of `root`.
+        package: The name of an importable package that contains the folder, instead of `root`.
         directory: The folder in the package; default `static`.
-        get_content: A function `(path, c)`, plain or async, in place of files. It returns what
-            `c.body` takes, a response, or None if there is nothing. `root` is then only a prefix of
-            paths, `./` by default.
-        is_dir: For `get_content`: returns whether a path is a folder, whose index is then asked
-            for. A function `(path)`, plain or async.
+        get_content: A function `(path, c)`, plain or async, instead of files. It returns a value
+            for `c.body`, a response, or None if there is no content. `root` is then only a path
+            prefix, `./` by default.
+        is_dir: For `get_content`: returns whether a path is a folder; if so, its index is
+            requested. A function `(path)`, plain or async.
         join: For `get_content`: joins the parts of a path; by default with slashes.
         path_resolve: For `get_content`: changes the joined path.
         rewrite_request_path: Changes the decoded path of the request before it is looked up: a
             function `(path)`, plain or async.
-        mimes: Content types by extension, in addition to those that are known, e.g. `{"foo":
+        mimes: Content types by extension, in addition to the built-in ones, e.g. `{"foo":
             "text/x-foo"}`.
         precompressed: Whether to look for precompressed files, with `.br`, `.zst` or `.gz` appended
             to the name; or the content codings to look for, the preferred one first.
         on_found: Called with the path of the file and the context before the file is sent, e.g. to
             set headers with `c.header`: a function `(path, c)`, plain or async.
-        on_not_found: Called likewise with the path of a request that no file matches.
-        index: Name of the file that is sent for a folder; None for none.
-        fallback: The path, below the root, of the page that is sent when a browser navigates to a
-            path that neither a file nor a later route or middleware matches: the entry of a
+        on_not_found: Called in the same way if no file matches the path of a request.
+        index: Name of the file to send for a folder, or None.
+        fallback: The path, below the root, of the page to send when a browser navigates to a path
+            that neither a file nor a later route or middleware matches: the entry page of a
             single-page app.
         cache_control: Cache-Control of the files; or a function `(path)`, plain or async, that
             returns it for a path below the root, such as `hashed_names()`.
         follow_symlinks: Whether to follow symbolic links in the folder, wherever they lead.
         dotfiles: Whether to serve names that begin with a dot. `.well-known` is always served.
-        allow_percent_in_path: Whether to serve paths that still have a percent sign after they were
-            decoded.
+        allow_percent_in_path: Whether to serve paths that still contain a percent sign after
+            decoding.
         pathsend: Whether a server with the ASGI extension Path Send opens larger files itself, by
-            path. It does so after their size and date were read, and follows links: use it only for
-            folders whose files don't change while the app runs.
+            path. It does so after Kit has read their size and date, and follows links: use it only
+            for folders with files that don't change while the app runs.
 
     Returns:
         The middleware, for `app.use(...)` or a route.
@@ -196,7 +196,7 @@ def serve_static(
         refuse_together(
             "get_content",
             {"package": package, "directory": directory, **of_files},
-            "it is about files on disk",
+            "it applies only to files on disk",
         )
         return from_source(
             SourceOptions(
@@ -220,7 +220,7 @@ def serve_static(
     refuse_together(
         "files on disk",
         {"is_dir": is_dir, "join": join, "path_resolve": path_resolve},
-        "it goes with get_content",
+        "it applies only to get_content",
     )
     folder = _folder(check, root, package, directory)
     return from_folder(
@@ -248,8 +248,8 @@ def _folder(check: OptionChecks, root: Any, package: Any, directory: Any) -> str
     if package is None:
         if directory is not None:
             raise TypeError(
-                "serve_static(directory=...) goes with package: write root=... for a folder "
-                "outside of packages"
+                "serve_static(directory=...) needs package=...: write root=... for a folder "
+                "outside packages"
             )
         if root is None:
             raise TypeError("serve_static() needs a folder: root=..., or package=...")

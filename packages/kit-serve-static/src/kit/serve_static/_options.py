@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks the options of `serve_static`, and turns them into what requests need."""
+"""Checks the options of `serve_static`, and prepares them for requests."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def check_functions(check: OptionChecks, **functions: tuple[Any, str]) -> None:
 
     Args:
         check: The checks of the factory.
-        **functions: By the option: its value, and the arguments it is called with.
+        **functions: By option: its value, and the arguments of the function.
     """
     for name, (value, signature) in functions.items():
         if value is not None:
@@ -147,12 +147,12 @@ def check_functions(check: OptionChecks, **functions: tuple[Any, str]) -> None:
 
 
 def refuse_together(wanted: str, given: Mapping[str, Any], why: str) -> None:
-    """Refuses options that mean nothing beside another one.
+    """Rejects options that have no effect in combination with another one.
 
     Args:
         wanted: The other option, as errors name it.
-        given: The options by name; None and False mean that one wasn't given.
-        why: Why they don't go together.
+        given: The options by name; None and False mean that an option wasn't given.
+        why: Why they can't be combined.
 
     Raises:
         TypeError: If one of them was given.

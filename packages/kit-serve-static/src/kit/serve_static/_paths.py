@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Turns a requested path into names of files that can't lead out of a folder."""
+"""Turns a requested path into file names that can't leave a folder."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 
 __all__ = ("safe_segments",)
 
-# A backslash separates on Windows, and NUL ends a path in C. Other control characters don't occur
-# in names that are meant to be served, and would end up in logs.
+# A backslash is a separator on Windows, and NUL ends a path in C. Other control characters don't
+# occur in names of public files, and would end up in logs.
 _NEVER = re.compile(r"[\x00-\x1f\x7f\\]")
 # `:` follows the letter of a drive, and precedes the name of an alternate data stream.
 _NEVER_ON_WINDOWS = re.compile(r'[:<>"|?*]')
@@ -17,20 +17,20 @@ _DEVICE = re.compile(
     r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9\xb9\xb2\xb3]) *(?:\..*)?",
     re.IGNORECASE | re.DOTALL,
 )
-# Windows gives files a second, short name: `GIT~1` for `.git`, or `PRIVAT~1` for a folder whose
-# guard knows its long name.
+# Windows gives files a second, short name: `GIT~1` for `.git`, or `PRIVAT~1` for a folder with a
+# guard on its long name.
 _SHORT_NAME = re.compile(r"[^.]{1,6}~[0-9]{1,6}(?:\.[^.]{0,3})?")
-# SPEC: RFC 8615, section 3: files below it are meant to be public.
+# SPEC: RFC 8615, section 3: files below it are public.
 _WELL_KNOWN = ".well-known"
 
 
 def safe_segments(
     path: str, *, dotfiles: bool = False, windows: bool = False
 ) -> tuple[str, ...] | None:
-    """Splits a path into the names that lead from a folder to a file in it.
+    """Splits a path into the names from a folder to a file in it.
 
-    Nothing is normalized: an ambiguous path is refused, so that a guard and the file system never
-    disagree on what it means.
+    Nothing is normalized: an ambiguous path is rejected, so a guard and the file system always
+    agree on its meaning.
 
     Args:
         path: The path, decoded, e.g. `/css/site.css`. One slash at either end is ignored.
@@ -38,10 +38,10 @@ def safe_segments(
             name (RFC 8615).
         windows: Whether the names are for Windows. There, drive letters, alternate data streams,
             device names such as `CON` or `NUL.txt`, short names such as `PROGRA~1`, and names that
-            end with a dot or a blank are refused, too.
+            end with a dot or a space are also rejected.
 
     Returns:
-        The names; an empty tuple for the folder itself. None if the path is refused: it has a `.`,
+        The names; an empty tuple for the folder itself. None if the path is rejected: it has a `.`,
         `..` or empty segment, a backslash, a control character, or can't be encoded.
     """
     path = path.removeprefix("/").removesuffix("/")
@@ -66,7 +66,7 @@ def safe_segments(
 
 
 def _is_changed_on_windows(segment: str) -> bool:
-    """Returns whether Windows opens something else by this name."""
+    """Returns whether Windows opens something else under this name."""
     return bool(segment[-1] in ". " or _DEVICE.fullmatch(segment) or _SHORT_NAME.fullmatch(segment))
 
 

@@ -17,7 +17,7 @@ _MAX_RANGES = 16
 _LONGEST = 500
 # SPEC: section 14.1.1, int-range and suffix-range.
 _RANGE = re.compile(r"(?:([0-9]+)-([0-9]*)|-([0-9]+))")
-# SPEC: section 15.3.7.2: a gap that is smaller than the overhead of another part is sent as well.
+# SPEC: section 15.3.7.2: a gap smaller than the overhead of another part is sent as well.
 _GAP_BYTES = 80
 _CRLF = "\r\n"
 
@@ -36,9 +36,9 @@ def parse_ranges(value: str, size_bytes: int) -> list[Span] | Unsatisfiable | No
 
     Returns:
         The ranges to send; `unsatisfiable` if all of them begin past the end, which is a 416; None
-        if the header is to be ignored: its unit isn't bytes, it is malformed, it has too many
-        ranges, or the representation is empty (clients that add Range to every request are better
-        served by a 200).
+        to ignore the header: its unit isn't bytes, it is malformed, it has too many ranges, or the
+        representation is empty (clients that add Range to every request are better served by a
+        200).
     """
     if not size_bytes:
         return None
@@ -113,5 +113,5 @@ def multipart(spans: Sequence[Span], size_bytes: int, content_type: str) -> tupl
 
 
 def size_of(pieces: Sequence[Piece]) -> int:
-    """Returns the size of a body of these pieces, in bytes."""
+    """Returns the size of a body with these pieces, in bytes."""
     return sum(len(each) if isinstance(each, bytes) else each.size_bytes for each in pieces)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`send_file`: answers with one file."""
+"""`send_file`: responds with a single file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Responding(Protocol[R_co]):
-    """A context whose responses are of type R."""
+    """A context with responses of type R."""
 
     @property
     def req(self) -> KitRequest:
@@ -37,7 +37,7 @@ class Responding(Protocol[R_co]):
         status: int | None = None,
         headers: Mapping[str, str | Iterable[str]] | None = None,
     ) -> R_co:
-        """Makes a response."""
+        """Creates a response."""
 
 
 _CHECK = OptionChecks("send_file")
@@ -53,29 +53,29 @@ async def send_file(
     content_type: str | None = None,
     cache_control: str | None = None,
 ) -> R:
-    """Answers with a file, whole or in ranges, with ETag and Last-Modified.
+    """Responds with a file, whole or in ranges, with ETag and Last-Modified.
 
         @app.get("/invoices/:id")
         async def invoice(c):
             path = await invoice_path(c.req.param("id", int))
             return await send_file(c, path, filename="invoice.pdf", download=True)
 
-    Without `root`, `path` is opened as it is, so it must not come from a client. With `root`,
-    nothing outside of that folder is opened, and symbolic links in it are not followed.
+    Without `root`, `path` is opened as is, so it must not come from a client. With `root`, nothing
+    outside that folder is opened, and symbolic links in it aren't followed.
 
     Preconditions are evaluated for GET, HEAD and QUERY, ranges for GET.
 
     Args:
         c: The context of the request.
-        path: The path of the file; with `root`, relative to that, with slashes.
-        root: A folder that the file must be in.
-        filename: The name under which browsers save the file; by default its own.
+        path: The path of the file; with `root`, relative to it, with slashes.
+        root: The folder that must contain the file.
+        filename: The name under which browsers save the file; by default its own name.
         download: Whether browsers save the file instead of showing it.
-        content_type: The content type; by default that of the file's extension.
+        content_type: The content type; by default based on the file extension.
         cache_control: Cache-Control of the response.
 
     Returns:
-        A 200 or 206, or a 304, 412 or 416 if the request asks for it.
+        A 200 or 206, or a 304, 412 or 416 depending on the request.
 
     Raises:
         HTTPException: 404, if there is no such file below `root`.
@@ -88,7 +88,7 @@ async def send_file(
     name = os.fspath(path)
     segments = None
     if root is not None:
-        # Before all else: the path may come from a client, whose mistakes are no faults.
+        # First of all: the path may come from a client, and client errors aren't server errors.
         segments = safe_segments(name, windows=IS_WINDOWS)
         if not segments:
             raise _not_found()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds the file for a path: itself, the index of a folder, or a precompressed file beside it."""
+"""Finds the file for a path: the file itself, an index, or a precompressed version."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Site(NamedTuple):
 
     Attributes:
         folder: The folder.
-        index_name: Name of the file that is sent for a folder; None for none.
+        index_name: Name of the file to send for a folder, or None.
         mimes: Further content types, by extension.
-        encodings: The content codings that are looked for, the preferred one first.
+        encodings: The content codings to look for, the preferred one first.
         hand_over: Whether the server may open files by their paths.
     """
 
@@ -36,16 +36,16 @@ class Site(NamedTuple):
     def answer(
         self, asked: Asked, segments: Sequence[str], has_slash: bool, redirects: bool
     ) -> Answer | Literal["is folder"] | None:
-        """Answers with a file, or with the index of a folder. Blocks.
+        """Responds with a file, or with the index of a folder. Blocks.
 
         Args:
             asked: The request.
-            segments: The names that lead to it.
+            segments: The names on its path.
             has_slash: Whether the path has a trailing slash, so that it must be a folder.
             redirects: Whether to return `IS_FOLDER` for a folder that has an index.
 
         Returns:
-            The answer; None if there is nothing to send.
+            The response; None if there is nothing to send.
 
         Raises:
             OSError: If the system fails.
@@ -79,10 +79,10 @@ class Site(NamedTuple):
     def _encoded(
         self, asked: Asked, file: OpenFile, segments: Sequence[str]
     ) -> tuple[str | None, OpenFile]:
-        """Chooses between the file and the precompressed files beside it."""
+        """Chooses between the file and its precompressed versions."""
         available = self.encodings
         accepted = asked.get("Accept-Encoding")
-        # SPEC: RFC 9110, section 12.5: where nothing is acceptable, the file is sent as it is.
+        # SPEC: RFC 9110, section 12.5: if nothing is acceptable, the file is sent unchanged.
         while (encoding := choose_encoding(accepted, available)) not in (None, IDENTITY):
             other = self.folder.open((*segments[:-1], segments[-1] + EXTENSIONS[str(encoding)]))
             if isinstance(other, OpenFile):

@@ -16,14 +16,14 @@ Ts = TypeVarTuple("Ts")
 async def run_in_thread(function: Callable[[*Ts], T], /, *args: *Ts) -> T:
     """Calls a function in a worker thread.
 
-    If the caller is cancelled, the function runs to its end, and its result is dropped.
+    If the caller is cancelled, the function runs to completion, and its result is dropped.
 
     Args:
         function: A plain function, which may block.
         *args: Its arguments.
 
     Returns:
-        What it returned.
+        Its return value.
 
     Raises:
         BaseException: The exception that it raised.

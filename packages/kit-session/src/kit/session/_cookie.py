@@ -25,29 +25,30 @@ class SessionCookie:
 
     Args:
         name: Its full name, with the prefix.
-        options: Its attributes but Max-Age.
+        options: Its attributes except Max-Age.
     """
 
     __slots__ = ("_attributes", "_find", "name")
 
     def __init__(self, name: str, options: CookieOptions) -> None:
         self.name = name
-        # PERF: checked and written once.
+        # PERF: checked and formatted once.
         self._attributes = generate_cookie(name, "", **options).removeprefix(f"{name}=")
         # PERF: a request may have many other cookies.
         self._find = re.compile(rf"(?:\A|;)[ \t]*{re.escape(name)}=([^;]*)").findall
 
     def read(self, c: Context[Any, Any]) -> str | None:
-        """Returns the value that the request has, which may be anything; None if it has none."""
+        """Returns the unchecked value in the request; None if there is none."""
         header = c.req.header("cookie")
         if header is None:
             return None
         if "," in header:
-            # SPEC: RFC 9113 section 8.2.3: HTTP/2 may split the header into several lines, which
-            # are joined by commas here.
+            # SPEC: RFC 9113 section 8.2.3: HTTP/2 may split the header into several lines, joined
+            # by commas here.
             header = ";".join(c.req.raw.headers.get_all("cookie"))
         values = self._find(header)
-        # APPSEC: of two cookies of the name, another host of the site may have set either.
+        # APPSEC: if there are two cookies with the name, another host of the site may have set
+        # either.
         if len(values) != 1 and len(set(values)) != 1:
             return None
         value: str = values[0].rstrip(" \t")
@@ -62,8 +63,8 @@ class SessionCookie:
         size = len(self.name) + len(value)
         if size > MOST_OCTETS:
             raise SessionDataError(
-                f"The session is too large for a cookie: name and value have {size} octets, at "
-                f"most {MOST_OCTETS} are kept by clients. Keep less in it, or give "
+                f"The session is too large for a cookie: name and value have {size} octets, "
+                f"but clients keep at most {MOST_OCTETS}. Keep less in it, or give "
                 "session(store=...) a store"
             )
         self._add(state, value, max_age_s)
@@ -80,10 +81,10 @@ class SessionCookie:
 
 
 def protect_from_caches(c: Context[Any, Any], *, sets_cookie: bool) -> None:
-    """Says to caches that the response is for one client.
+    """Tells caches that the response is for one client.
 
-    A shared cache may store a response with Set-Cookie unless it is told not to (RFC 9111 section
-    7.3). Where the handler set no Cache-Control, a response that depends on the session is private
+    A shared cache may store a response with Set-Cookie unless told otherwise (RFC 9111 section
+    7.3). If the handler didn't set Cache-Control, a response that depends on the session is private
     (RFC 9111 section 5.2.2.7).
 
     Args:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sessions that are in their cookie as a whole."""
+"""Sessions stored entirely in their cookie."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ID_OCTETS = 12
 
 
 class _Content(msgspec.Struct, omit_defaults=True):
-    """What is in the cookie; the names are short, since there is little room."""
+    """The content of the cookie; the names are short to save space."""
 
     i: str
     c: float
@@ -72,7 +72,7 @@ class CookieSessions:
     def _saved(self, data: bytes) -> Saved | None:
         try:
             content = _decode(data)
-        except (ValueError, RecursionError):  # made with the same secret by something else
+        except (ValueError, RecursionError):  # signed with the same secret by another program
             return None
         return Saved(
             token=content.i,
@@ -85,7 +85,7 @@ class CookieSessions:
         )
 
     async def save(self, state: SessionState, /) -> None:
-        """Adds the cookie to the response if anything was changed, or the session was used."""
+        """Adds the cookie to the response if the session was changed or used."""
         now = time.time()
         old = state.saved
         is_due = old is not None and self.lifetime.needs_refresh(old, now)
@@ -107,7 +107,7 @@ class CookieSessions:
         self._cookie.set(state, self._seal.close(_encode(content)), max_age_s)
 
     def new_token(self) -> str:
-        """Returns a new id, which is no secret: it only tells sessions apart."""
+        """Returns a new id, which isn't secret: it only distinguishes sessions."""
         return token_urlsafe(_ID_OCTETS)
 
     def public_id(self, token: str, /) -> str:

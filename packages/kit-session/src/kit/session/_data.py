@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The data of sessions as JSON, and what was changed in them."""
+"""The data of sessions as JSON, and the changes to it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _decode_parts = msgspec.json.Decoder(_Parts).decode
 decode_object = msgspec.json.Decoder(dict[str, Any]).decode
 """Decodes a JSON object; raises `msgspec.DecodeError` for anything else."""
 
-# What encoders raise: for types, for ints beyond 64 bits and half characters, for deep nesting.
+# Errors of encoders: for types, for ints beyond 64 bits and lone surrogates, for deep nesting.
 _UNENCODABLE = (TypeError, ValueError, OverflowError, RecursionError)
 _MOST_DEPTH = 50
 
 
 class Changes:
-    """What was changed in the data of a session, by keys.
+    """The changes to the data of a session, by key.
 
     Args:
         before: The data before, a JSON object.
@@ -43,7 +43,7 @@ class Changes:
         self._after = after
 
     def apply(self, data: bytes) -> bytes:
-        """Returns the data with the changes made."""
+        """Returns the data with the changes applied."""
         if data == self._before:  # PERF: unless another request was faster
             return self._after
         parts, before, after = map(_decode_parts, (data, self._before, self._after))
@@ -55,7 +55,7 @@ class Changes:
 
 
 def changes_between(before: bytes, after: bytes) -> Changes | None:
-    """Compares data as JSON; None if nothing was changed but the order of the keys."""
+    """Compares data as JSON; returns None if only the order of the keys has changed."""
     if before == after or _decode_parts(before) == _decode_parts(after):
         return None
     return Changes(before, after)
@@ -65,7 +65,7 @@ def encode_data(value: Any) -> bytes:
     """Encodes the data of a session as a JSON object.
 
     Raises:
-        SessionDataError: If something in it can't be encoded, or it is no object.
+        SessionDataError: If a part of it can't be encoded, or it isn't an object.
     """
     try:
         data = _encode(value)
@@ -77,13 +77,13 @@ def encode_data(value: Any) -> bytes:
     if not data.startswith(b"{"):
         raise SessionDataError(
             f"A session of the type {type(value).__name__} can't be saved: "
-            "it is encoded as something else than a JSON object"
+            "it isn't encoded as a JSON object"
         )
     return data
 
 
 def _culprit(value: Any, where: str, error: Exception, depth: int = 0) -> tuple[str, Any, str]:
-    """Finds the innermost part that can't be encoded, and why."""
+    """Finds the innermost part that can't be encoded, and the reason."""
     for step, part in _parts_of(value) if depth < _MOST_DEPTH else ():
         try:
             _encode(part)

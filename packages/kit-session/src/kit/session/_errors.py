@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can go wrong with sessions while an app runs."""
+"""The errors of sessions while an app runs."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ __all__ = ("SessionConflictError", "SessionDataError", "SessionError", "SessionS
 
 
 class SessionError(KitError):
-    """A session can't be used as the code wants to; the base of all errors of sessions."""
+    """The base of all session errors: a session can't be used as intended."""
 
 
 class SessionDataError(SessionError, ValueError):
-    """What a session holds can't be saved: it is no JSON, or too large for a cookie."""
+    """The data of a session can't be saved: it isn't JSON, or is too large for a cookie."""
 
 
 class SessionStoreError(SessionError):
-    """A store can't be reached, answered too late, or refused to read or write.
+    """A store can't be reached, responded too late, or refused to read or write.
 
-    A write that raised this may have happened or not.
+    If a write raises this, it may or may not have happened.
     """
 
 
 class SessionConflictError(SessionStoreError):
-    """Other requests changed a session again and again, so that this one couldn't be saved."""
+    """Other requests kept changing a session, so this request's changes couldn't be saved."""

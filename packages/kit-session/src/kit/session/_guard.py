@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Middleware that only lets requests through whose session has a user."""
+"""Middleware that accepts only requests with a user in their session."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ OnMissing: TypeAlias = Callable[[Any], Any]
 def require_user(
     *, on_missing: OnMissing | None = None, cookie: str = "__Host-session"
 ) -> AsyncMiddleware:
-    """Returns middleware that only lets requests through whose session has a user.
+    """Returns middleware that accepts only requests with a user in their session.
 
-    Any other request is answered with 401 (RFC 9110 section 15.5.2), or as `on_missing` says. The
-    middleware `session()` has to come before it.
+    Any other request gets a 401 (RFC 9110 section 15.5.2), or the response of `on_missing`.
+    Register it after `session()`.
 
     Args:
         on_missing: Function `(c)`, plain or async, that returns the response to a request without a
-            user, e.g. a redirect to the page for logins. Default: 401.
+            user, e.g. a redirect to the login page. Default: 401.
         cookie: Full name of the cookie, for the challenge of the 401 and for OpenAPI; see the
             options of `session`.
 
     Returns:
-        The middleware, for `app.use(path, ...)`. It carries its security scheme and the 401 as
-        facts, see `kit.interface.metadata`.
+        The middleware, for `app.use(path, ...)`. It declares its security scheme and the 401, see
+        `kit.interface.metadata`.
 
     Raises:
         TypeError: If an option has the wrong type.
-        ValueError: If `cookie` can't be the name of a cookie.
+        ValueError: If `cookie` isn't a valid cookie name.
 
     Example:
         app.use("/account/*", require_user(on_missing=lambda c: c.redirect("/login", 303)))
@@ -50,8 +50,8 @@ def require_user(
     if on_missing is not None:
         check.function("on_missing", on_missing, "(c)")
     check_cookie_name(check, cookie)
-    # There is no registered scheme for cookies, yet a 401 needs a challenge (RFC 9110 section
-    # 11.6.1). Browsers ignore schemes that they don't know.
+    # There is no registered scheme for cookies, but a 401 needs a challenge (RFC 9110 section
+    # 11.6.1). Browsers ignore unknown schemes.
     challenge = {"WWW-Authenticate": f'Cookie cookie-name="{cookie}"'}
 
     async def require_user(c: Context[Any, Any], next: Next) -> Response | None:
@@ -68,5 +68,5 @@ def require_user(
     return attach(
         require_user,
         security=scheme,
-        responses={401: "No session of a user"} if on_missing is None else None,
+        responses={401: "No user is logged in"} if on_missing is None else None,
     )

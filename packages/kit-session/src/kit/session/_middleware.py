@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: gives each request its session, and saves what was changed."""
+"""The middleware, which gives each request its session, and saves changes."""
 
 from __future__ import annotations
 
@@ -40,35 +40,34 @@ def session(
     """Returns middleware that gives requests a session, for `get_session`.
 
     The session is read when a handler first uses it, and saved after the handlers if they changed
-    it, before the headers of the response are sent. An exception that is answered with a status of
-    500 or more saves nothing; any other response does. The response to a request that doesn't use
-    the session has no trace of it; all others have `Vary: Cookie`, and `Cache-Control: private` or,
-    with a cookie, `no-store` unless the handler said as much.
+    it, before the headers of the response are sent. If an exception leads to a status of 500 or
+    more, nothing is saved; any other response saves the session. If a request doesn't use the
+    session, its response isn't changed; all others have `Vary: Cookie`, and `Cache-Control:
+    private` or, with a cookie, `no-store`, unless the handler has set an equivalent.
 
-    A route can be covered by several of them, if their cookies have different names: `get_session`
-    returns the session of the innermost one.
+    Several of them can cover a route if their cookies have different names: `get_session` returns
+    the session of the innermost one.
 
     Args:
-        secret: Signs the cookie: at least 32 random bytes as a str. Of several, the first one signs
-            and all of them verify, so that a secret can be replaced. Needed without `store`.
-        store: Keeps the sessions on the server; the cookie then has a random id. Default: they are
-            in the cookie, at most 4096 octets, which the client can read.
-        max_age: Seconds from the beginning of a session to its end, at most 400 days. A login
-            begins anew; nothing else prolongs it.
-        idle_timeout: Seconds from the last use of a session to its end. Default: no such limit.
+        secret: Signs the cookie: at least 32 random bytes as a str. In a list, the first one signs
+            and all of them verify, so that a secret can be replaced. Required without `store`.
+        store: Keeps the sessions on the server; the cookie then has a random id. Default: the
+            sessions are in the cookie, at most 4096 octets, which the client can read.
+        max_age: Lifetime of a session in seconds, at most 400 days. Only a login starts a new one.
+        idle_timeout: Seconds of inactivity after which a session expires. Default: no such limit.
         persistent: Whether cookies outlive the browser; `Session.remember` decides for one session.
-        encrypt: Whether to encrypt the session in the cookie, too. Needs the extra `encryption`.
-        on_store_error: What a request gets whose session can't be read or saved: `"unavailable"`
+        encrypt: Whether to also encrypt the session in the cookie. Needs the extra `encryption`.
+        on_store_error: The result if a session can't be read or saved: `"unavailable"`
             for 503 with Retry-After (RFC 9110 section 15.6.4), or `"anonymous"` for an empty
             session that isn't saved (`Session.is_degraded`).
         cookie: Name of the cookie without its prefix. With `secure`, the prefix is `__Host-`, or
             `__Secure-` if there is a `domain` or another `path` (RFC 6265bis section 4.1.3).
-        secure: Whether the cookie is sent over https only. Chrome and Firefox take it from
-            http://localhost too; Safari and other clients need False in development over http.
+        secure: Whether the cookie is sent only over https. Chrome and Firefox also accept it from
+            http://localhost; Safari and other clients need False in development over http.
         same_site: `"Strict"`, `"Lax"` or `"None"`: whether the cookie is sent with requests from
             other sites.
         path: The cookie is sent for this path and all paths below it.
-        domain: The cookie is sent to this host and all its subdomains. Default: to the host alone.
+        domain: The cookie is sent to this host and all its subdomains. Default: only to the host.
         partitioned: Whether browsers keep the cookie apart for each site that embeds this one.
 
     Returns:
@@ -116,7 +115,7 @@ def session(
         await next()
         state.close()
         if state.is_loaded:
-            # A handler that failed may have done half of what it wanted to.
+            # A handler that failed may have done only half of its work.
             if c.error is None or c.res.status < 500:
                 await backend.save(state)
             protect_from_caches(c, sets_cookie=state.sets_cookie)
@@ -126,10 +125,10 @@ def session(
 
 
 def _has_session(outer: Any, backend: Backend) -> bool:
-    """Whether an outer middleware has done already what this one would do.
+    """Returns whether an outer middleware already handles this cookie.
 
     Raises:
-        RuntimeError: If another one has the same cookie, which both would set.
+        RuntimeError: If a different one has the same cookie.
     """
     if not isinstance(outer, Session):
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks the options of the middleware, and makes of them what reads and saves sessions."""
+"""Checks the options of the middleware, and builds the reader and writer of sessions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_cookie_name(check: OptionChecks, name: Any) -> str:
 def make_lifetime(
     check: OptionChecks, max_age: Any, idle_timeout: Any, persistent: Any
 ) -> Lifetime:
-    """Checks the options for the ends of sessions."""
+    """Checks the options for the lifetime of sessions."""
     check.number("max_age", max_age, least=1, most=MOST_AGE_S, unit="seconds", whole=False)
     if idle_timeout is not None:
         check.number("idle_timeout", idle_timeout, least=1, unit="seconds", whole=False)
@@ -64,7 +64,7 @@ def make_cookie(
     name = check_cookie_name(check, cookie)
     if name.lower().startswith(_PREFIXES):
         check.unusable(
-            "cookie", name, "a name without prefix: it gets __Host- or __Secure- by itself"
+            "cookie", name, "a name without prefix: __Host- or __Secure- is added automatically"
         )
     check.flag("secure", secure)
     check.flag("partitioned", partitioned)
@@ -110,11 +110,11 @@ def make_backend(
     encrypt: Any,
     on_store_error: Any,
 ) -> Backend:
-    """Checks where sessions are kept, and returns what reads and saves them."""
+    """Checks where sessions are kept, and returns their reader and writer."""
     check.flag("encrypt", encrypt)
     check.choice("on_store_error", on_store_error, ON_STORE_ERROR)
     secrets = None if secret is None else check_secrets(secret)
-    # What is signed for one cookie is worth nothing in another one.
+    # A value signed for one cookie is invalid in another one.
     purpose = f"kit.session {cookie.name}"
     if store is None:
         return _in_cookies(check, cookie, lifetime, secrets, purpose, encrypt, on_store_error)
@@ -151,6 +151,6 @@ def _in_cookies(
     if on_store_error != ON_STORE_ERROR[0]:
         raise ValueError(f"{check.factory}(on_store_error=...) needs store=...")
     if encrypt:
-        # APPSEC: no key is for two algorithms.
+        # APPSEC: no key is used for two algorithms.
         return CookieSessions(cookie, Encryption(secrets, f"{purpose} encrypted"), lifetime)
     return CookieSessions(cookie, Signature(secrets, purpose), lifetime)

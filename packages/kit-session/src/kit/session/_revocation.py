@@ -24,21 +24,22 @@ async def revoke_sessions(
 ) -> int:
     """Ends all sessions of a user, e.g. when the password has changed.
 
-    It works at once. Requests under way that have read one of the sessions can't save it again.
+    It takes effect immediately. Requests in progress that have read one of the sessions can't save
+    it again.
 
     Args:
-        store: The context of a request whose sessions are in a store, or the store itself.
+        store: The context of a request with sessions in a store, or the store itself.
         user: The user, as given to `Session.rotate`.
-        keep: A session to leave as it is, most often the one of the request; or its `id`.
+        keep: A session to keep, usually the one of the request; or its `id`.
 
     Returns:
-        How many sessions were ended.
+        The number of ended sessions.
 
     Raises:
         TypeError: If the user is not a str.
         ValueError: If the sessions are in cookies, which can't be revoked.
         HTTPException: 503 if the store of the context can't be reached.
-        SessionStoreError: If the store that was given can't be reached.
+        SessionStoreError: If the given store can't be reached.
 
     Example:
         session.rotate()
@@ -62,6 +63,6 @@ async def revoke_sessions(
 
 
 async def _key(session: Session[Any]) -> str | None:
-    """Returns the key that a session has in the store now, before this request rotates it."""
+    """Returns the current key of a session in the store, before this request rotates it."""
     state = state_of(await session)
     return None if state.saved is None else state.backend.public_id(state.saved.token)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signs and encrypts what is in cookies, and refuses secrets that are too short."""
+"""Signs and encrypts cookies, and rejects secrets that are too short."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ("Encryption", "Seal", "Signature", "check_secrets")
 
 _LEAST_OCTETS = 32
 _HINT = (
-    "make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`, "
-    "and keep it outside of the code"
+    "generate one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`, "
+    "and keep it out of the code"
 )
 _SALT_OCTETS = 16
 _NONCE_OCTETS = 12
@@ -23,15 +23,15 @@ _FROM_URL_SAFE = bytes.maketrans(b"-_", b"+/")
 
 
 def check_secrets(value: Any) -> tuple[bytes, ...]:
-    """Checks the secrets of `session`: one or several, the first of which is for new cookies.
+    """Checks the secrets of `session`: one or several; the first one is for new cookies.
 
     Raises:
-        TypeError: If it is neither a str nor a list of them.
+        TypeError: If it is neither a str nor a list of str.
         ValueError: If there is none, or one is too short.
     """
     secrets = (value,) if isinstance(value, (str, bytes)) else value
     if not isinstance(secrets, Sequence):
-        # APPSEC: no error shows a secret.
+        # APPSEC: errors never show a secret.
         raise TypeError(f"session(secret=...) takes a str or a list of them, not {_type(value)}")
     if not secrets:
         raise ValueError("session(secret=[]) can't be used: expected at least one secret")
@@ -55,27 +55,27 @@ def _checked(secret: Any) -> bytes:
 
 
 class Seal(Protocol):
-    """Protects what is in a cookie."""
+    """Protects the content of a cookie."""
 
     def close(self, data: bytes) -> str:
-        """Returns the data as text of letters, digits and `-_.`."""
+        """Returns the data as text with letters, digits and `-_.`."""
         ...
 
     def open(self, text: str) -> bytes | None:
-        """Returns the data; None if this text wasn't made with one of the secrets."""
+        """Returns the data; None if this text wasn't created with one of the secrets."""
         ...
 
 
 class Signature:
-    """Signs data with HMAC-SHA256 (RFC 2104); the client can read them.
+    """Signs data with HMAC-SHA256 (RFC 2104); the client can read the data.
 
-    The text is that of itsdangerous' `Signer` with the derived key: data, a dot, and the signature
-    as base64url.
+    The format is that of itsdangerous' `Signer` with the derived key: data, a dot, and the
+    signature as base64url.
 
     Args:
         secrets: The first one signs, all of them verify.
-        purpose: Text made for one purpose is worth nothing for another one.
-        encodes: Whether the data are encoded as base64url; False for ASCII text.
+        purpose: Text created for one purpose is invalid for another one.
+        encodes: Whether the data is encoded as base64url; False for ASCII text.
     """
 
     __slots__ = ("_encodes", "_macs")
@@ -85,7 +85,7 @@ class Signature:
         self._encodes = encodes
 
     def close(self, data: bytes) -> str:
-        """Returns the data, as base64url unless they are text already, and the signature."""
+        """Returns the data, as base64url unless it is text, and the signature."""
         text = _encoded(data) if self._encodes else data
         return (text + b"." + _encoded(self._macs[0](text))).decode("ascii")
 
@@ -94,7 +94,7 @@ class Signature:
         try:
             data, _, signature = text.encode("ascii").rpartition(b".")
             for mac in self._macs:
-                # APPSEC: as text, since base64 has several spellings of the same octets.
+                # APPSEC: as text, since base64 has several encodings of the same octets.
                 if hmac.compare_digest(signature, _encoded(mac(data))):
                     return _decoded(data) if self._encodes else data
         except ValueError:
@@ -105,12 +105,12 @@ class Signature:
 class Encryption:
     """Encrypts and authenticates data with AES-256-GCM (NIST SP 800-38D).
 
-    Each text has a key of its own, derived with 16 random bytes, so that the limit of 2^32 texts
-    with random nonces for one key (section 8.3) doesn't matter.
+    Each text has its own key, derived with 16 random bytes, so the limit of 2^32 texts with random
+    nonces for one key (section 8.3) doesn't matter.
 
     Args:
         secrets: The first one encrypts, all of them decrypt.
-        purpose: Text made for one purpose is worth nothing for another one.
+        purpose: Text created for one purpose is invalid for another one.
 
     Raises:
         ImportError: If cryptography isn't installed.
@@ -164,8 +164,8 @@ def _derived(secrets: Sequence[bytes], purpose: str) -> list[bytes]:
 def _mac_with(key: bytes) -> Callable[[bytes], bytes]:
     """Returns a function that computes HMAC-SHA256 with a key (RFC 2104).
 
-    PERF: to copy the state after the key takes a quarter of the time of `hmac.digest`, which looks
-    the algorithm up in OpenSSL each time.
+    PERF: copying the state after the key takes a quarter of the time of `hmac.digest`, which looks
+    up the algorithm in OpenSSL each time.
     """
     keyed = hmac.new(key, digestmod="sha256")
 
@@ -182,5 +182,5 @@ def _encoded(data: bytes) -> bytes:
 
 
 def _decoded(text: bytes) -> bytes:
-    # PERF: `urlsafe_b64decode` takes twice as long. Padding beyond what is needed is ignored.
+    # PERF: `urlsafe_b64decode` takes twice as long. Excess padding is ignored.
     return a2b_base64(text.translate(_FROM_URL_SAFE) + b"==")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The session as handlers use it."""
+"""The session object for handlers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ("MOST_AGE_S", "VARIABLE", "Session", "get_session", "state_of")
 
 T = TypeVar("T")
-# What a session without a type is.
+# The type of sessions without a type.
 DataT = TypeVar("DataT", default=dict[str, Any])
 
 VARIABLE = "session"
@@ -42,12 +42,11 @@ _SESSION = OptionChecks("Session.remember")
 class Session(MutableMapping[str, Any], Generic[DataT]):
     """The session of a request; `get_session` returns it.
 
-    It is read when it is first used, and saved after the handler, before the headers of the
-    response are sent. Without a type it is a mapping of keys to JSON values. With one, its value
-    is `data`.
+    It is read on first use, and saved after the handler, before the headers of the response are
+    sent. Without a type, it is a mapping of keys to JSON values. With one, its value is `data`.
 
     Attributes:
-        data: The data: a dict, or a value of the type. What is changed within it is saved too.
+        data: The data: a dict, or an object of the type. Changes within it are saved too.
     """
 
     __slots__ = ("_kind", "_on_invalid", "_state")
@@ -65,7 +64,7 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
     def __await__(self) -> Generator[Any, Any, Session[DataT]]:
         """Reads the session from its store."""
         state = self._state
-        # PERF: without a coroutine where nothing has to wait.
+        # PERF: without a coroutine if nothing has to wait.
         if not state.is_loaded and not state.try_load():
             yield from state.load().__await__()
         return self
@@ -76,7 +75,7 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
 
     @property
     def data(self) -> DataT:
-        """The data: a dict, or a value of the type."""
+        """The data: a dict, or an object of the type."""
         return self._view().value
 
     @data.setter
@@ -86,7 +85,7 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
 
     @property
     def is_new(self) -> bool:
-        """Whether the request came without a session that is valid."""
+        """Whether the request came without a valid session."""
         self._state.load_now()
         return self._state.saved is None
 
@@ -104,7 +103,7 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
 
     @property
     def user(self) -> str | None:
-        """Whose session it is; None for nobody's. Setting it is `rotate(user=...)`."""
+        """The user who is logged in, or None. To set it, call `rotate(user=...)`."""
         self._state.load_now()
         return self._state.current_user
 
@@ -115,14 +114,14 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
     def rotate(self, *, user: str | None = _KEEP) -> None:
         """Replaces the id of the session, so that the old one is invalid; the data is kept.
 
-        Call it at each login, with the user, so that an id from before the login is worth nothing
-        (session fixation). A login also begins a new lifetime; any other rotation keeps it.
+        Call it at each login, with the user, so that an id from before the login is worthless
+        (session fixation). A login also starts a new lifetime; any other rotation keeps it.
 
-        If the session was another user's, all data and messages are removed, those that this
-        request has set before included: nobody sees what somebody else has left.
+        If the session belonged to another user, all data and messages are removed, including those
+        that this request has already set: nobody sees the data of another user.
 
         Args:
-            user: Whose session it is from now on; None for nobody's. Default: as before.
+            user: The user of the session from now on, or None. Default: unchanged.
 
         Raises:
             TypeError: If the user is neither a str nor None.
@@ -134,7 +133,9 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
                 "write str(...) around a number"
             )
         if user == "":
-            raise ValueError("Session.rotate(user='') is no user: write user=None for nobody")
+            raise ValueError(
+                "Session.rotate(user='') isn't a valid user: write user=None for no user"
+            )
         state = self._state
         state.change()
         state.check_available()
@@ -145,15 +146,15 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
             state.user = user
 
     def remember(self, max_age: float) -> None:
-        """Makes the session outlive the browser, and last longer or shorter than others.
+        """Makes the session outlive the browser, with its own lifetime.
 
-        An idle timeout doesn't count for it. A later login forgets it.
+        The idle timeout doesn't apply to it. A later login resets it.
 
         Args:
-            max_age: Seconds from the beginning of the session to its end, at most 400 days.
+            max_age: Lifetime of the session in seconds, at most 400 days.
 
         Raises:
-            TypeError: If `max_age` is no number.
+            TypeError: If `max_age` isn't a number.
             ValueError: If it is less than 1 or more than 400 days.
         """
         seconds = _SESSION.number(
@@ -165,7 +166,7 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
     def destroy(self) -> None:
         """Ends the session: its id is invalid, and the client deletes the cookie.
 
-        What is set afterwards belongs to a new session, e.g. a message for the next page.
+        Values set afterwards belong to a new session, e.g. a message for the next page.
         """
         self._state.change()
         self._state.check_available()
@@ -176,7 +177,7 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
 
         Args:
             text: The message.
-            category: What kind of message it is, e.g. `error`.
+            category: The kind of message, e.g. `error`.
 
         Raises:
             TypeError: If an argument is not a str.
@@ -187,10 +188,10 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
         self._state.add_flash(Flash(text, category))
 
     def flashes(self, category: str | None = None) -> list[Flash]:
-        """Takes the messages, which are then shown once.
+        """Returns the messages and removes them, so that each is shown once.
 
         Args:
-            category: Take those of this category only.
+            category: Only messages of this category.
 
         Returns:
             The messages in the order in which they were added.
@@ -203,15 +204,15 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
     @overload
     def update(self, other: Any = (), /, **values: Any) -> None: ...
     def update(self, other: Any = (), /, **values: Any) -> None:
-        """Changes the data by a function that can be repeated, or assigns keys as `dict.update`.
+        """Changes the data with a repeatable function, or assigns keys like `dict.update`.
 
         If another request has changed the session meanwhile, the function is called again with the
-        newest data: so what depends on the value before, such as a counter or a list that grows,
-        loses nothing.
+        newest data, so a change that depends on the previous value, such as a counter or a growing
+        list, loses nothing.
 
         Args:
-            other: A plain function that changes the data it is called with in place; what it
-                returns is ignored. Or a mapping, or pairs.
+            other: A plain function that changes its argument, the data, in place; its return value
+                is ignored. Or a mapping, or pairs.
             **values: More keys.
 
         Raises:
@@ -293,23 +294,23 @@ def get_session(
 ) -> Session[Any]:
     """Returns the session of a request.
 
-    `session = await get_session(c)` reads it first. Without `await` it is read at its first use,
-    which works for sessions in cookies, and for stores that can read without waiting: those in
-    memory and SQLite. For any other store, and to be independent of the store, await it.
+    `session = await get_session(c)` reads it first. Without `await`, it is read on first use, which
+    works for sessions in cookies, and for stores that can read without waiting: in memory and
+    SQLite. For any other store, and for independence from the store, await it.
 
     Args:
         c: The context.
-        type: The type of the data: a Struct, dataclass or TypedDict whose fields all have defaults,
-            or a pydantic model. Default: a dict. Data of keys that it lacks are kept.
-        on_invalid: A plain function that returns the value for saved data that don't fit the type
-            any more, from a dict of them. Default: a fresh value, and a warning in the log; the
-            old data are replaced when that value is changed.
+        type: The type of the data: a Struct, dataclass or TypedDict with defaults for all fields,
+            or a pydantic model. Default: a dict. Data under unknown keys is kept.
+        on_invalid: A plain function that gets saved data that no longer fits the type, as a dict,
+            and returns the object to use. Default: a new object, and a warning in the log; the old
+            data is replaced when that object is changed.
 
     Returns:
         The session, which can be awaited.
 
     Raises:
-        TypeError: If the type can't be that of a session.
+        TypeError: If the type can't be used for a session.
         RuntimeError: If the middleware `session()` doesn't cover the route.
 
     Example:
@@ -327,5 +328,5 @@ def get_session(
 
 
 def state_of(session: Session[Any]) -> SessionState:
-    """Returns what a session works on."""
+    """Returns the state of a session."""
     return session._state

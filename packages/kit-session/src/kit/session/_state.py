@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The session of one request: what was read, and what was done with it."""
+"""The state of a request's session: what was read, and what was changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._views import DICT, Kind, View
 __all__ = ("UNCHANGED", "Backend", "SessionState", "unavailable")
 
 UNCHANGED: Any = object()
-"""Stands for what a request didn't set."""
+"""Marks a value that the request didn't set."""
 
 _Step: TypeAlias = Callable[[bytes], bytes]
 
@@ -26,7 +26,7 @@ _SWITCHING_PROTOCOLS = 101
 
 
 def unavailable(error: SessionStoreError) -> HTTPException:
-    """Returns the answer to a request whose session can't be read or saved."""
+    """Returns the error for a session that can't be read or saved."""
     exception = HTTPException(
         503,
         "The session is not available; try again later",
@@ -40,7 +40,7 @@ class Backend(Protocol):
     """Reads and saves sessions.
 
     Attributes:
-        lifetime: When sessions end.
+        lifetime: The lifetime of sessions.
     """
 
     lifetime: Lifetime
@@ -59,7 +59,7 @@ class Backend(Protocol):
         ...
 
     async def save(self, state: SessionState, /) -> None:
-        """Saves what was changed, and adds the cookie to the response if it changes."""
+        """Saves the changes, and adds the cookie to the response if it changes."""
         ...
 
     def new_token(self) -> str:
@@ -67,7 +67,7 @@ class Backend(Protocol):
         ...
 
     def public_id(self, token: str, /) -> str:
-        """Returns the id of a session that may be logged."""
+        """Returns the id of a session for logs."""
         ...
 
 
@@ -79,14 +79,14 @@ class SessionState:
         c: The context of the request; `release` drops it.
 
     Attributes:
-        is_loaded: Whether the session was read, or found to be a new one.
-        is_closed: Whether it was saved, so that nothing can be changed any more.
+        is_loaded: Whether the session was read, or is known to be new.
+        is_closed: Whether it was saved, so that it can't be changed any more.
         is_degraded: Whether the store can't be reached, so that the session isn't saved.
-        is_superseded: Whether the id of the request was replaced a moment ago, so that the client
-            has a newer one, or is about to get it.
-        successor: The key of the session with that id, if the client had it before.
+        is_superseded: Whether the id of the request was just replaced, so the client has a newer
+            one, or is about to get it.
+        successor: The key of the session with the newer id, if the client had that session before.
         saved: The session as it was read; None for a new one.
-        ended: The public id of what `destroy` has ended.
+        ended: The public id of the session that `destroy` ended.
         sets_cookie: Whether the response has the cookie of the session.
         rotates: Whether the session gets a new id.
         user: The user, if it was set.
@@ -138,10 +138,10 @@ class SessionState:
         self.remember_s: Any = UNCHANGED
 
     def load_now(self) -> None:
-        """Reads the session unless that was done, and unless it has to be awaited.
+        """Reads the session unless it was read, or has to be awaited.
 
         Raises:
-            SessionError: If it has to be awaited, or the response was sent.
+            SessionError: If it has to be awaited, or the response has been sent.
             HTTPException: 503 if the store can't be reached.
         """
         if not self.is_loaded and not self.try_load():
@@ -158,7 +158,7 @@ class SessionState:
             HTTPException: 503 if the store can't be reached.
         """
         self._check_readable()
-        # What a handler makes of a session is for its client alone.
+        # The response of a handler that uses the session is only for its client.
         depend_on(self.c, "*")
         try:
             self.is_loaded = self.backend.load_now(self)
@@ -179,15 +179,15 @@ class SessionState:
         self.is_loaded = True
 
     def close(self) -> None:
-        """Refuses what comes too late, as the headers of the response are about to be sent."""
+        """Rejects later changes, since the headers of the response are about to be sent."""
         self.is_closed = True
-        # SPEC: RFC 9110 section 15.2.2: after it, the connection is not HTTP, so nothing is cached.
+        # SPEC: RFC 9110 section 15.2.2: after it, the connection isn't HTTP, so nothing is cached.
         self._is_readable = self.c.res.status == _SWITCHING_PROTOCOLS
 
     def release(self) -> None:
-        """Drops the context, which nothing needs any more unless the session can still be read.
+        """Drops the context, which is no longer needed unless the session can still be read.
 
-        PERF: the context holds the session, and such a circle waits for the garbage collector.
+        PERF: the context refers to the session, and such a cycle waits for the garbage collector.
         """
         if not self._is_readable:
             del self.c
@@ -196,14 +196,14 @@ class SessionState:
         if self.is_closed and not self._is_readable:
             raise SessionError(
                 "The headers of the response were sent without Vary: Cookie, so the session can't "
-                "be read any more: do it before the handler returns"
+                "be read any more: read it before the handler returns"
             )
 
     def _check_open(self) -> None:
         if self.is_closed:
             raise SessionError(
                 "The session was saved before the headers of the response were sent, and can't be "
-                "changed any more: do it before the handler returns"
+                "changed any more: change it before the handler returns"
             )
 
     def change(self) -> None:
@@ -217,17 +217,17 @@ class SessionState:
         self.load_now()
 
     def check_available(self) -> None:
-        """Refuses what must not be done without the store.
+        """Raises an error for changes that must not be made without the store.
 
         Raises:
-            HTTPException: 503 if the store can't be reached, whatever else is tolerated.
+            HTTPException: 503 if the store can't be reached, even if failures are tolerated.
         """
         if self.is_degraded:
             raise unavailable(SessionStoreError("The store of the sessions can't be reached"))
 
     @property
     def token(self) -> str:
-        """The secret id that the session will have when it is saved."""
+        """The secret id under which the session will be saved."""
         if self.saved is not None and not self.rotates:
             return self.saved.token
         if self._token is None:
@@ -236,13 +236,13 @@ class SessionState:
 
     @property
     def current_user(self) -> str | None:
-        """The user that the session will have when it is saved."""
+        """The user with which the session will be saved."""
         if self.user is not UNCHANGED:
             return self.user  # type: ignore[no-any-return]
         return None if self.saved is None else self.saved.user
 
     def view(self, kind: Kind[Any], on_invalid: Any = None) -> View[Any]:
-        """Returns the data as a type; always the same view for the same one."""
+        """Returns the data as a type; always the same view for the same type."""
         view = self._views.get(kind)
         if view is None:
             data = EMPTY if self.saved is None else self.saved.data
@@ -253,7 +253,7 @@ class SessionState:
         return view
 
     def update(self, view: View[Any], function: Callable[[Any], Any]) -> None:
-        """Changes data in a way that can be repeated on newer ones."""
+        """Changes the data in a way that can be repeated on newer data."""
         self._flush()
         function(view.value)
         view.step()
@@ -270,7 +270,7 @@ class SessionState:
         self._flashes_added = (*self._flashes_added, flash)
 
     def take_flashes(self, category: str | None) -> list[Flash]:
-        """Takes the messages of a category, or all."""
+        """Returns and removes the messages of a category, or all."""
         flashes = self._flashes(self.saved)
         taken = [flash for flash in flashes if category is None or flash.category == category]
         added = list(self._flashes_added)
@@ -294,7 +294,7 @@ class SessionState:
 
     def clear(self) -> None:
         """Removes all data, messages and the user."""
-        self.view(DICT)  # which sees the keys that no type has
+        self.view(DICT)  # which also has the keys that aren't in any type
         self._flush()
         for view in self._views.values():
             view.clear()
@@ -305,7 +305,7 @@ class SessionState:
             self.user, self.rotates = None, True
 
     def destroy(self) -> None:
-        """Ends the session; what is set afterwards is a new one's."""
+        """Ends the session; values set afterwards belong to a new one."""
         if self.saved is not None:
             self.ended = self.backend.public_id(self.saved.token)
         elif self.successor is not None:
@@ -319,12 +319,12 @@ class SessionState:
 
     @property
     def is_login(self) -> bool:
-        """Whether the session gets a user."""
+        """Whether this request logs a user in."""
         return self.user is not UNCHANGED and self.user is not None
 
     @property
     def is_changed(self) -> bool:
-        """Whether there is anything to save, namely what `merged` then returns."""
+        """Whether there is anything to save; if so, `merged` returns it."""
         saved = self.saved
         self._changes = self._direct()
         if self.rotates and (saved is not None or self.current_user is not None):
@@ -336,19 +336,18 @@ class SessionState:
         return bool(self._changes)
 
     def merged(self, base: Saved | None, now: float, *, again: bool = False) -> Saved:
-        """Returns what is to be saved.
+        """Returns the session to save.
 
         Args:
             base: The session in the store; None for a new one.
             now: The time, in seconds since the epoch.
-            again: Whether `base` is a newer one than `saved`, on which the changes have to be
-                repeated.
+            again: Whether `base` is newer than `saved`, so the changes have to be repeated.
         """
         data = EMPTY if base is None else base.data
         for step in self._repeatable() if again else self._changes:
             data = step(data)
         user, remember_s = self.user, self.remember_s
-        # A login begins a session, whose lifetime and memory aren't those of the one before.
+        # A login starts a session, with a new lifetime and without the old `remember`.
         begins = base is None or self.is_login
         created_at = now if base is None or begins else base.created_at
         if user is UNCHANGED:
@@ -369,7 +368,7 @@ class SessionState:
     def _direct(self) -> list[_Step]:
         views: Iterable[View[Any]] = self._views.values()
         if len(self._views) > 1:
-            # The dict comes first: what was cleared may have been set again by a type.
+            # The dict comes first: a type may have set cleared values again.
             views = sorted(views, key=lambda view: view.kind is not DICT)
         return [changes.apply for view in views if (changes := view.changes()) is not None]
 

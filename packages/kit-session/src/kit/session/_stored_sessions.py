@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sessions in a store, of which the cookie has an id only."""
+"""Sessions in a store; the cookie has only an id."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _logger = logging.getLogger("kit.session")
 
 _ID_OCTETS = 32
 _ID = re.compile(r"[A-Za-z0-9_-]{43}")
-# How long a client may still send the id from before a rotation, in requests under way.
+# How long requests in progress may still have the id from before a rotation.
 _SUPERSEDED_S = 30.0
 _MOST_ATTEMPTS = 40
 
 
 class _Content(msgspec.Struct, omit_defaults=True):
-    """The JSON object of a record."""
+    """The JSON object in a record."""
 
     data: msgspec.Raw = msgspec.Raw(b"{}")
     flashes: tuple[Flash, ...] = ()
@@ -46,11 +46,11 @@ _encode = msgspec.json.Encoder().encode
 
 
 class _Superseded(Exception):  # noqa: N818 - no fault
-    """A session has another id since a moment ago.
+    """A session has just got another id.
 
     Args:
-        successor: The key of the session with the new id; None if it began with a login, or has
-            no user any more, so that the old id must not lead to it.
+        successor: The key of the session with the new id; None if it started with a login, or no
+            longer has a user, so the old id must not lead to it.
     """
 
     def __init__(self, successor: str | None) -> None:
@@ -69,8 +69,8 @@ class StoredSessions:
         cookie: The cookie.
         store: The store.
         seal: Signs the id; None if it isn't signed.
-        lifetime: When sessions end.
-        tolerates_failures: Whether requests are answered without a session if the store can't be
+        lifetime: The lifetime of sessions.
+        tolerates_failures: Whether requests continue without a session if the store can't be
             reached.
     """
 
@@ -99,8 +99,8 @@ class StoredSessions:
     def public_id(self, token: str, /) -> str:
         """Returns the key of a session in the store.
 
-        With the name of the cookie, as several cookies may have their sessions in one store: an id
-        of one of them is worth nothing in another one.
+        It includes the name of the cookie, since several cookies may share a store: an id for one
+        cookie is invalid for another one.
         """
         return sha256(f"{self.cookie_name}={token}".encode()).hexdigest()
 
@@ -143,7 +143,7 @@ class StoredSessions:
             self._failed(state, error)
 
     def _failed(self, state: SessionState, error: SessionStoreError) -> None:
-        """Makes the session an empty one that isn't saved, or raises the error."""
+        """Replaces the session by an empty one that isn't saved, or raises the error."""
         _logger.error("The store of the sessions failed: %s", error)
         if not self._tolerates_failures:
             raise error
@@ -163,7 +163,7 @@ class StoredSessions:
         try:
             content = _decode(record.data)
         except (ValueError, RecursionError) as error:
-            _logger.error("The store has a record that is no session: %s", error)
+            _logger.error("The store has a record that isn't a session: %s", error)
             return None
         if content.superseded:
             if time.time() < record.created_at + _SUPERSEDED_S:
@@ -193,7 +193,7 @@ class StoredSessions:
             await self._save(state)
         except SessionStoreError as error:
             _logger.error("A session could not be saved: %s", error)
-            # APPSEC: nobody must believe to have logged out, or in, who hasn't.
+            # APPSEC: a failed login or logout must not look successful.
             if state.rotates or state.ended is not None or not self._tolerates_failures:
                 raise unavailable(error) from error
 
@@ -220,12 +220,12 @@ class StoredSessions:
             try:
                 await self.store.touch(self.public_id(saved.token), end)
             except SessionStoreError as error:
-                # What the handler did is done, and the next request moves the end as well.
+                # The handler has done its work, and the next request will move the end.
                 _logger.warning("The end of a session could not be moved: %s", error)
 
     async def _insert(self, state: SessionState) -> None:
         if state.is_superseded and not state.is_login:
-            # A new cookie would take the place of the one that the client is about to get.
+            # A new cookie would replace the one that the client is about to get.
             _logger.info("A request with a session id from before a rotation can't save anything")
             return
         saved = state.merged(None, time.time())
@@ -237,9 +237,10 @@ class StoredSessions:
         return saved
 
     async def _end(self, key: str) -> None:
-        """Removes a session, and the one that has taken its place meanwhile.
+        """Removes a session, and the one that has replaced it meanwhile.
 
-        A plain `delete` could remove what leads to the new id, and leave the session alive.
+        A plain `delete` could remove the record that leads to the new id, and leave the session
+        alive.
         """
 
         async def attempt(newest: Saved, again: bool) -> bool:
@@ -258,7 +259,7 @@ class StoredSessions:
         Args:
             state: The session of the request.
             key: The key.
-            base: The session as it was read; None for the successor of that one.
+            base: The session as it was read; None for its successor.
         """
 
         async def attempt(newest: Saved, again: bool) -> bool:
@@ -280,14 +281,14 @@ class StoredSessions:
         _logger.info("A session ended before a request could save its changes")
 
     async def _rotate(self, state: SessionState, base: Saved) -> None:
-        """Saves the session under a new id, and then makes the old one invalid.
+        """Saves the session under a new id, and then invalidates the old one.
 
-        In this order, whatever is revoked at the same time stays so: the old record has to be there
-        in the end, or the new one is removed.
+        In this order, a concurrent revocation stays effective: if the old record is gone in the
+        end, the new one is removed.
         """
         saved = await self._add(state.merged(base, time.time()))
         key = self.public_id(base.token)
-        # APPSEC: an id from before a login leads to nothing.
+        # APPSEC: an id from before a login leads nowhere.
         successor = self.public_id(saved.token) if state.user is UNCHANGED else None
         other: str | None = None
 
@@ -300,12 +301,12 @@ class StoredSessions:
         try:
             is_done = await self._try_until_first(key, base, attempt)
             if not is_done and state.is_login:
-                # The session from before the login was ended by someone else: its data are gone.
+                # Another request ended the session from before the login: its data is gone.
                 own = state.merged(None, time.time(), again=True)
                 saved = await self._overwrite(saved, own)
                 is_done = True
         except _Superseded as error:
-            # Another request of the client did the same. Both logins are good.
+            # Another request of the client did the same. Both logins are valid.
             is_done, other = state.is_login, error.successor
         except _RevokedError:
             is_done = False
@@ -327,13 +328,13 @@ class StoredSessions:
     async def _try_until_first(
         self, key: str, base: Saved | None, attempt: Callable[[Saved, bool], Awaitable[bool]]
     ) -> bool:
-        """Tries to replace a session until no other request was faster.
+        """Tries to replace a session until no other request is faster.
 
         Args:
             key: Its key.
             base: The session as it was read; None if it has to be read first.
-            attempt: Called with the newest session, and whether that is another one than `base`;
-                returns whether it was replaced.
+            attempt: Called with the newest session, and whether it differs from `base`; returns
+                whether it was replaced.
 
         Returns:
             False if the session has ended.
@@ -369,7 +370,7 @@ def _record(saved: Saved) -> SessionRecord:
 
 
 def _superseding(saved: Saved, successor: str | None) -> SessionRecord:
-    """Returns what takes the place of a session that got another id."""
+    """Returns the record that replaces a session with a new id."""
     now = time.time()
     data = _encode(_Content(superseded=True, successor=successor))
     return SessionRecord(data, saved.version + 1, now, now + _SUPERSEDED_S)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Queues the requests of this process that retry to change the same session.
 
-The store decides which write comes first. But if many retried at once, all but
-one would fail again.
+The store decides which write comes first. If many retried at the same time, all but one would fail
+again.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _queues: RunVar[dict[str, _Queue]] = RunVar("kit.session.queues")
 
 
 def is_contended(key: str) -> bool:
-    """Whether another request of this process tries to change a session again."""
+    """Whether another request of this process is retrying to change a session."""
     return key in _queues.get({})
 
 
 @asynccontextmanager
 async def turn(key: str) -> AsyncIterator[None]:
-    """Waits until no other request of this process is within this block for the same session."""
+    """Waits until no other request of this process is in this block for the same session."""
     queues = _queues.get({})
     _queues.set(queues)
     queue = queues.setdefault(key, _Queue())
@@ -55,6 +55,6 @@ async def turn(key: str) -> AsyncIterator[None]:
 
 
 async def pause(attempt: int) -> None:
-    """Waits for a random time, which is longer the more attempts have failed."""
+    """Waits for a random time that grows with the number of failed attempts."""
     longest = min(_FIRST_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S)
     await anyio.sleep(random.random() * longest)  # noqa: S311 - no secret

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The data of a session as Python values: as a dict, or as a type of the app's own."""
+"""The data of a session as Python values: as a dict, or as a type of the app."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Kind(Generic[T]):
     """A type of session data.
 
     Attributes:
-        name: What the type is called in errors and logs.
-        decode: Decodes a JSON object as a value of the type; raises ValueError if it doesn't fit.
+        name: The name of the type in errors and logs.
+        decode: Decodes a JSON object to an object of the type; raises ValueError if it doesn't fit.
     """
 
     __slots__ = ("decode", "name")
@@ -45,10 +45,10 @@ DICT: Kind[Any] = Kind("dict", decode_object)
 
 
 def kind_of(type: Any) -> Kind[Any]:
-    """Returns what decodes a type; None is a dict.
+    """Returns the decoder for a type; None is a dict.
 
     Raises:
-        TypeError: If the type can't be that of a session.
+        TypeError: If the type can't be used for a session.
     """
     if type is None or type is dict:
         return DICT
@@ -77,13 +77,13 @@ def _kind_of(type: Any) -> Kind[Any]:
 
 
 class View(Generic[T]):
-    """The data of one session as one type, and what was changed in it.
+    """The data of one session as one type, and the changes to it.
 
     Args:
         kind: The type.
-        data: The data as they were read, a JSON object.
-        on_invalid: Returns the value for data that no longer fit the type, from a dict of them.
-            Default: a fresh value, and a warning in the log.
+        data: The data as it was read, a JSON object.
+        on_invalid: Gets data that no longer fits the type, as a dict, and returns the value to use.
+            Default: a new value, and a warning in the log.
     """
 
     __slots__ = ("_before", "_kept", "_on_invalid", "_read", "kind", "value")
@@ -99,8 +99,8 @@ class View(Generic[T]):
         self.reset(data)
 
     def reset(self, data: bytes) -> None:
-        """Begins anew with other data."""
-        # The value as long as it needs no saving, though it differs from what was read.
+        """Starts over with other data."""
+        # A value that differs from the data read, but needn't be saved yet.
         self._kept: bytes | None = None
         before = data
         try:
@@ -110,7 +110,7 @@ class View(Generic[T]):
                 before = encode_data(self.value)
         except ValueError as error:
             self.value = self._replacement(data, error)
-        # What the value is compared with at the end; and after each step that can be replayed.
+        # The base of the comparison at the end, and after each repeatable step.
         self._read = self._before = before
 
     def _replacement(self, data: bytes, error: Exception) -> T:
@@ -118,7 +118,7 @@ class View(Generic[T]):
             return self._on_invalid(decode_object(data))
         # APPSEC: the text of the error may quote the data.
         _logger.warning(
-            "The data of a session no longer fit %s (%s): the handler gets a fresh one",
+            "The data of a session no longer fits %s (%s): the handler gets new data",
             self.kind.name,
             error_type(str(error)),
         )
@@ -127,18 +127,18 @@ class View(Generic[T]):
         return fresh
 
     def clear(self) -> None:
-        """Replaces the value by a fresh one, which counts as a change."""
+        """Replaces the value by a new one, which counts as a change."""
         self.value = self.kind.fresh()
         self._kept = None
         self.step()
 
     def changes(self) -> Changes | None:
-        """Returns all that was changed since the data were read; None if nothing was."""
+        """Returns all changes since the data was read; None if there are none."""
         now = encode_data(self.value)
         return None if now == self._kept else changes_between(self._read, now)
 
     def step(self) -> Changes | None:
-        """Returns what was changed since the last step, and begins the next one."""
+        """Returns the changes since the last step, and starts the next one."""
         now = encode_data(self.value)
         changes = None if now == self._kept else changes_between(self._before, now)
         self._before = now

@@ -50,7 +50,7 @@ class SessionStoreConformance:
         event_loops: The event loops that the store runs on.
         shares_data: Whether all stores that `new_store` returns during a test keep the same
             sessions, as the processes of an app do.
-        time_step_s: The smallest difference of times that the store keeps, in seconds.
+        time_step_s: The smallest time difference that the store keeps, in seconds.
     """
 
     event_loops: tuple[str, ...] = ("asyncio",)
@@ -58,7 +58,7 @@ class SessionStoreConformance:
     time_step_s: float = 0.001
 
     def new_store(self) -> SessionStore:
-        """Returns a store that was not opened, e.g. another connection to the same database."""
+        """Returns an unopened store, e.g. another connection to the same database."""
         raise NotImplementedError(f"{type(self).__name__} needs a method new_store()")
 
     def run(self, test: Callable[..., Awaitable[None]], *args: Any) -> None:
@@ -73,7 +73,7 @@ class SessionStoreConformance:
 
     @asynccontextmanager
     async def _pair(self) -> AsyncIterator[tuple[SessionStore, SessionStore]]:
-        """Two stores with the same sessions: two objects, where the store shares its data."""
+        """Two stores with the same sessions: two objects if the store shares its data."""
         one = self.new_store()
         other = self.new_store() if self.shares_data else one
         await one.open()
@@ -85,7 +85,7 @@ class SessionStoreConformance:
             await other.close()
 
     async def _read(self, store: SessionStore, key: str) -> SessionRecord | None:
-        """Reads a record in all the ways that a store has, which have to agree."""
+        """Reads a record in all the ways that a store supports, which must agree."""
         record = await store.read(key)
         if isinstance(store, ImmediateSessionStore):
             with suppress(BlockingIOError):
@@ -104,7 +104,7 @@ class SessionStoreConformance:
         assert found == replace(expected, created_at=found.created_at, expires_at=found.expires_at)
 
     def test_is_a_store(self) -> None:
-        """It has the methods of one."""
+        """It has the methods of a store."""
         assert isinstance(self.new_store(), SessionStore)
 
     @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ class SessionStoreConformance:
             assert await one.delete_user("a") == 1
 
     def test_delete(self) -> None:
-        """What was deleted is gone, and no write that comes too late brings it back."""
+        """A deleted record is gone, and no late write brings it back."""
         self.run(self._delete)
 
     async def _delete(self) -> None:
@@ -242,7 +242,7 @@ class SessionStoreConformance:
             assert await store.touch(key, past)
 
     def test_records_expire_by_themselves(self) -> None:
-        """A record goes when its time comes, without being touched."""
+        """A record expires in time, without being touched."""
         self.run(self._records_expire_by_themselves)
 
     async def _records_expire_by_themselves(self) -> None:
@@ -254,12 +254,12 @@ class SessionStoreConformance:
                 assert record.expires_at <= end + self.time_step_s
                 await anyio.sleep(0.01)
             assert time.time() >= end - self.time_step_s
-            # A server may be a step behind in what it removes.
+            # A server may remove records a step later.
             await anyio.sleep(2 * self.time_step_s)
             assert await one.delete_user("e") == 0
 
     def test_delete_user(self) -> None:
-        """All sessions of a user end but the one to keep, and those of nobody else."""
+        """All sessions of a user end except the one to keep, and no others."""
         self.run(self._delete_user)
 
     async def _delete_user(self) -> None:
@@ -316,7 +316,7 @@ class SessionStoreConformance:
             assert await self._read(one, key) is None
 
     def test_writers_at_once(self) -> None:
-        """Of several that replace the same version at once, one succeeds."""
+        """If several tasks replace the same version concurrently, one succeeds."""
         self.run(self._writers_at_once)
 
     async def _writers_at_once(self) -> None:
@@ -342,7 +342,7 @@ class SessionStoreConformance:
             assert (last.data, last.version) == (b"%d" % (writers * rounds), writers * rounds + 1)
 
     def test_touches_and_writes_at_once(self) -> None:
-        """A touch takes back no write, and keeps none from succeeding."""
+        """A touch neither reverts a write nor prevents one."""
         self.run(self._touches_and_writes_at_once)
 
     async def _touches_and_writes_at_once(self) -> None:
@@ -370,7 +370,7 @@ class SessionStoreConformance:
             assert (last.data, last.version) == (b"%d" % (rounds - 1), rounds + 1)
 
     def test_a_user_is_revoked_while_others_write(self) -> None:
-        """Once `delete_user` has returned, no session of the user is there, whoever wrote it."""
+        """After `delete_user`, no session of the user exists, whichever task wrote it."""
         self.run(self._a_user_is_revoked_while_others_write)
 
     async def _a_user_is_revoked_while_others_write(self) -> None:
@@ -384,7 +384,7 @@ class SessionStoreConformance:
                 newest, store = first, pair[number % 2]
                 while await store.replace(keys[number], newest := _next(newest, b"{}")):
                     await store.touch(keys[number], newest.expires_at)
-                    # A store in memory need not let other tasks run.
+                    # An in-memory store needn't let other tasks run.
                     await anyio.lowlevel.checkpoint()
 
             async with anyio.create_task_group() as tasks:
@@ -397,7 +397,7 @@ class SessionStoreConformance:
             assert await pair[1].delete_user("r") == 0
 
     def test_inserts_at_once(self) -> None:
-        """Of several that insert the same key at once, one succeeds."""
+        """If several tasks insert the same key concurrently, one succeeds."""
         self.run(self._inserts_at_once)
 
     async def _inserts_at_once(self) -> None:
@@ -417,7 +417,7 @@ class SessionStoreConformance:
             assert inserted == [int(record.data)]
 
     def test_opens_by_itself(self) -> None:
-        """A store that wasn't opened works, and opening twice or closing twice is no error."""
+        """An unopened store works, and opening or closing twice isn't an error."""
         self.run(self._opens_by_itself)
 
     async def _opens_by_itself(self) -> None:
@@ -446,7 +446,7 @@ class SessionStoreConformance:
             await store.close()
 
     def test_cancelled_calls(self) -> None:
-        """A call that is cancelled leaves the store usable for others."""
+        """A cancelled call leaves the store usable for others."""
         self.run(self._cancelled_calls)
 
     async def _cancelled_calls(self) -> None:

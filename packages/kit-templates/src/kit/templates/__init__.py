@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""HTML pages from Jinja templates as middleware for the Kit web framework."""
+"""Middleware that renders HTML pages from Jinja templates."""
 
 from ._middleware import layout, templates
 from ._templates import ContextFunction, Templates

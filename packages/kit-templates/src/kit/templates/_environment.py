@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes the environment of Jinja out of the options."""
+"""Creates the Jinja environment from the options."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from jinja2 import (
 from kit.interface.options import OptionChecks
 
 _FOLDER_OF_PACKAGE = "templates"
-# Arguments of Environment that have an option of their own, or mustn't be changed.
+# Arguments of Environment that have their own option, or mustn't be changed.
 _OWN = frozenset(
     (
         "auto_reload",
@@ -55,7 +55,7 @@ def make_environment(
     bytecode_cache: Any,
     environment_options: Any,
 ) -> Environment:
-    """Checks the options, and makes the environment; see `templates`.
+    """Checks the options, and creates the environment; see `templates`.
 
     Raises:
         TypeError: If an option has the wrong type.
@@ -140,11 +140,11 @@ def _bytecode_cache(check: OptionChecks, cache: Any) -> BytecodeCache | None:
     if not isinstance(cache, (str, os.PathLike)):
         check.wrong_type("bytecode_cache", cache, "a path or a BytecodeCache of jinja2")
     folder = Path(cache).absolute()
-    # Its files are code: nobody else may write them.
+    # Its files are code: nobody else may have write access.
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name == "posix" and folder.stat().st_mode & 0o022:
         check.unusable(
-            "bytecode_cache", str(cache), "a folder in which nobody else may write: chmod go-w"
+            "bytecode_cache", str(cache), "a folder that only the app can write to: chmod go-w"
         )
     return FileSystemBytecodeCache(str(folder))
 
@@ -163,7 +163,7 @@ def _further(check: OptionChecks, options: Any) -> dict[str, Any]:
     if "autoescape" in options:
         raise ValueError(
             "templates(environment_options=...) can't set autoescape, which is always on: "
-            "put {% autoescape false %} into a template that is no HTML or XML"
+            "put {% autoescape false %} into templates that aren't HTML or XML"
         )
     for name in options:
         if name in _OWN:

@@ -10,12 +10,12 @@ from jinja2.runtime import Context as Names
 
 from ._loading import literal, parse
 
-# What stands outside of blocks and defines names that the block may use.
+# Statements outside blocks that define names for the block.
 _DEFINITIONS = (nodes.Import, nodes.FromImport, nodes.Macro, nodes.Assign, nodes.AssignBlock)
 
 
-# More than any app has. A name can be written in any number of ways, e.g. with slashes behind, so
-# that clients could fill the memory where names come from them.
+# More than any app has. A name can be written in many ways, e.g. with trailing slashes, so clients
+# could fill the memory if an app takes names from them.
 _MOST_REMEMBERED = 1000
 
 K = TypeVar("K")
@@ -23,17 +23,17 @@ V = TypeVar("V")
 
 
 def remember(known: dict[K, V], key: K, value: V) -> None:
-    """Adds to what was made before, and forgets that if it is too much."""
+    """Adds an entry to a cache, and clears the cache first if it is full."""
     if len(known) >= _MOST_REMEMBERED:
         known.clear()
     known[key] = value
 
 
 def names_of(template: Template, values: dict[str, Any]) -> Names:
-    """Returns the context to render a template with.
+    """Returns the context for rendering a template.
 
-    PERF: `template.new_context` asks a ChainMap for one global after the other, which takes longer
-    than a small page.
+    PERF: `template.new_context` looks up each global in a ChainMap, which takes longer than a small
+    page.
     """
     environment = template.environment
     known = environment.globals
@@ -43,13 +43,13 @@ def names_of(template: Template, values: dict[str, Any]) -> Names:
 
 
 class Fragment(NamedTuple):
-    """A block that was compiled alone.
+    """A block that is compiled separately.
 
     Attributes:
-        template: A template of the definitions before the block, and the block.
+        template: A template with the definitions before the block, and the block.
         block: Its name.
-        chain: The template that was asked for, and those that it extends, to the last one that has
-            the block, which were loaded when this was compiled.
+        chain: The requested template and those that it extends, up to the last one that has the
+            block, as loaded when this was compiled.
     """
 
     template: Template
@@ -57,7 +57,7 @@ class Fragment(NamedTuple):
     chain: tuple[Template, ...]
 
     def names(self, values: dict[str, Any]) -> Names:
-        """Returns the context to render it with; `super()` in it is the block that it overrides."""
+        """Returns the context for rendering; `super()` in it is the overridden block."""
         context = names_of(self.template, values)
         blocks = [each.blocks[self.block] for each in self.chain if self.block in each.blocks]
         context.blocks[self.block] = blocks
@@ -65,10 +65,10 @@ class Fragment(NamedTuple):
 
 
 class Fragments:
-    """The blocks that were rendered before.
+    """A cache of rendered blocks.
 
     Args:
-        environment: Has the templates.
+        environment: The Jinja environment.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -76,10 +76,10 @@ class Fragments:
         self._compiled: dict[tuple[str, str], Fragment] = {}
 
     def get(self, name: str, block: str) -> Fragment:
-        """Returns a block, compiled anew if one of its templates has changed.
+        """Returns a block, compiled again if one of its templates has changed.
 
         Args:
-            name: The template, which has the block or extends one that has it.
+            name: The template, which has the block or inherits it.
             block: The block.
 
         Raises:
@@ -109,8 +109,7 @@ class Fragments:
                 if wanted is None:
                     wanted = found
             if wanted is None or wanted is found:
-                # Those of a parent come first, as its template would be run after that of the child
-                # and must not hide the names of the child.
+                # The definitions of a parent come first: they must not hide the names of the child.
                 kept[:0] = [each for each in tree.body if isinstance(each, _DEFINITIONS)]
             extends = tree.find(nodes.Extends)
             parent = None if extends is None else literal(extends.template)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which layouts are around a page."""
+"""The layouts around a page."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Layouts: TypeAlias = tuple[str, ...]
 """Names of templates, from the innermost outwards."""
 
 _VARIABLE = "kit.templates.layouts"
-# What htmx (https://htmx.org/reference/#request_headers) sends: a page that is loaded by a boosted
-# link, or again since the browser lacks it in its history, takes the place of the whole page.
+# Request headers of htmx (https://htmx.org/reference/#request_headers): a page loaded by a boosted
+# link, or because it is missing from the browser's history, replaces the whole page.
 _HTMX = ("HX-Request", "HX-Boosted", "HX-History-Restore-Request")
 
 
 def check_layouts(check: OptionChecks, layout: str | Iterable[str] | None) -> Layouts:
-    """Checks the option `layout`, or the argument of that name.
+    """Checks the option `layout`, or the argument with that name.
 
     Raises:
-        TypeError: If it is not a str, several, or None.
+        TypeError: If it isn't a str, a sequence of str, or None.
         ValueError: If a name is empty.
     """
     names = () if layout is None else check.texts("layout", layout)
@@ -33,12 +33,12 @@ def check_layouts(check: OptionChecks, layout: str | Iterable[str] | None) -> La
 
 
 def begin(c: Context[Any, Any], layouts: Layouts) -> None:
-    """Sets the layouts of a request, in place of all that were set before."""
+    """Sets the layouts of a request, replacing earlier ones."""
     c.set(_VARIABLE, layouts)
 
 
 def nest(c: Context[Any, Any], name: str) -> None:
-    """Adds a layout within those that were set before."""
+    """Adds a layout inside the existing ones."""
     c.set(_VARIABLE, (name, *(c.get(_VARIABLE) or ())))
 
 
@@ -48,11 +48,11 @@ def current(c: Context[Any, Any]) -> Layouts:
 
 
 def wants_part(c: Context[Any, Any]) -> bool:
-    """Returns whether htmx asks for a part of a page, in which the layout is there already."""
+    """Returns whether htmx requests a partial page, since its page already has the layout."""
     header = c.req.header
     return header(_HTMX[0]) == "true" and header(_HTMX[1]) != "true" and header(_HTMX[2]) != "true"
 
 
 def vary_by_htmx(headers: Any) -> None:
-    """Adds to Vary what `wants_part` looks at."""
+    """Adds the headers that `wants_part` reads to Vary."""
     add_vary(headers, *_HTMX)

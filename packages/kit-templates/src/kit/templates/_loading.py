@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds templates by name, and says where it looked for those that don't exist."""
+"""Finds templates by name, and reports where it looked for missing ones."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from jinja2 import (
 )
 
 _MOST_SIMILAR = 3
-_SIMILARITY = 0.8  # 1 is the same; most names have an end in common
+_SIMILARITY = 0.8  # 1 means equal; most names share an extension
 _IMPORTS = (nodes.Import, nodes.FromImport)
 
 
 def explained(environment: Environment, error: TemplateNotFound) -> TemplateNotFound:
-    """Returns the error for a missing template, with where it was looked for and similar names.
+    """Returns the error for a missing template, with the places searched and similar names.
 
     Args:
-        environment: Where it was looked for.
-        error: The error of Jinja, of the template itself or of one that it includes.
+        environment: The environment that was searched.
+        error: The Jinja error, for the template itself or for one that it includes.
     """
     if isinstance(error, TemplatesNotFound) and len(error.templates) > 1:
         names = " and ".join(repr(each) for each in error.templates)
@@ -44,19 +44,19 @@ def explained(environment: Environment, error: TemplateNotFound) -> TemplateNotF
 
 
 def check_all(environment: Environment, extensions: tuple[str, ...]) -> list[str]:
-    """Compiles all templates, and looks for those that they extend, include and import.
+    """Compiles all templates, and checks those that they extend, include and import.
 
     Args:
         environment: Has the templates.
-        extensions: The ends of the names of templates, without dots.
+        extensions: The file extensions of templates, without dots.
 
     Returns:
         The names of the templates.
 
     Raises:
         TemplateSyntaxError: If one can't be compiled.
-        TemplateNotFound: If one names a template that doesn't exist. Names that are computed are
-            not looked at.
+        TemplateNotFound: If one refers to a template that doesn't exist. Computed names aren't
+            checked.
     """
     names = environment.list_templates(extensions=[*extensions])
     for name in names:
@@ -80,7 +80,7 @@ def parse(environment: Environment, name: str) -> nodes.Template:
 
 
 def literal(expression: nodes.Node) -> Any:
-    """Returns the value of a literal, and None for an expression that is computed."""
+    """Returns the value of a literal, or None for a computed expression."""
     try:
         return expression.as_const()  # type: ignore[attr-defined]  # it is an expression
     except nodes.Impossible:

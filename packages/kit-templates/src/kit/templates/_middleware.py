@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The factories: `templates`, which sets what `c.render` does, and `layout`."""
+"""The factories: `templates`, which sets `c.render`, and `layout`."""
 
 from __future__ import annotations
 
@@ -35,44 +35,45 @@ def templates(
     environment_options: Mapping[str, Any] | None = None,
     htmx: bool = False,
 ) -> Templates:
-    """Returns middleware that has `c.render` render Jinja templates.
+    """Returns middleware that lets `c.render` render Jinja templates.
 
         app.use(templates("pages", layout="base.html"))
         app.get("/books/:id", lambda c: c.render("book.html", book=find(c.req.param("id"))))
 
-    Values are escaped in every template, whatever its name. Besides the values that it is given, a
-    template sees `c`, `request` (which is `c.req`), and `csp_nonce` if kit-secure-headers made one.
+    Values are escaped in every template, whatever its name. Besides the given values, a template
+    can use `c`, `request` (`c.req`), and `csp_nonce` if kit-secure-headers created one.
 
     `c.render(name, values=None, *, layout, block, stream, **named_values)` returns a response with
-    the status and the headers that were set before, or an awaitable of one if something had to be
-    awaited. A handler returns either. See `Templates.render_response`.
+    the current status and headers, or an awaitable of one if something has to be awaited. A handler
+    may return either. See `Templates.render_response`.
 
     Args:
-        directory: The folder of the templates, or several, which are searched in order.
+        directory: The folder with the templates, or several folders, searched in order.
         package: Name of a package with a folder `templates`, or package and folder, e.g.
             `shop:pages`. Searched after `directory`.
-        loader: A loader of Jinja, in place of both.
-        layout: The template around each page, which has the page as `content`; or several, from
-            the innermost outwards. A call of `c.render` may name others, or None.
+        loader: A Jinja loader, instead of both.
+        layout: The template around each page, which gets the page as `content`; or several
+            templates, from the innermost outwards. A call to `c.render` can override it.
         context: Functions `(c)`, plain or async, that return values for every template as a
             mapping. Values given to `c.render` take precedence.
-        globals: Values and functions for every template, macros and imported ones too.
+        globals: Values and functions for every template, including macros and imported ones.
         filters: Filters by name.
         tests: Tests by name.
-        extensions: Extensions of Jinja, e.g. `"jinja2.ext.i18n"`.
-        undefined: What an unknown name is. Default: an error where it is printed or tested.
-        enable_async: Compile templates such that they await what expressions return, e.g. the
-            result of an async function or method. They take about twice as long.
-        auto_reload: Look for changes of a template each time it is rendered.
-        bytecode_cache: A folder for compiled templates, which is made if it doesn't exist, for a
-            faster start. Nobody else may write there: it holds code. Or a cache of Jinja.
-        environment_options: Further arguments of `jinja2.Environment`, e.g. `trim_blocks`.
-        htmx: Leave out the layout in answers to htmx, which swaps parts of a page, and add the
-            headers that this depends on to Vary.
+        extensions: Jinja extensions, e.g. `"jinja2.ext.i18n"`.
+        undefined: The class for unknown names. Default: an error if the name is printed or tested.
+        enable_async: Compile templates so that they await the values of expressions, e.g. the
+            result of an async function or method. Rendering takes about twice as long.
+        auto_reload: Check a template for changes each time it is rendered.
+        bytecode_cache: A folder for compiled templates, for a faster start; it is created if it
+            doesn't exist. Only the app may have write access to it, since it contains code. Or a
+            Jinja bytecode cache.
+        environment_options: Further arguments for `jinja2.Environment`, e.g. `trim_blocks`.
+        htmx: Leave out the layout in responses to htmx, which swaps parts of a page, and add the
+            relevant request headers to Vary.
 
     Returns:
-        The middleware, for `app.use(...)`. It also renders outside of requests, e.g. for mails,
-        and checks all templates, see `Templates`.
+        The middleware, for `app.use(...)`. It can also render outside requests, e.g. for emails,
+        and check all templates, see `Templates`.
 
     Raises:
         TypeError: If an option has the wrong type.
@@ -108,16 +109,16 @@ def templates(
 def layout(name: str, /) -> AsyncMiddleware:
     """Returns middleware that puts a layout around the pages of the routes that it covers.
 
-    The layout itself is put into those that were set before, on the way from the outermost in:
+    The layout is nested inside those of outer middleware:
 
         app.use(templates("pages", layout="base.html"))
         app.use("/admin/*", layout("admin.html"))
 
     Args:
-        name: The template, which has the page as `content`.
+        name: The template, which gets the page as `content`.
 
     Returns:
-        The middleware, for `app.use(...)`. It comes after `templates`.
+        The middleware, for `app.use(...)`. Register it after `templates`.
 
     Raises:
         TypeError: If `name` is not a str.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Renders a page, or a block of one, and the layouts around it."""
+"""Renders a page, or a block of it, and the layouts around it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ._fragments import Fragments, names_of, remember
 from ._layouts import Layouts
 from ._loading import explained
 
-# The page in a layout that is rendered before it. Not to be guessed: text that looks like it would
-# be taken for the page.
+# Placeholder for the page in a layout that is rendered first. Random: text that looks like it would
+# be replaced by the page.
 _PLACE = Markup(f"[page {token_hex(16)}]")  # noqa: S704 - it has nothing to escape
 
 
 class Page(NamedTuple):
-    """What is rendered.
+    """A page to render.
 
     Attributes:
         name: The template.
-        block: The block of it; None for all.
+        block: Its block; None for the whole template.
         layouts: The layouts around it.
     """
 
@@ -35,7 +35,7 @@ class Page(NamedTuple):
 
 
 class Renderer:
-    """Renders pages to texts and to pieces.
+    """Renders pages to strings and to pieces.
 
     Args:
         environment: Has the templates.
@@ -50,10 +50,10 @@ class Renderer:
         """Returns a template.
 
         Raises:
-            TemplateNotFound: If there is none, with where it was looked for.
+            TemplateNotFound: If it doesn't exist, with the places searched.
         """
         environment = self._environment
-        # PERF: takes a third of the time of get_template(), which has a cache of its own.
+        # PERF: takes a third of the time of get_template() with its own cache.
         template = self._loaded.get(name)
         if template is not None and (not environment.auto_reload or template.is_up_to_date):
             return template
@@ -76,7 +76,7 @@ class Renderer:
         return text
 
     async def text_later(self, page: Page, values: dict[str, Any]) -> str:
-        """Renders a page by templates that await."""
+        """Renders a page with async templates."""
         template, names = self._opened(page, values)
         text = await self._run_later(template, names)
         for layout in page.layouts:
@@ -87,7 +87,7 @@ class Renderer:
         return text
 
     def pieces(self, page: Page, values: dict[str, Any]) -> Generator[str, None, None]:
-        """Renders a page piece by piece, after the layouts, which know the values alone."""
+        """Renders a page piece by piece, after the layouts, which get only the values."""
         template, names = self._opened(page, values)
         before, after = "", ""
         if page.layouts:
@@ -105,7 +105,7 @@ class Renderer:
             self._fail(error)
 
     async def pieces_later(self, page: Page, values: dict[str, Any]) -> AsyncGenerator[str, None]:
-        """As `pieces`, by templates that await."""
+        """Like `pieces`, with async templates."""
         template, names = self._opened(page, values)
         before, after = "", ""
         if page.layouts:
@@ -150,14 +150,14 @@ class Renderer:
             self._fail(error)
 
     def _fail(self, error: Exception) -> NoReturn:
-        """Raises the error that is handled, with the lines of the templates in its traceback."""
+        """Raises the current error, with the template lines in its traceback."""
         if isinstance(error, TemplateNotFound):
             raise explained(self._environment, error) from error
         self._environment.handle_exception()
 
 
 def _values_around(values: dict[str, Any], names: Names, text: str) -> dict[str, Any]:
-    """Returns the values of a layout: those of the page, and what the page itself has set."""
+    """Returns the values for a layout: the values of the page, and the variables it has set."""
     return {**values, **names.get_exported(), "content": Markup(text)}  # noqa: S704 - as above
 
 
@@ -166,6 +166,6 @@ def _split(text: str, page: Page) -> tuple[str, str]:
     if len(parts) != 2:
         raise ValueError(
             f"{page.name!r} can't be streamed in {' in '.join(map(repr, page.layouts))}: a layout "
-            f"has to print {{{{ content }}}} once and as it is, this was {len(parts) - 1} times"
+            f"must print {{{{ content }}}} once and unchanged, but did so {len(parts) - 1} times"
         )
     return parts[0], parts[1]

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The body of a page that is sent while it is rendered."""
+"""The body of a page that is sent while rendering."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 
-# As large as a few packets: smaller chunks cost more than they bring.
+# The size of a few packets: smaller chunks cost more than they gain.
 _CHUNK_CHARACTERS = 8192
 
 
 class Chunks:
-    """Joins the pieces that a template yields into chunks to send.
+    """Joins the pieces from a template into chunks to send.
 
-    It is also the function `flush` of the template, which ends a chunk.
+    It is also the `flush` function of the template, which ends a chunk.
     """
 
     __slots__ = ("_pieces", "_size", "_wanted")
@@ -23,7 +23,7 @@ class Chunks:
         self._wanted = False
 
     def __call__(self) -> str:
-        """Has what was rendered so far sent; returns what the template prints for the call."""
+        """Ends the current chunk; returns the text that the template prints for the call."""
         self._wanted = True
         return ""
 
@@ -34,7 +34,7 @@ class Chunks:
         return self._size >= _CHUNK_CHARACTERS or (self._wanted and self._size > 0)
 
     def take(self) -> bytes:
-        """Returns the chunk, and begins the next one."""
+        """Returns the chunk, and starts the next one."""
         chunk = "".join(self._pieces).encode()
         self._pieces.clear()
         self._size = 0
@@ -43,13 +43,13 @@ class Chunks:
 
 
 class PageBody:
-    """A page in chunks, the first of which is rendered before the response begins.
+    """A page in chunks; the first one is rendered before the response starts.
 
-    Not an async generator: closing one that hasn't begun would not close the template.
+    Not an async generator: closing one that hasn't started would not close the template.
 
     Args:
-        pieces: What the template yields.
-        chunks: What the template has as `flush`.
+        pieces: The pieces from the template.
+        chunks: The `flush` function of the template.
     """
 
     __slots__ = ("_chunks", "_first", "_pieces")
@@ -83,12 +83,12 @@ class PageBody:
         return chunk
 
     async def aclose(self) -> None:
-        """Ends the template."""
+        """Closes the template."""
         self._pieces.close()
 
 
 class AwaitingPageBody:
-    """As `PageBody`, for a template that awaits."""
+    """Like `PageBody`, for an async template."""
 
     __slots__ = ("_chunks", "_first", "_pieces")
 
@@ -121,5 +121,5 @@ class AwaitingPageBody:
         return chunk
 
     async def aclose(self) -> None:
-        """Ends the template where it waits."""
+        """Closes the template at its current `await`."""
         await self._pieces.aclose()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware, which also renders outside of requests."""
+"""The middleware, which also renders outside requests."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _CALL = OptionChecks("c.render")
 
 
 class _Asked(NamedTuple):
-    """A call of `c.render`.
+    """A call to `c.render`.
 
     Attributes:
         c: The context.
         page: What to render.
-        given: The values of the call.
-        stream: Whether to send it while it is rendered.
+        given: The values passed to the call.
+        stream: Whether to send the page while rendering it.
     """
 
     c: Context[Any, Any]
@@ -51,10 +51,10 @@ class _Asked(NamedTuple):
 
 
 class Templates:
-    """Middleware that has `c.render` render templates. `templates(...)` makes it.
+    """Middleware that lets `c.render` render templates, created by `templates(...)`.
 
     Attributes:
-        environment: The environment of Jinja.
+        environment: The Jinja environment.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Templates:
         self._awaits = environment.is_async or any(iscoroutinefunction(each) for each in context)
 
     def __call__(self, c: Context[Any, Any], next: Next) -> Awaitable[None]:
-        """Sets what `c.render` does."""
+        """Sets `c.render`."""
         if self._layouts or current(c):
             begin(c, self._layouts)
         c.set_renderer(partial(self.render_response, c))
@@ -96,15 +96,15 @@ class Templates:
 
         Args:
             c: The context.
-            name: The template. It is sent as HTML, but for `.xml`, `.svg` and `.txt`.
-            values: Values as a mapping, a dataclass or a Struct of msgspec.
-            layout: The layouts around the page in place of those that were set, from the innermost
+            name: The template. It is sent as HTML, except `.xml`, `.svg` and `.txt`.
+            values: Values as a mapping, a dataclass or a msgspec Struct.
+            layout: The layouts around the page instead of the current ones, from the innermost
                 outwards; None for no layout.
-            block: Render this block of the template alone, and no layout.
-            stream: Send the page while it is rendered, a chunk at a time. An error before the end
-                of the first chunk is answered as any other. What the template sets isn't known to
-                the layouts, which are rendered first.
-            **named_values: Values by name, which take precedence. What is awaitable is awaited.
+            block: Render only this block of the template, without layout.
+            stream: Send the page while rendering it, in chunks. An error before the end of the
+                first chunk gets a normal error response. The layouts are rendered first, so they
+                can't use variables that the template sets.
+            **named_values: Values by name, which take precedence. Awaitables are awaited.
 
         Returns:
             The response, or an awaitable of it, if templates, values or context functions are
@@ -125,7 +125,7 @@ class Templates:
             known["csp_nonce"] = nonce
         awaits = self._awaits or _has_awaitable(given)
         if not (awaits or stream or self._context):
-            # PERF: what _respond() would do.
+            # PERF: does the work of _respond().
             known.update(given)
             return self._answer(c, page.name, self._renderer.text(page, known))
         asked = _Asked(c, page, given, stream)
@@ -140,11 +140,11 @@ class Templates:
         return self._respond(asked, known)
 
     def render(self, name: str, values: Any = None, /, **named_values: Any) -> str:
-        """Renders a template outside of requests, e.g. for a mail, without layout.
+        """Renders a template outside requests, e.g. for an email, without layout.
 
         Args:
             name: The template.
-            values: Values as a mapping, a dataclass or a Struct of msgspec.
+            values: Values as a mapping, a dataclass or a msgspec Struct.
             **named_values: Values by name, which take precedence.
 
         Raises:
@@ -158,26 +158,26 @@ class Templates:
         return self._renderer.text(Page(name, None, ()), {**_fields_of(values), **named_values})
 
     async def render_async(self, name: str, values: Any = None, /, **named_values: Any) -> str:
-        """Does what `render` does, and also with templates that are async."""
+        """Does the same as `render`, also for async templates."""
         given = {**_fields_of(values), **named_values}
         if self.environment.is_async:
             return await self._renderer.text_later(Page(name, None, ()), given)
         return self._renderer.text(Page(name, None, ()), given)
 
     def check(self, *, extensions: Iterable[str] = _TEMPLATES) -> list[str]:
-        """Compiles all templates, and looks for those that they extend, include and import.
+        """Compiles all templates, and checks those that they extend, include and import.
 
-        Meant for a test, or for the start of an app.
+        Meant for a test, or for the startup of an app.
 
         Args:
-            extensions: The ends of the names of templates, without dots.
+            extensions: The file extensions of templates, without dots.
 
         Returns:
             The names of the templates.
 
         Raises:
             TemplateSyntaxError: If a template has an error.
-            TemplateNotFound: If a template names one that doesn't exist.
+            TemplateNotFound: If a template refers to one that doesn't exist.
         """
         return check_all(self.environment, OptionChecks("check").texts("extensions", extensions))
 
@@ -202,13 +202,13 @@ class Templates:
     async def _respond_later(
         self, asked: _Asked, values: dict[str, Any], start: int = 0, added: Any = None
     ) -> Response:
-        """Does what `_respond` does, once the values are there.
+        """Does the same as `_respond`, as soon as the values are available.
 
         Args:
             asked: The call.
             values: The values so far.
-            start: The first context function whose values are missing.
-            added: What it returned, if it was called.
+            start: Index of the first context function with missing values.
+            added: Its return value, if it was called.
         """
         for function in self._context[start:]:
             if added is None:
@@ -287,7 +287,7 @@ def _has_awaitable(values: Mapping[str, Any]) -> bool:
 
 
 def _type_of(name: str) -> str | None:
-    """Returns the Content-Type of what a template makes; None for HTML."""
+    """Returns the Content-Type of a template's output; None for HTML."""
     # PERF: nearly all names end like this.
     if name.endswith(".html"):
         return None
@@ -297,5 +297,5 @@ def _type_of(name: str) -> str | None:
 
 
 def _no_flush() -> str:
-    """The function `flush` of a template that is not streamed."""
+    """The `flush` function of a template that isn't streamed."""
     return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cancels handlers that take too long, or whose client has disconnected, as middleware."""
+"""Middleware that cancels handlers if they take too long, or if their client has disconnected."""
 
 from ._disconnect import cancel_on_disconnect
 from ._timeout import ExceptionFunction, timeout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware that cancels handlers whose client has disconnected."""
+"""The middleware that cancels handlers when their client has disconnected."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from kit.interface.calls import resume
 __all__ = ("cancel_on_disconnect",)
 
 _logger = logging.getLogger("kit")
-# The status of access logs for a client that closed the request, though no client gets it.
+# The status in access logs for a client that closed the request; it is never sent.
 _CLIENT_CLOSED_REQUEST = 499
 
 
 def cancel_on_disconnect() -> Middleware:
     """Returns middleware that cancels the handlers when the client disconnects.
 
-    They are cancelled where they wait, on asyncio and trio, as with `timeout`; `finally` blocks and
-    context managers run. Middleware further out sees an answer with status 499, which isn't sent.
-    Work of `c.execution_ctx.wait_until` is still done.
+    They are cancelled at their current `await`, on asyncio and trio, as with `timeout`; `finally`
+    blocks and context managers run. Outer middleware sees a response with status 499, which isn't
+    sent. `c.execution_ctx.wait_until` work still runs.
 
-    The handlers can read the body of the request meanwhile. While more than 64 KiB of it are
-    waiting to be read, or the server holds it back, a disconnect is not noticed. A request made in
-    process has no client that could disconnect.
+    The handlers can still read the body of the request. While more than 64 KiB of it are buffered,
+    or the server holds it back, disconnects go unnoticed. A request made in process has no client
+    that could disconnect.
 
     Returns:
         The middleware, for `app.use(...)` or a route.
@@ -76,9 +76,9 @@ def cancel_on_disconnect() -> Middleware:
 
 @coroutine
 def _when_it_waits(begin: Callable[[], object], work: Awaitable[None]) -> Generator[Any, Any, None]:
-    """Runs work, and calls a function when it waits for the first time.
+    """Runs work, and calls a function at its first real wait.
 
-    PERF: a watcher costs more than most handlers; one that never waits can't be cancelled anyway.
+    PERF: a watcher costs more than most handlers; a handler that never waits can't be cancelled.
     """
     steps = work.__await__()
     for waits_for in steps:

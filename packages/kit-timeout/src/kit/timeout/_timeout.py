@@ -30,17 +30,17 @@ def timeout(
 ) -> Middleware:
     """Returns middleware that cancels handlers that take too long.
 
-    They are cancelled where they wait, on asyncio and trio. `finally` blocks and context managers
-    run first, and then the request is answered. Shielded blocks are waited for, and so are
-    functions with `in_thread`, since a thread can't be cancelled. An answer that a handler returns
-    after its cancellation is sent. The limit ends once there is a response: streamed bodies may
-    take longer.
+    They are cancelled at their current `await`, on asyncio and trio. `finally` blocks and context
+    managers run first, then the response is sent. The response waits for shielded blocks, and for
+    functions with `in_thread`, since a thread can't be cancelled. If a handler returns a response
+    after its cancellation, that response is sent. The limit ends once there is a response: streamed
+    bodies may take longer.
 
     Args:
-        seconds: How long the handlers may take, in seconds; more than 0.
-        exception: What to raise when time is up: an `HTTPException`, or `exception(c)`, plain or
-            async, which returns one. Default: 504 with the text `Gateway Timeout` (RFC 9110,
-            section 15.6.5).
+        seconds: Time limit for the handlers, in seconds; more than 0.
+        exception: The exception to raise when time is up: an `HTTPException`, or a function
+            `exception(c)`, plain or async, that returns one. Default: 504 with the text `Gateway
+            Timeout` (RFC 9110, section 15.6.5).
 
     Returns:
         The middleware, for `app.use(...)` or a route.
@@ -63,7 +63,7 @@ def timeout(
         check.wrong_type("exception", exception, "an HTTPException, or a function (c)")
     else:
         check.function("exception", exception, "(c)")
-        responses = {}  # what it returns is only known at a request
+        responses = {}  # its return value is known only during a request
 
     async def timeout(c: Context[Any, Any], next: Next) -> None:
         with CancelScope() as scope:
@@ -82,7 +82,7 @@ def _bounded(
     began = monotonic()
     steps = work.__await__()
     for waits_for in steps:
-        # PERF: only now, since work that never waits can't be cancelled, and needs no timer.
+        # PERF: only now, since work that never waits can't be cancelled and needs no timer.
         scope.deadline = current_time() + seconds - (monotonic() - began)
         yield from resume(steps, waits_for)
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Server-Timing: how long the parts of a request took, for the developer tools of browsers."""
+"""Server-Timing: shows in the browser's developer tools how long the parts of a request took."""
 
 from ._metrics import end_timer, set_metric, start_timer, wrap_time
 from ._middleware import timing

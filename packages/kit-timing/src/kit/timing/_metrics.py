@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The metrics of one request, and the functions that handlers add to them."""
+"""The metrics of one request, and the functions with which handlers add them."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Metrics:
 
     Attributes:
         members: The members of Server-Timing so far.
-        timers: The timers that run: name to when it was started, and its description as a part of
-            the member.
-        is_sent: Whether the header was set.
+        timers: The running timers by name: the start time, and the description as part of the
+            member.
+        is_sent: Whether the header has been set.
     """
 
     __slots__ = ("is_sent", "members", "timers")
@@ -53,10 +53,10 @@ class Metrics:
         self.is_sent = False
 
     def end(self, total: bool, auto_end: bool) -> None:
-        """Ends the timers that run, `total` first, and takes no more metrics.
+        """Ends the running timers, `total` first, and accepts no more metrics.
 
         Args:
-            total: Whether the timer `total` is that of the middleware.
+            total: Whether the timer `total` belongs to the middleware.
             auto_end: Whether the others count.
         """
         self.is_sent = True
@@ -92,16 +92,16 @@ def set_metric(
 ) -> None:
     """Adds a metric to the Server-Timing header of the response.
 
-    Without the middleware `timing()` before the handler, and after the header was set, as in the
+    If `timing()` isn't registered before the handler, or the header has already been set, as in the
     callback of a stream, it only logs a warning.
 
     Args:
         c: The context.
         name: Name of the metric, a token such as `db-read`.
-        value: A duration in seconds, which is sent in milliseconds. A str here is the description
+        value: A duration in seconds; it is sent in milliseconds. A str here is the description
             of a metric without a duration: `set_metric(c, "region", "europe-west3")`.
-        description: What developer tools show beside the name, latin-1 text; it is sent quoted.
-        precision: Decimals of the milliseconds, 1 by default.
+        description: Text that developer tools show next to the name, in latin-1; it is sent quoted.
+        precision: Decimal places of the milliseconds, 1 by default.
 
     Raises:
         ValueError: If the name is not a token, the description can't be sent, the value is not
@@ -125,8 +125,8 @@ def set_metric(
 def start_timer(c: Context[Any, Any], name: str, description: str | None = None) -> None:
     """Starts a timer, which `end_timer` turns into a metric.
 
-    A timer that is still running when the response is ready ends then, unless
-    `timing(auto_end=False)`. A running timer of the same name is restarted.
+    A running timer ends when the response is ready, unless `timing(auto_end=False)`. A running
+    timer with the same name is restarted.
 
     Args:
         c: The context.
@@ -145,9 +145,9 @@ def start_timer(c: Context[Any, Any], name: str, description: str | None = None)
 
 
 def end_timer(c: Context[Any, Any], name: str, precision: int | None = None) -> None:
-    """Ends a timer that `start_timer` started, and adds its metric.
+    """Ends a timer started by `start_timer`, and adds its metric.
 
-    If no such timer runs, it only logs a warning.
+    If no such timer is running, it only logs a warning.
 
     Args:
         c: The context.
@@ -165,7 +165,7 @@ def end_timer(c: Context[Any, Any], name: str, precision: int | None = None) -> 
         return
     timer = metrics.timers.pop(name, None)
     if timer is None:
-        _logger.warning("end_timer(): no timer %r runs", name)
+        _logger.warning("end_timer(): no timer %r is running", name)
         return
     metrics.members.append(_member(name, timer, now, decimals))
 
@@ -177,9 +177,9 @@ async def wrap_time(
     description: str | None = None,
     precision: int | None = None,
 ) -> T:
-    """Awaits something, and adds a metric of how long that took, also if it fails.
+    """Awaits an awaitable, and adds its duration as a metric, even if it fails.
 
-    Several of the same name may run at the same time: each adds a metric. The other arguments are
+    Several with the same name may run at the same time: each adds a metric. The other arguments are
     checked before anything is awaited.
 
     Args:
@@ -205,7 +205,7 @@ async def wrap_time(
         decimals = _checked_precision("wrap_time", precision)
     except (TypeError, ValueError):
         if hasattr(awaitable, "close"):
-            awaitable.close()  # it is never awaited now, which Python would warn of
+            awaitable.close()  # it is never awaited, and Python would warn about that
         raise
     start = perf_counter()
     try:
@@ -221,7 +221,7 @@ def description_part(function: str, description: str | None) -> str:
     """Returns the description part of a member, `;desc="..."`; empty if there is none.
 
     Args:
-        function: Name of the function that was called with it, for errors.
+        function: Name of the calling function, for errors.
         description: The description.
 
     Raises:
@@ -250,9 +250,9 @@ def _member(name: str, timer: tuple[float, str], now: float, decimals: int = 1) 
 def _metrics_of(c: Context[Any, Any], function: str, name: str) -> Metrics | None:
     metrics = c.get(VARIABLE)
     if metrics.__class__ is not Metrics:
-        _logger.warning("%s(): %r is lost; register timing() before the handler", function, name)
+        _logger.warning("%s(): %r is dropped; register timing() before the handler", function, name)
     elif metrics.is_sent:
-        _logger.warning("%s(): %r is lost; Server-Timing was set already", function, name)
+        _logger.warning("%s(): %r is dropped; Server-Timing has already been set", function, name)
     else:
         found: Metrics = metrics
         return found

@@ -32,22 +32,22 @@ def timing(
 ) -> AsyncMiddleware:
     """Returns middleware that sends metrics in the Server-Timing header (W3C Server Timing).
 
-    Handlers and middleware behind it add metrics by `set_metric`, `start_timer`, `end_timer` and
-    `wrap_time`. Where several are registered for a request, the outermost one sends them all.
+    Handlers and middleware registered after it add metrics with `set_metric`, `start_timer`,
+    `end_timer` and `wrap_time`. If a request passes several of them, the outermost one sends all
+    metrics.
 
-    Metrics reveal how the app works inside, e.g. whether a user exists. Enable them only for those
-    who may see them.
+    Metrics reveal how the app works, e.g. whether a user exists. Enable them only for users who may
+    see them.
 
     Args:
-        total: Whether to send how long the handlers took, as the metric `total`.
+        total: Whether to send the time of the handlers as the metric `total`.
         enabled: Whether to send the header. A function, plain or async, is called with `c` after
             the handlers.
         total_description: The description of `total`; `""` for none.
-        auto_end: Whether timers that are still running end when the response is ready. Otherwise
-            they are dropped.
-        cross_origin: Which other origins may read the metrics, for the header
-            Timing-Allow-Origin: True for all, a str for an origin. A function, plain or async, is
-            called with `c` and returns either of them, or False.
+        auto_end: Whether running timers end when the response is ready. Otherwise they are dropped.
+        cross_origin: Other origins that may read the metrics (Timing-Allow-Origin): True for all, a
+            str for one origin. A function, plain or async, is called with `c` and returns one of
+            these, or False.
 
     Returns:
         The middleware, for `app.use(...)`.
@@ -84,7 +84,7 @@ def timing(
 def _checked(
     total: Any, enabled: Any, total_description: Any, auto_end: Any, cross_origin: Any
 ) -> str:
-    """Checks the options, and returns what the member `total` says of its description."""
+    """Checks the options, and returns the description part of the member `total`."""
     check = OptionChecks("timing")
     check.flag("total", total)
     if not isinstance(enabled, bool) and not callable(enabled):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Redirects between paths with and without a trailing slash, as middleware."""
+"""Middleware that redirects between paths with and without a trailing slash."""
 
 from ._middleware import append_trailing_slash, trim_trailing_slash
 

@@ -21,9 +21,9 @@ def trim_trailing_slash(*, always_redirect: bool = False) -> AsyncMiddleware:
     Register it before the routes. Don't combine it with `append_trailing_slash` in one app.
 
     Args:
-        always_redirect: Redirect before any handler runs. By default, only requests that end in
+        always_redirect: Redirect before any handler runs. By default, only requests that would get
             a 404 are redirected, so routes with a trailing slash keep working; with a wildcard
-            route, no request ends in a 404.
+            route, no request gets a 404.
 
     Returns:
         The middleware, for `app.use(...)`.
@@ -50,11 +50,11 @@ def append_trailing_slash(
     Register it before the routes. Don't combine it with `trim_trailing_slash` in one app.
 
     Args:
-        always_redirect: Redirect before any handler runs. By default, only requests that end in
+        always_redirect: Redirect before any handler runs. By default, only requests that would get
             a 404 are redirected, so routes without a trailing slash keep working; with a wildcard
-            route, no request ends in a 404.
-        skip: Called with `c.req.path`; returns whether to leave that path alone, such as the path
-            of a file.
+            route, no request gets a 404.
+        skip: Called with `c.req.path`; returns True for paths to leave alone, such as those of
+            files.
 
     Returns:
         The middleware, for `app.use(...)`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Refuses requests for unknown hosts, as middleware."""
+"""Middleware that rejects requests for unknown hosts."""
 
 from ._middleware import trusted_hosts
 

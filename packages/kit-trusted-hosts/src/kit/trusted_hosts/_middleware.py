@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The guard, which compares the host that a request names with those that are trusted."""
+"""The guard, which compares the host of a request with the trusted hosts."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _MOST_REMEMBERED = 100
 
 
 def trusted_hosts(*hosts: str, redirect_www: bool = False) -> AsyncMiddleware:
-    """Returns middleware that refuses requests for unknown hosts.
+    """Returns middleware that rejects requests for unknown hosts.
 
-    Links in mails, redirects and cache keys are often built from the host of the request, and
-    clients can send any host. A request for another host, and one whose Host header is missing,
-    repeated or malformed (RFC 9112, section 3.2), raises an `HTTPException` with status 400.
+    Links in emails, redirects and cache keys are often built from the host of the request, and
+    clients can send any host. A request for another host, or with a missing, repeated or malformed
+    Host header (RFC 9112, section 3.2), raises an `HTTPException` with status 400.
 
-    Only the Host header counts, which for HTTP/2 and HTTP/3 is `:authority`; X-Forwarded-Host is
-    never read. Ports, case and a trailing dot make no difference. A request made in process, as in
-    tests, has the host of its URL, unless it has a Host header.
+    Only the Host header counts, set from `:authority` for HTTP/2 and HTTP/3; X-Forwarded-Host is
+    never read. Ports, case and a trailing dot make no difference. For a request made in process, as
+    in tests, the host of its URL counts, unless it has a Host header.
 
     Args:
-        *hosts: The trusted hosts: names such as `example.com`; `*.example.com` for all of its
-            subdomains, at any depth, but not itself; IPv4 addresses; IPv6 addresses in brackets.
+        *hosts: The trusted hosts: names such as `example.com`; `*.example.com` for all subdomains,
+            at any depth, but not the domain itself; IPv4 addresses; IPv6 addresses in brackets.
             They are compared literally. International names are written in punycode.
         redirect_www: Redirect `example.com` to `www.example.com` if only the latter is trusted:
-            with 301 for GET and HEAD, else with 308, which keeps method and body (RFC 9110, section
-            15.4). Scheme, port, path and query are kept.
+            with 301 for GET and HEAD, otherwise with 308, which keeps method and body (RFC 9110,
+            section 15.4). Scheme, port, path and query are kept.
 
     Returns:
         The middleware, for `app.use(...)`.
@@ -46,12 +46,12 @@ def trusted_hosts(*hosts: str, redirect_www: bool = False) -> AsyncMiddleware:
     """
     OptionChecks("trusted_hosts").flag("redirect_www", redirect_www)
     if not hosts:
-        raise ValueError("trusted_hosts() needs the hosts that are trusted, and got none")
+        raise ValueError("trusted_hosts() takes at least one host, but got none")
     checked = [check_host(each) for each in hosts]
     literals = frozenset(each for each in checked if not each.startswith("*."))
     suffixes = tuple(each[1:] for each in checked if each.startswith("*."))
     redirected = _redirected(literals, suffixes) if redirect_www else frozenset()
-    # PERF: most requests have the same few hosts. Only trusted ones are kept, and only so many:
+    # PERF: most requests have the same few hosts. Only a limited number of trusted ones is cached:
     # clients can send any number of names that match a wildcard.
     remembered = set(literals)
 
@@ -93,8 +93,8 @@ def _redirected(literals: frozenset[str], suffixes: tuple[str, ...]) -> frozense
 async def _to_www(c: Context[Any, Any], requested: Requested) -> Response:
     url = c.req.url
     target = url[url.index("/", url.index("://") + 3) :]
-    # SPEC: RFC 3986 section 4.2. Without a scheme, so that a client that came by https stays with
-    # https even if the proxy uses http.
+    # SPEC: RFC 3986 section 4.2. Without a scheme, so that a client that uses https stays on https
+    # even if the proxy uses http.
     location = f"//www.{requested.name}{requested.port}{target}"
     return c.redirect(location, 301 if c.req.method in ("GET", "HEAD") else 308)
 

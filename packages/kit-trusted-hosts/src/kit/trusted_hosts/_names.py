@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads the hosts that are trusted, and those that requests name."""
+"""Parses trusted hosts, and the hosts of requests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import NamedTuple
 _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _NAME = rf"{_LABEL}(?:\.{_LABEL})*"
 _MAX_LENGTH = 253
-# SPEC: RFC 9110 section 7.2 and RFC 3986 section 3.2.2. Escapes, user names and all else that a
-# URL might read otherwise are left out: no host that can be trusted has them.
+# SPEC: RFC 9110 section 7.2 and RFC 3986 section 3.2.2. Escapes, user names and anything else that
+# a URL might parse differently are left out: no trusted host has them.
 _HOST = re.compile(rf"(?:({_NAME})\.?|\[([0-9A-Fa-f:.]+)\])(:[0-9]{{0,5}})?")
 _MAX_PORT = 65535
 _PLAIN_NAME = re.compile(_NAME)
@@ -21,12 +21,12 @@ _NUMERIC = re.compile(r"(?:.*\.)?(?:[0-9]+|0[xX][0-9A-Fa-f]*)")
 
 
 class Requested(NamedTuple):
-    """The host that a request names.
+    """The host of a request.
 
     Attributes:
-        name: In lower case, without a dot at the end; an IPv6 address in brackets, in its
-            canonical form (RFC 5952).
-        port: The port with its colon, as it was sent, or an empty text.
+        name: In lower case, without a trailing dot; an IPv6 address in brackets, in its canonical
+            form (RFC 5952).
+        port: The port with its colon, as sent, or an empty str.
     """
 
     name: str
@@ -34,10 +34,10 @@ class Requested(NamedTuple):
 
 
 def parse_host(header: str) -> Requested | None:
-    """Reads the value of a Host header.
+    """Parses the value of a Host header.
 
     Args:
-        header: The value; that of several lines is joined by commas, which no host has.
+        header: The value; several lines are joined by commas, which no host contains.
 
     Returns:
         The host, or None if the value is malformed.
@@ -57,14 +57,14 @@ def parse_host(header: str) -> Requested | None:
 
 
 def check_host(host: object) -> str:
-    """Checks a host that is to be trusted.
+    """Checks a trusted host.
 
     Returns:
         The host as `parse_host` writes names, with `*.` before it if it has that.
 
     Raises:
         TypeError: If it is not a str.
-        ValueError: If it can't be compared with what requests name.
+        ValueError: If it can't be compared with the hosts of requests.
     """
     if not isinstance(host, str):
         hint = "; write trusted_hosts(*hosts)" if isinstance(host, (list, tuple, set)) else ""
@@ -89,7 +89,7 @@ def check_host(host: object) -> str:
 
 
 def _expected(host: str) -> str:
-    """Says what to write instead of something that is not a host."""
+    """Returns a hint what to write instead of an invalid host."""
     if not host.isascii():
         return f"expected punycode, {_punycode(host)!r:.100}"
     scheme, separator, rest = host.partition("://")

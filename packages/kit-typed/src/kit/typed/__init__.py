@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Typed endpoints: parameters, bodies and dependencies by annotations."""
+"""Typed endpoints: parameters, bodies and dependencies from annotations."""
 
 from ._markers import Body, Cookie, Depends, Env, File, Form, Header, Path, Query, Var
 from ._typed import Typed, override, typed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Markers for `Annotated` that say where the value of a parameter comes from."""
+"""Markers for `Annotated` that define the source of a parameter."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ Scope: TypeAlias = Literal["request", "function"]
 
 
 class Marker:
-    """Says that a parameter is read from a part of the request.
+    """Reads a parameter from a part of the request.
 
     Used in an annotation: `Annotated[int, Query(ge=1)]`. Write a default after it, as for any other
     parameter: `page: Annotated[int, Query(ge=1)] = 1`.
 
     Args:
         name: The name in the request. Default: the name of the parameter; for a header, with `-`
-            in place of `_`.
+            instead of `_`.
         alias: The same as `name`.
         title: A short title, for the documentation of the API.
-        description: What the value is for, for the documentation.
-        examples: Examples of values, for the documentation.
-        deprecated: Whether the documentation calls it deprecated.
+        description: The purpose of the value, for the documentation.
+        examples: Example values, for the documentation.
+        deprecated: Whether the documentation marks it as deprecated.
         gt: The value is greater than this.
         ge: The value is greater than or equal to this.
         lt: The value is less than this.
@@ -45,18 +45,18 @@ class Marker:
         multiple_of: The value is a multiple of this.
         min_length: Minimum length of a string, of bytes or of a list.
         max_length: Maximum length.
-        pattern: A regular expression that has to match somewhere in the string.
+        pattern: A regular expression that must match somewhere in the string.
 
     Raises:
-        TypeError: If an option is of the wrong type.
-        ValueError: If name and alias differ, or an option has a value that can't be used.
+        TypeError: If an option has the wrong type.
+        ValueError: If name and alias differ, or an option has an invalid value.
     """
 
     __slots__ = ("meta", "name")
 
     target: ClassVar[ValidationTarget]
 
-    # A marker takes what a schema can say, so its options are many.
+    # A marker takes all the options of a schema, so there are many.
     def __init__(
         self,
         name: str | None = None,
@@ -97,7 +97,8 @@ class Marker:
             raise type(error)(f"{type(self).__name__}(): {error}") from None
         except re.error as error:
             raise ValueError(
-                f"{type(self).__name__}(pattern={pattern!r:.100}) is no regular expression: {error}"
+                f"{type(self).__name__}(pattern={pattern!r:.100}) isn't a regular expression: "
+                f"{error}"
             ) from None
 
     def __repr__(self) -> str:
@@ -105,35 +106,35 @@ class Marker:
 
 
 class Path(Marker):
-    """A parameter of the path; needed only if its name there is another."""
+    """A path parameter; needed only if its name there is different."""
 
     __slots__ = ()
     target = "param"
 
 
 class Query(Marker):
-    """A parameter of the query, or, over an object type, all of its fields."""
+    """A query parameter, or, with an object type, all of its fields."""
 
     __slots__ = ()
     target = "query"
 
 
 class Header(Marker):
-    """A header, or, over an object type, all of its fields."""
+    """A header, or, with an object type, all of its fields."""
 
     __slots__ = ()
     target = "header"
 
 
 class Cookie(Marker):
-    """A cookie, or, over an object type, all of its fields."""
+    """A cookie, or, with an object type, all of its fields."""
 
     __slots__ = ()
     target = "cookie"
 
 
 class Form(Marker):
-    """A field of a form, or, over an object type, all of its fields."""
+    """A form field, or, with an object type, all of its fields."""
 
     __slots__ = ()
     target = "form"
@@ -142,7 +143,7 @@ class Form(Marker):
 class File(Form):
     """An uploaded file: a field of a multipart form, read as `kit.File` or as bytes.
 
-    `Annotated[bytes, File()]`; a parameter of the type `kit.File` needs no marker.
+    `Annotated[bytes, File()]`; a parameter of type `kit.File` needs no marker.
     """
 
     __slots__ = ()
@@ -153,8 +154,8 @@ class Body(Marker):
 
     Args:
         name: The name in the body, with `embed`.
-        embed: Whether the body is an object that holds the value under the name of the parameter.
-            Several parameters read from one body need it.
+        embed: Whether the body is an object with the value under the name of the parameter.
+            Required if several parameters are read from one body.
         **options: See `Marker`.
     """
 
@@ -181,7 +182,7 @@ class _Named:
 
 
 class Env(_Named):
-    """A value of `c.env`, such as what the lifespan yielded.
+    """A value from `c.env`, such as one that the lifespan yielded.
 
     Args:
         name: Its key. Default: the name of the parameter.
@@ -191,22 +192,22 @@ class Env(_Named):
 
 
 class Var(_Named):
-    """A variable that middleware sets by `c.set`, and says so in the fact `provides`.
+    """A variable that middleware sets with `c.set`, and declares with `provides`.
 
     Args:
-        name: Its name. Default: that of the parameter.
+        name: Its name. Default: the name of the parameter.
     """
 
     __slots__ = ()
 
 
 class Dependency(NamedTuple):
-    """What `Depends` returns at run time.
+    """The object that `Depends` returns at run time.
 
     Attributes:
-        function: What is called; None for the annotation itself.
+        function: The function to call; None for the annotation itself.
         use_cache: Whether it is called once per request.
-        scope: When its exit runs.
+        scope: When its exit code runs.
     """
 
     function: Callable[..., Any] | None
@@ -267,22 +268,23 @@ def Depends(*, use_cache: bool = True, scope: Scope = "request") -> Any: ...
 def Depends(  # noqa: N802 - it reads as the other markers do
     dependency: Any = None, /, *, use_cache: bool = True, scope: Scope = "request"
 ) -> Any:
-    """Says that a parameter is what a function returns, which is itself called as a typed one.
+    """Provides a parameter by calling a function, whose own parameters are read likewise.
 
     In an annotation, `Annotated[Pool, Depends(get_pool)]`, or as a default, `pool: Pool =
     Depends(get_pool)`. The function may be plain, async, a generator, an async generator, a
     function that returns a context manager, or a class. The code after the `yield`, or the exit of
-    the context manager, runs when the request is over: after the response was sent, last one
-    first. It gets the exception if there was one.
+    the context manager, runs at the end of the request: after the response has been sent, last one
+    first. It receives the exception if there was one.
 
     Args:
-        dependency: The function. By default, the annotation itself is called, which is a class.
-        use_cache: Whether it is called once per request however many parameters ask for it.
-        scope: When its exit runs: `request`, or `function` for before the response is sent. An
-            exception raised by the exit is then answered like one of the endpoint.
+        dependency: The function. By default, the annotation itself is called, which must be a
+            class.
+        use_cache: Whether it is called only once per request, however many parameters use it.
+        scope: When its exit code runs: `request`, or `function` for before the response is sent. An
+            exception raised there is then handled like one from the endpoint.
 
     Returns:
-        For type checkers what the function provides.
+        For type checkers, the value that the function provides.
 
     Raises:
         TypeError: If the dependency can't be called.
@@ -293,7 +295,7 @@ def Depends(  # noqa: N802 - it reads as the other markers do
         check.wrong_type(
             "dependency",
             dependency,
-            "a function whose parameters are read as those of endpoints",
+            "a function whose parameters are read like those of endpoints",
         )
     check.flag("use_cache", use_cache)
     check.choice("scope", scope, ("request", "function"))
@@ -301,7 +303,7 @@ def Depends(  # noqa: N802 - it reads as the other markers do
 
 
 PROVIDERS: dict[type, Callable[[Any, Any], Callable[..., Any]]] = {}
-"""Markers of containers: each class with what makes a dependency of a marker and a type."""
+"""Markers of containers: each class, with the factory of dependencies for marker and type."""
 
 
 def _name(call: str, name: Any, alias: Any) -> str | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of a request that an endpoint reads, each with the type that validates it."""
+"""The parts of a request that an endpoint reads, each with its type for validation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kit.validator.schemas import Schema, schema_of
 from ._signature import REQUIRED, Made, Signature
 from ._types import RuleError, constrained, for_pydantic, holds, kind_of, without_none
 
-# Defaults of these types can be shared by all requests.
+# All requests can share defaults of these types.
 _IMMUTABLE = (
     type(None),
     str,
@@ -48,8 +48,8 @@ class Field:
         key: The name in the request.
         annotation: The type.
         default: The default, a `Made` one, or `REQUIRED`.
-        takes_list: Whether it takes all values of the name.
-        signature: The function whose parameter it is.
+        takes_list: Whether it takes all values with the name.
+        signature: The function with the parameter.
         local: Its local name in the generated code.
         attribute: Its name in the object that holds all values of a part.
     """
@@ -86,7 +86,7 @@ class Field:
 
     @property
     def is_immutable(self) -> bool:
-        """Whether its default can be shared by all requests."""
+        """Whether all requests can share its default."""
         default = self.default
         return default is REQUIRED or (
             isinstance(default, _IMMUTABLE) and not isinstance(default, Made)
@@ -94,21 +94,21 @@ class Field:
 
     @property
     def make_default(self) -> Callable[[], Any]:
-        """Makes a default for one request."""
+        """Creates a default for one request."""
         default = self.default
         if isinstance(default, Made):
             return default.factory
         return lambda: copy.deepcopy(default)
 
     def is_like(self, other: Field) -> bool:
-        """Whether two parameters of a name ask for the same."""
+        """Returns whether two parameters with the same name are equivalent."""
         same = self.default is other.default or (
             type(self.default) is type(other.default) and self.default == other.default
         )
         return bool(same and self.annotation == other.annotation)
 
     def of_struct(self) -> Any:
-        """What `msgspec.field` makes for it."""
+        """The `msgspec.field` for it."""
         default = self.default
         if default is REQUIRED:
             return msgspec.field(name=self.key)
@@ -118,19 +118,19 @@ class Field:
 
 
 class Part:
-    """What is read from one part of the request at once.
+    """The values read together from one part of the request.
 
     Args:
         target: The part.
         fields: Its values; with `is_model` a single one.
-        signature: The function that asks for them first.
+        signature: The first function that needs them.
         is_model: Whether the only field has a type with all names.
 
     Attributes:
         type: The type of the whole: a Struct with the fields, or the type of the model.
         schema: How it is validated.
-        others: Names that other parameters take, which a model isn't given: it may refuse those
-            that it doesn't know.
+        others: Names used by other parameters. A model doesn't get them, since it may reject
+            unknown names.
     """
 
     type: Any
@@ -152,19 +152,19 @@ class Part:
 
     @property
     def has_lists(self) -> bool:
-        """Whether a field takes all values of its name."""
+        """Whether a field takes all values with its name."""
         return any(field.takes_list for field in self.fields)
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of the request that it takes."""
+        """The names in the request that it takes."""
         if not self.is_model:
             return frozenset(field.key for field in self.fields)
         names = (name for field in self.schema.fields for name in field[:2])
         return frozenset(name for name in names if name is not None)
 
     def load_model(self, values: dict[str, Any]) -> Any:
-        """Builds the model; its default where none of its names was sent.
+        """Builds the model, or returns its default if none of its names was sent.
 
         Raises:
             ValueError: If the values don't fit.
@@ -179,7 +179,7 @@ class Part:
         return bool(names & values.keys() if names else values)
 
     def load(self, values: dict[str, Any]) -> Any:
-        """Builds the whole, to find out what is wrong with it.
+        """Builds the whole, to find its errors.
 
         Raises:
             ValueError: If the values don't fit.
@@ -187,7 +187,7 @@ class Part:
         return self.load_model(values) if self.is_model else self.schema.load(values)
 
     def finish(self) -> None:
-        """Makes the type, now that all fields are known."""
+        """Creates the type, now that all fields are known."""
         if self.is_model:
             (field,) = self.fields
             self.type = field.annotation
@@ -205,9 +205,9 @@ class JsonBody:
     """The JSON body.
 
     Args:
-        signature: The function that asks for it first.
+        signature: The first function that needs it.
         fields: The parameters: one, or several with `embed`.
-        embed: Whether it is an object that has the parameters by their names.
+        embed: Whether it is an object with the parameters by name.
 
     Attributes:
         type: The type of the whole body.
@@ -224,16 +224,16 @@ class JsonBody:
 
     @property
     def default(self) -> Any:
-        """What stands for an absent body; `REQUIRED` if there has to be one."""
+        """The default for an absent body; `REQUIRED` if there must be one."""
         return REQUIRED if self.embed else self.fields[0].default
 
     @property
     def shown_type(self) -> Any:
-        """The type for the documentation: with None if the body may be left out."""
+        """The type for the documentation: with None if the body is optional."""
         return self.type if self.default is REQUIRED else self.type | None
 
     def finish(self) -> None:
-        """Makes the type, now that all fields are known."""
+        """Creates the type, now that all fields are known."""
         for field in self.fields:
             _check_decodable(field, field.annotation)
         if self.embed and any(model_of(field.annotation) is not None for field in self.fields):
@@ -246,7 +246,7 @@ class JsonBody:
 
 
 def merged_type(parts: list[Part]) -> Any:
-    """Returns one type for all that is read from a part of the request."""
+    """Returns one type for everything that is read from a part of the request."""
     if len(parts) == 1:
         return parts[0].type
     fields: dict[str, tuple[str, Any, Any]] = {}
@@ -365,7 +365,7 @@ def _schema(field: Field, kind: Any, *, is_json: bool) -> Schema:
 
 
 def _check_decodable(field: Field, kind: Any) -> None:
-    """Refuses a type that can't be built from text or JSON, naming the parameter."""
+    """Rejects a type that can't be built from text or JSON, with the name of the parameter."""
     try:
         if model_of(kind) is not None:
             return
@@ -387,7 +387,7 @@ def _refuse(field: Field, problem: object) -> NoReturn:
 
 
 def _unknown(node: Any, seen: set[int]) -> Iterator[Any]:
-    """Yields the classes in a type that neither msgspec nor pydantic builds."""
+    """Yields the classes in a type that neither msgspec nor pydantic can build."""
     if isinstance(node, inspect.CustomType):
         if kind_of(node.cls) != "file":
             yield node.cls

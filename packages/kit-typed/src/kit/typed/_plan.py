@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where each value of an endpoint comes from, once its method and pattern are known."""
+"""The source of each value of an endpoint, once its method and pattern are known."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ._types import kind_of, takes_many
 
 # SPEC: RFC 9110 sections 9.3.1, 9.3.2 and 9.3.5: content has no defined meaning in these.
 _WITHOUT_BODY = ("GET", "HEAD", "DELETE")
-# Names that generated code uses itself.
+# Names that the generated code uses itself.
 TAKEN = frozenset(
     "KeyError RuntimeError c content error every exits hasattr kind req response result value "  # noqa: SIM905
     "values".split()
@@ -37,7 +37,7 @@ _MANAGED = ("manager", "async manager")
 # Python compiles at most 20 nested `with` statements; the compiler of 3.12.1 crashes beyond 18.
 _MOST_BLOCKS = 15
 
-# What other frameworks pass to endpoints.
+# Types that other frameworks pass to endpoints.
 _INSTEAD = {
     "BackgroundTasks": "c: Context, and pass the coroutine to c.execution_ctx.wait_until()",
     "KitRequest": "c: Context, and read c.req",
@@ -52,12 +52,12 @@ class Call(NamedTuple):
     """A call of a dependency.
 
     Attributes:
-        local: The local name of what it provides.
-        signature: What is called.
+        local: The local name of the value that it provides.
+        signature: The function to call.
         mode: What the call returns; see `Signature`.
         scope: When its exit runs.
-        arguments: Code of its arguments.
-        ends_early: Whether what it provides is left before the response is sent.
+        arguments: The code of its arguments.
+        ends_early: Whether its value is closed before the response is sent.
     """
 
     local: str
@@ -69,14 +69,14 @@ class Call(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A value of `c.env` or a variable.
+    """A value from `c.env`, or a variable.
 
     Attributes:
         local: Its local name.
-        is_env: Whether it is one of `c.env`.
+        is_env: Whether it comes from `c.env`.
         name: Its name there.
-        parameter: The parameter that asks for it first.
-        signature: The function of that parameter.
+        parameter: The first parameter that needs it.
+        signature: The function with that parameter.
     """
 
     local: str
@@ -93,17 +93,17 @@ class Plan:
         signature: The endpoint.
         method: Upper-case method of the route, or `ALL`.
         pattern: Its whole pattern.
-        overrides: Functions that run in place of dependencies.
+        overrides: Functions that replace dependencies.
 
     Attributes:
-        parts: What is read from the request as text.
-        body: What is read from a JSON body, or None.
-        values: What is read from the context.
-        calls: The dependencies, in the order in which they are called.
-        arguments: Code of the arguments of the endpoint.
+        parts: The parts that are read from the request as text.
+        body: The values read from a JSON body, or None.
+        values: The values read from the context.
+        calls: The dependencies, in call order.
+        arguments: The code of the arguments of the endpoint.
         connection: The local name of the WebSocket; empty if the endpoint takes none.
         functions: The functions given to `Depends`, replaced or not; see `identity`.
-        absent: Parameters with `Path()` that the pattern has no name for: function and name.
+        absent: Parameters with `Path()` that are missing in the pattern: function and name.
 
     Raises:
         TypeError: If a parameter can't be provided.
@@ -202,7 +202,7 @@ class Plan:
         self.functions.add(function)
         used = self._overrides.get(function, provider.signature)
         is_managed = used.mode in _MANAGED
-        # What has no exit of its own ends when what it is made of does, whatever its scope.
+        # Without its own exit, it ends with the dependencies that it uses, whatever its scope.
         own_scope = provider.scope if is_managed else None
         key = (function, own_scope) if provider.use_cache else object()
         call = self._provided.get(key)
@@ -257,7 +257,7 @@ class Plan:
             body = ", or Annotated[..., Body()] if clients do send a body"
             signature.refuse(
                 f"the parameter {name!r} has the type {shown} of a JSON body, which a "
-                f"{self.method} request has no use for ({self.method} {self.pattern!r}): write "
+                f"{self.method} request doesn't use ({self.method} {self.pattern!r}): write "
                 f"{name}: Annotated[{shown}, Query()] for the fields of the query"
                 f"{body if self.method == 'DELETE' else ''}"
             )
@@ -265,7 +265,7 @@ class Plan:
     def _check_text(
         self, signature: Signature, parameter: Parameter, kind: str, target: ValidationTarget
     ) -> None:
-        """Refuses types that can't be made of the texts of a part of the request."""
+        """Rejects types that can't be built from the strings of a part of the request."""
         name, shown = parameter.name, _show(parameter.annotation)
         if kind == "websocket":
             signature.refuse(
@@ -309,7 +309,7 @@ class Plan:
             signature.refuse(f"the annotation of {name!r} is the marker kit.typed.{kind}: {hint}")
         if isinstance(parameter.annotation, (Marker, Env, Var, Dependency)):
             signature.refuse(
-                f"the annotation of {name!r} is {shown} alone: write {name}: "
+                f"the annotation of {name!r} is {shown} without a type: write {name}: "
                 f"Annotated[type, {shown}]"
             )
         if shown in _INSTEAD:
@@ -421,7 +421,7 @@ def _parameters(pattern: str) -> Iterator[tuple[str, bool]]:
 
 
 def _show(annotation: Any) -> str:
-    """Shows a type as code does, nearly."""
+    """Shows a type roughly as in code."""
     inner = annotation
     while hasattr(inner, "__metadata__"):
         inner = inner.__origin__
@@ -433,7 +433,7 @@ def _show(annotation: Any) -> str:
 def read_overrides(
     overrides: Mapping[Callable[..., Any], Callable[..., Any]], names: Mapping[str, Any]
 ) -> dict[Any, Signature]:
-    """Reads the functions that run in place of dependencies."""
+    """Reads the functions that replace dependencies."""
     return {
         identity(unwrapped(function)): read_signature(unwrapped(other), names)
         for function, other in overrides.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads the parts of a request that an endpoint asks for, and tells all that is wrong with them."""
+"""Reads the parts of a request that an endpoint needs, and reports all errors in them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ._signature import REQUIRED
 # RFC 8259 section 8.1: a byte order mark may be ignored.
 MARK = b"\xef\xbb\xbf"
 
-# APPSEC: limits the size of a response, since a client decides how many errors there are.
+# APPSEC: limits the size of a response, since a client controls the number of errors.
 _MOST_ERRORS = 100
-# APPSEC: messages and paths quote what the client sent.
+# APPSEC: messages and paths quote text from the client.
 _LONGEST = 500
 
 _SUBJECTS = {
@@ -43,7 +43,7 @@ class MissingError(ValueError):
 
 
 def values_of(c: Context[Any, Any], part: Part) -> dict[str, Any]:
-    """Returns the values of a part of the request by their names; not those of forms."""
+    """Returns the values of a part of the request, except forms, by name."""
     values = _values(c, part)
     return _without_others(values, part) if part.others else values
 
@@ -69,7 +69,7 @@ def _values(c: Context[Any, Any], part: Part) -> dict[str, Any]:
 
 
 def _lists(part: Part, values: dict[str, Any]) -> list[str]:
-    """Returns the names in the request that take all their values."""
+    """Returns the names in the request whose values are all used."""
     if part.schema.takes_lists:
         return [*values]
     return [field.key for field in part.schema.fields if field.takes_list and field.key in values]
@@ -95,7 +95,7 @@ def _headers(c: Context[Any, Any], part: Part) -> dict[str, Any]:
 
 
 async def form_values(c: Context[Any, Any], part: Part) -> dict[str, Any]:
-    """Returns the values of a form by their names."""
+    """Returns the values of a form by name."""
     schema = part.schema
     lists = {field.key for field in schema.fields if field.takes_list}
     values = dict(await c.req.parse_body())
@@ -126,7 +126,7 @@ async def _take_file(values: dict[str, Any], key: str, value: Any, *, as_bytes: 
 
 
 def _is_unfilled(value: Any) -> bool:
-    """Whether a browser sent a file input that nothing was chosen for."""
+    """Returns whether a browser sent a file input without a chosen file."""
     if isinstance(value, list):
         return bool(value) and all(map(_is_unfilled, value))
     return not isinstance(value, str) and value.size == 0 and not value.name
@@ -141,7 +141,7 @@ async def absent_body(c: Context[Any, Any], default: Any) -> Any:
     """Returns the default of a body if the request has none.
 
     Raises:
-        MissingError: If it has a body that is not JSON.
+        MissingError: If it has a body that isn't JSON.
     """
     if await c.req.bytes():
         raise MissingError
@@ -149,12 +149,12 @@ async def absent_body(c: Context[Any, Any], default: Any) -> Any:
 
 
 def refusal(c: Context[Any, Any], parts: Sequence[Part], error: Exception) -> Exception:
-    """Returns the error that lists all that is wrong with a request that has no body.
+    """Returns an error that lists all problems of a request without a body.
 
     Args:
         c: The context.
-        parts: What is read from it.
-        error: The error that was found first.
+        parts: The parts that are read from it.
+        error: The first error.
     """
     return _refusal([(part.target, _errors(c, part)) for part in parts], {}, error)
 
@@ -162,13 +162,13 @@ def refusal(c: Context[Any, Any], parts: Sequence[Part], error: Exception) -> Ex
 async def refusal_with_body(
     c: Context[Any, Any], parts: Sequence[Part], body: JsonBody | None, error: Exception
 ) -> Exception:
-    """Returns the error that lists all that is wrong with a request.
+    """Returns an error that lists all problems of a request.
 
     Args:
         c: The context.
-        parts: What is read from it as text.
-        body: What is read from its JSON, or None.
-        error: The error that was found first.
+        parts: The parts that are read from it as text.
+        body: The values read from its JSON body, or None.
+        error: The first error.
     """
     found: list[tuple[ValidationTarget, Iterator[FieldError]]] = []
     details: dict[str, str] = {}

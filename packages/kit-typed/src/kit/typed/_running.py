@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What generated code calls while it answers a request, besides reading it."""
+"""Functions that the generated code calls during a request, besides those that read it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, NoReturn
 
 from kit.interface import Context, is_response
 
-# Results of these types are encoded as JSON without a further look.
+# Results of these types are encoded as JSON without further checks.
 _PLAIN = (dict, list, tuple, str, int, float, bool)
 _MOST_TYPES = 1000
 
 
 def enter(c: Context[Any, Any], manager: AbstractContextManager[Any]) -> Any:
-    """Enters a context manager that is left when the request is over."""
+    """Enters a context manager that exits at the end of the request."""
     value = manager.__enter__()
 
     async def leave(error: BaseException | None) -> object:
@@ -27,7 +27,7 @@ def enter(c: Context[Any, Any], manager: AbstractContextManager[Any]) -> Any:
 
 
 async def enter_async(c: Context[Any, Any], manager: AbstractAsyncContextManager[Any]) -> Any:
-    """Enters an async context manager that is left when the request is over."""
+    """Enters an async context manager that exits at the end of the request."""
     value = await manager.__aenter__()
     c.add_exit(partial(_leave_async, manager))
     return value
@@ -42,9 +42,9 @@ async def _leave_async(
 async def enter_until_returned(
     c: Context[Any, Any], exits: AsyncExitStack, manager: Any, is_async: bool
 ) -> Any:
-    """Enters a context manager that is left when the handler of a WebSocket has returned.
+    """Enters a context manager that exits when the handler of a WebSocket has returned.
 
-    It is left at the end of the request if the connection is refused after all.
+    If the connection is rejected after all, it exits at the end of the request.
     """
     value = await manager.__aenter__() if is_async else manager.__enter__()
     has_left = False
@@ -68,7 +68,7 @@ async def enter_until_returned(
 
 
 def leaving(exits: AsyncExitStack, handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Returns a handler of a WebSocket after which context managers are left."""
+    """Returns a handler of a WebSocket after which context managers exit."""
 
     async def handle(ws: Any) -> Any:
         async with exits:
@@ -82,14 +82,14 @@ def _as_arguments(error: BaseException | None) -> Any:
 
 
 class Answers:
-    """Makes responses of what an endpoint returns.
+    """Creates responses from the return values of an endpoint.
 
     Args:
-        status: The status of what is sent as JSON; None for that of the context.
+        status: The status of JSON responses; None for the status of the context.
         empty_status: The status for None.
 
     Attributes:
-        data: Classes whose objects are data; generated code looks into it before it asks.
+        data: Classes whose objects are data; generated code checks it before a call.
     """
 
     def __init__(self, status: int | None, empty_status: int) -> None:
@@ -115,7 +115,7 @@ class Answers:
 
 
 def no_env(function: str, name: str) -> NoReturn:
-    """Raises the error of a value that `c.env` lacks."""
+    """Raises the error for a value that is missing in `c.env`."""
     raise LookupError(
         f"{function} reads c.env[{name!r}], which isn't there: run the app with the lifespan that "
         "yields it, or pass env={...} to request()"
@@ -126,7 +126,7 @@ def variable(c: Context[Any, Any], function: str, name: str) -> Any:
     """Returns a variable that must have been set.
 
     Raises:
-        LookupError: If it is None, or was not set.
+        LookupError: If it is None, or isn't set.
     """
     value = c.get(name)
     if value is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a function asks for: its parameters, with annotations resolved and markers found."""
+"""The signature of a function: its parameters, with resolved annotations and markers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Mode: TypeAlias = Literal["plain", "async", "manager", "async manager"]
 
 
 class Made(NamedTuple):
-    """A default that is made anew for each request, as fields of classes have it.
+    """A default that is created for each request, as for fields of classes.
 
     Attributes:
-        factory: What makes it.
+        factory: The function that creates it.
     """
 
     factory: Callable[[], Any]
@@ -43,10 +43,10 @@ class Parameter(NamedTuple):
 
     Attributes:
         name: Its name.
-        annotation: Its type, with constraints as msgspec understands them.
+        annotation: Its type, with constraints in the form of msgspec.
         default: Its default, a `Made` one, or `REQUIRED`.
-        marker: Where its value comes from, if the annotation says so.
-        dependency: What provides its value.
+        marker: The source of its value, if the annotation has one.
+        dependency: The dependency that provides its value.
         by_keyword: Whether it is passed by keyword.
     """
 
@@ -64,14 +64,14 @@ class Parameter(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """A function and what it asks for.
+    """A function and its parameters.
 
     Attributes:
-        function: The function as it was given.
-        call: What is called in its place; for a generator a factory of context managers.
-        mode: What a call returns: the value, an awaitable of it, or a context manager.
+        function: The function as given.
+        call: The callable to use; for a generator, a factory of context managers.
+        mode: The kind of return value: the value, an awaitable of it, or a context manager.
         parameters: Its parameters, in order.
-        returns: The annotation of what it returns; `REQUIRED` if there is none.
+        returns: The return annotation; `REQUIRED` if there is none.
     """
 
     function: Callable[..., Any]
@@ -86,12 +86,12 @@ class Signature(NamedTuple):
         return tuple(each.name for each in self.parameters if is_connection(each))
 
     def refuse(self, problem: str) -> NoReturn:
-        """Raises the TypeError of a mistake in the function."""
+        """Raises the TypeError for a mistake in the function."""
         raise TypeError(f"@typed {describe(self.function)}: {problem}")
 
 
 class Provider(NamedTuple):
-    """A dependency whose function was read.
+    """A dependency with the signature of its function.
 
     Attributes:
         signature: The function.
@@ -107,15 +107,15 @@ class Provider(NamedTuple):
 def read_signature(
     function: Callable[..., Any], names: Mapping[str, Any], within: tuple[Any, ...] = ()
 ) -> Signature:
-    """Reads what a function asks for, and in turn what its dependencies ask for.
+    """Reads the parameters of a function, and recursively those of its dependencies.
 
     Args:
         function: A function, a class, or another callable.
-        names: What annotations may name besides the globals of the function.
+        names: Names that annotations may use besides the globals of the function.
         within: The functions that depend on this one.
 
     Raises:
-        TypeError: If something can't be provided; the text names the function and the parameter.
+        TypeError: If a parameter can't be provided; the text names the function and the parameter.
     """
     call, mode = _mode_of(function)
     empty = Signature(function, call, mode, (), REQUIRED)
@@ -128,7 +128,7 @@ def read_signature(
     except NameError as error:  # annotations that are evaluated late
         empty.refuse(f"an annotation names {error.name!r}, which is not defined{_LATER}")
     scope = _Names(function, names)
-    # APPSEC: what a partial passes by keyword is its default there, but no client may change it.
+    # APPSEC: a keyword argument of a partial looks like a default, but no client may change it.
     bound = function.keywords if isinstance(function, functools.partial) else {}
     parameters = tuple(
         _parameter(empty, each, scope, (*within, identity(function)))
@@ -148,7 +148,7 @@ _LATER = (
 
 
 class _Names:
-    """What the names in the annotations of a function stand for."""
+    """Returns the values of the names in the annotations of a function."""
 
     def __init__(self, function: Callable[..., Any], names: Mapping[str, Any]) -> None:
         inner = _innermost(function)
@@ -179,7 +179,7 @@ class _Names:
 
 
 def _innermost(function: Any) -> Any:
-    """The function whose module has the names of the annotations."""
+    """Returns the function whose module defines the names in the annotations."""
     while True:
         if isinstance(function, functools.partial):
             function = function.func
@@ -236,7 +236,7 @@ def _parameter(
 
 
 def _default_of(signature: Signature, given: inspect.Parameter) -> Any:
-    """Returns the default, which for fields with a factory is a placeholder in signatures."""
+    """Returns the default; in signatures, it is a placeholder for fields with a factory."""
     default: Any = given.default
     owner: Any = signature.function
     if type(default).__module__.partition(".")[0] == "msgspec" and hasattr(default, "factory"):
@@ -259,7 +259,7 @@ def _default_of(signature: Signature, given: inspect.Parameter) -> Any:
 def _check_default(signature: Signature, name: str, default: Any) -> None:
     if isinstance(default, _MARKERS):
         signature.refuse(
-            f"the default of {name!r} is {default!r}: markers stand in the annotation, "
+            f"the default of {name!r} is {default!r}: markers belong in the annotation, "
             f"{name}: Annotated[..., {default!r}], and a default after it"
         )
     if default is Depends or (isinstance(default, type) and issubclass(default, _MARKERS)):
@@ -273,7 +273,7 @@ def _check_default(signature: Signature, name: str, default: Any) -> None:
 
 
 def _is_foreign(default: Any) -> bool:
-    """Whether a default is a marker of FastAPI's, or pydantic's `Field(...)`."""
+    """Returns whether a default is a FastAPI marker, or pydantic's `Field(...)`."""
     kind = type(default)
     root = kind.__module__.partition(".")[0]
     return root == "fastapi" or (root == "pydantic" and kind.__name__ == "FieldInfo")
@@ -306,7 +306,7 @@ def _marker(signature: Signature, name: str, metadata: list[Any], default: Any) 
             )
         if type(each).__module__.partition(".")[0] == "fastapi":
             signature.refuse(
-                f"the annotation of {name!r} has FastAPI's {type(each).__name__}: import that of "
+                f"the annotation of {name!r} has FastAPI's {type(each).__name__}: import it from "
                 "kit.typed"
             )
     if isinstance(default, Dependency):
@@ -334,7 +334,7 @@ def _provider(
 
 
 def is_connection(parameter: Parameter) -> bool:
-    """Whether a parameter takes the WebSocket."""
+    """Returns whether a parameter takes the WebSocket."""
     is_free = parameter.marker is None and parameter.dependency is None
     return is_free and kind_of(parameter.annotation) == "websocket"
 
@@ -345,7 +345,7 @@ def unwrapped(function: Any) -> Any:
 
 
 def identity(function: Any) -> Any:
-    """Returns what tells a dependency from others, also where the object has no hash."""
+    """Returns the identity of a dependency, even if the object isn't hashable."""
     try:
         hash(function)
     except TypeError:
@@ -361,7 +361,7 @@ def _mode_of(function: Any) -> tuple[Callable[..., Any], Mode]:
         if hasattr(inner, "__aenter__"):
             return function, "async manager"
         return function, "manager" if hasattr(inner, "__enter__") else "plain"
-    # What an object does when it is called, such as one of a class with __call__.
+    # For objects of a class with __call__.
     own = inner if inspect.isroutine(inner) else getattr(inner, "__call__", inner)  # noqa: B004
     if inspect.isasyncgenfunction(own):
         return asynccontextmanager(function), "async manager"
@@ -373,7 +373,7 @@ def _mode_of(function: Any) -> tuple[Callable[..., Any], Mode]:
 
 
 def _mode_of_result(function: Any) -> Mode:
-    """Whether a plain function returns a context manager, as those of `contextmanager` do."""
+    """Returns the mode of a plain function, which may be decorated with `contextmanager`."""
     wrapped = getattr(function, "__wrapped__", None)
     if inspect.isasyncgenfunction(wrapped):
         return "async manager"
@@ -395,5 +395,5 @@ def _mode_of_result(function: Any) -> Mode:
 
 
 def is_marker_as_type(annotation: Any) -> bool:
-    """Whether an annotation is a class of markers, such as `kit.typed.File` for a file."""
+    """Returns whether an annotation is a marker class, such as `kit.typed.File` for a file."""
     return isinstance(annotation, type) and issubclass(annotation, _MARKERS)

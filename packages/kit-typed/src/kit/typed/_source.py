@@ -49,9 +49,9 @@ _READERS = {
 _INVALID = (ValueError, RecursionError)
 
 
-# APPSEC: a line break in a pattern would end the comment, and what follows it would be run.
+# APPSEC: a line break in a pattern would end the comment, and the rest would be run as code.
 def _in_one_line(text: str) -> str:
-    """Escapes what isn't printable."""
+    """Escapes unprintable characters."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
@@ -62,13 +62,13 @@ class Source:
     """The code of one route.
 
     Args:
-        plan: Where the values come from.
-        answers: Makes responses of results.
+        plan: The sources of the values.
+        answers: Creates responses from results.
         status: The status of JSON, or None.
 
     Attributes:
         text: The code.
-        names: What the names in it stand for.
+        names: The values of the names in it.
         file: The name of the file that tracebacks show.
     """
 
@@ -98,7 +98,7 @@ class Source:
         place = _in_one_line(f"{plan.method} {plan.pattern}")
         function = _in_one_line(describe(plan.signature.function))
         self.text = "\n".join([f"# {place}: {function}", head, *self._lines]) + "\n"
-        # Tracebacks look the lines up by this name, so each piece of code has a name of its own.
+        # Tracebacks look up the lines by this name, so each piece of code has its own.
         self.file = f"<kit.typed {next(_numbers)}: {place} {function}>"
 
     def compile(self) -> Any:
@@ -261,7 +261,7 @@ class Source:
                 self._line(f"{field.local} = values.{field.attribute}")
 
     def _get(self, value: Value) -> None:
-        """Gets a value of the context."""
+        """Reads a value from the context."""
         local, name, parameter = value.local, value.name, value.parameter
         named = describe(value.signature.function)
         if not parameter.is_required:
@@ -286,7 +286,7 @@ class Source:
             self._line(f"{local} = {get}(c, {named!r}, {name!r})")
 
     def _call(self, call: Call) -> bool:
-        """Calls a dependency; returns whether it has begun a block."""
+        """Calls a dependency; returns whether it has started a block."""
         function = self._constant(f"get_{call.local}", call.signature.call)
         code = f"{function}({call.arguments})"
         if call.mode == "plain":
@@ -314,7 +314,7 @@ class Source:
         return False
 
     def _handler_of_connection(self, code: str) -> str:
-        """Returns code that makes what is called with the connection, once it is accepted."""
+        """Returns code that creates the handler for the connection, once it is accepted."""
         handler = f"lambda {self._plan.connection}: {code}"
         if any(_is_left_early(call) for call in self._plan.calls):
             return f"{self._constant('leaving', leaving)}(exits, {handler})"
@@ -336,7 +336,7 @@ class Source:
             self._line(f"    return c.json(result{status})")
             self._line("return _answer(c, result)")
             return
-        # The response is made while what it is made of is still open, also where a plain function
+        # The response is created while the dependencies are still open, even if a plain function
         # returns an awaitable.
         self._is_async = True
         self._line("response = _answer(c, result)")

@@ -28,20 +28,20 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _ALL = "ALL"
-# SPEC: RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5: responses with these have no content.
+# SPEC: RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5: responses with these statuses have no content.
 _WITHOUT_CONTENT = (204, 205, 304)
 
 
 class Typed(Generic[P, R]):
     """A function whose parameters are read from the request.
 
-    An app makes the handler of it for each route that it is registered for. Called by its own
-    parameters, e.g. in a unit test, it is the function. Called with the context of a request alone,
-    as functions that wrap a handler do, it answers the request.
+    An app compiles it to a handler for each of its routes. Called with its own parameters, e.g. in
+    a unit test, it runs the function. Called with only the context of a request, as by functions
+    that wrap a handler, it handles the request.
 
     Args:
         function: The function.
-        signature: What it asks for.
+        signature: Its parameters.
         status: The status of its result, or None.
     """
 
@@ -59,7 +59,7 @@ class Typed(Generic[P, R]):
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the function; or answers the request, if a context is the only argument."""
+        """Calls the function; or handles the request, if a context is the only argument."""
         if len(args) == 1 and not kwargs and hasattr(type(args[0]), "matched_routes"):
             return self._answer(args[0])
         return self._function(*args, **kwargs)
@@ -72,7 +72,7 @@ class Typed(Generic[P, R]):
         bound = getattr(route.handler, "__dict__", {}).get("__wrapped__")
         while bound is not None and getattr(bound, "__dict__", {}).get("__wrapped__") is not self:
             bound = getattr(bound, "__dict__", {}).get("__wrapped__")
-        if bound is None:  # a wrapper that doesn't tell what it wraps
+        if bound is None:  # a wrapper that doesn't refer to the wrapped function
             return await self._answer_at(c, route.method, route.path)
         response = bound(c)
         return cast("Response | None", await response if _is_later(response) else response)
@@ -85,7 +85,7 @@ class Typed(Generic[P, R]):
         return cast("Response | None", await response if _is_later(response) else response)
 
     def __kit_function__(self) -> Callable[P, R]:
-        """Returns the function, for dependencies that are endpoints as well."""
+        """Returns the function, for dependencies that are also endpoints."""
         return self._function
 
     def __kit_bind__(self, method: str, pattern: str) -> Callable[[Context[Any, Any]], Any]:
@@ -162,7 +162,7 @@ class _Route:
         return plan, Source(plan, self._answers, self._status)
 
     def override(self, overrides: Mapping[Any, Signature]) -> None:
-        """Runs other functions in place of dependencies from now on."""
+        """Replaces dependencies by other functions from now on."""
         self._overrides.append(overrides)
         try:
             self._replace()
@@ -176,7 +176,7 @@ class _Route:
         self._replace()
 
     def _replace(self) -> None:
-        # The app has the handler by now, so that gets other code, of its own kind.
+        # The app already has the handler, so the handler gets other code of the same kind.
         if not self._overrides:
             self.handler.__code__ = self._code
             return
@@ -186,7 +186,7 @@ class _Route:
         self.handler.__code__ = (_await_overridden if is_async else _call_overridden).__code__
 
     def check(self, before: Sequence[RouterRoute]) -> None:
-        """Refuses parameters that nothing provides; see `kit.interface.binding`."""
+        """Rejects parameters that nothing provides; see `kit.interface.binding`."""
         place = f"{self._method} {self._pattern!r}"
         for signature, name in self.plan.absent:
             signature.refuse(
@@ -205,7 +205,7 @@ class _Route:
                 value.signature.refuse(
                     f"Var() reads the variable {value.name!r} ({place}), which no middleware before"
                     " the route provides: register the middleware before it; if its factory "
-                    "doesn't tell what it sets, add that by "
+                    "doesn't declare the variable, declare it with "
                     f"kit.interface.metadata.attach(middleware, provides={{{value.name!r}: type}})"
                 )
 
@@ -219,7 +219,7 @@ class _Route:
         return names
 
     def with_facts(self, handler: Any) -> Any:
-        """Attaches what tools show of the endpoint."""
+        """Attaches the metadata of the endpoint for tools."""
         plan = self.plan
         validates: dict[Any, Any] = {}
         for part in plan.parts:
@@ -236,11 +236,11 @@ class _Route:
         if not plan.connection:
             responses.update(_responses(self._signature.returns, self._status))
         attach(handler, validates=validates, responses=responses, source=self.source.text)
-        # What these functions raise is for the documentation, too.
+        # The exceptions of these functions are documented too.
         calls = tuple(call.signature.function for call in plan.calls)
         if calls:
             attach(handler, typed_calls=calls)
-        # Every guard among the dependencies can refuse a request.
+        # Every guard among the dependencies can reject a request.
         security = security_of_all([self._signature.function, *calls])
         return attach(handler, security=security) if security else handler
 
@@ -258,7 +258,7 @@ async def _await_overridden(c: Any) -> Any:
 
 
 def _responses(returns: Any, status: int | None) -> dict[int, Any]:
-    """Returns the answers of an endpoint by the annotation of its result."""
+    """Returns the responses of an endpoint, from its return annotation."""
     if returns is REQUIRED or returns is Any:
         return {}
     if returns is None or returns is type(None):
@@ -287,42 +287,44 @@ def typed(function: Callable[P, R], /) -> Typed[P, R]: ...
 @overload
 def typed(*, status: int | None = None) -> Callable[[Callable[P, R]], Typed[P, R]]: ...
 def typed(function: Any = None, /, *, status: int | None = None) -> Any:
-    """Makes a handler from a function whose parameters are read from the request.
+    """Creates a handler from a function whose parameters are read from the request.
 
         @app.get("/books/:id")
         @typed
         async def read_book(id: int, db: Annotated[Pool, Env("db")]) -> Book: ...
 
-    A parameter named as one of the path is read from that; a dataclass, msgspec Struct, TypedDict,
-    attrs class or pydantic model is the JSON body; a parameter of a simple type, or a list of them,
-    is read from the query. `Annotated` says otherwise: `Query`, `Header`, `Cookie`, `Form`, `File`,
-    `Body`, `Path`, `Env`, `Var` and `Depends`. `c: Context` is the context.
+    A parameter with the name of a path parameter is read from the path; a dataclass, msgspec
+    Struct, TypedDict, attrs class or pydantic model is the JSON body; a parameter of a simple type,
+    or a list of them, is read from the query. To read from elsewhere, use `Annotated` with `Query`,
+    `Header`, `Cookie`, `Form`, `File`, `Body`, `Path`, `Env`, `Var` or `Depends`. `c: Context` is
+    the context.
 
-    `ws: WebSocket` is the connection; that needs `@upgrade_websocket` above `@typed`. All other
-    parameters are read during the handshake, which is refused if they are invalid.
+    `ws: WebSocket` is the connection; it needs `@upgrade_websocket` above `@typed`. All other
+    parameters are read during the handshake, which is rejected if they are invalid.
 
-    All errors of a request are in one problem document with the status 400. A Response that the
-    function returns is sent as it is, None is 204, anything else is sent as JSON.
+    All errors of a request are reported in one problem document with status 400. A returned
+    Response is sent unchanged, None becomes 204, anything else is sent as JSON.
 
-    The signature is read here, and compiled into code for each route at registration, so no request
-    pays for inspection.
+    The signature is read here, and compiled into code for each route at registration, so requests
+    don't pay for inspection.
 
     Args:
-        function: The function, plain or async. Left out, a decorator is returned.
-        status: The status of the result. Default: 200, or what `c.status` set; 204 for None.
+        function: The function, plain or async. Without it, a decorator is returned.
+        status: The status of the result. Default: 200, or the status set by `c.status`; 204 for
+            None.
 
     Returns:
-        The handler, which a unit test can call as the function.
+        The handler, which a unit test can call like the function.
 
     Raises:
-        TypeError: If nothing can provide a parameter, or if `function` can't be an endpoint.
-            Mistakes that depend on the route raise it when the handler is registered.
-        ValueError: If the status can't be one of a response.
+        TypeError: If nothing can provide a parameter, or if `function` can't be an endpoint. For
+            mistakes that depend on the route, it is raised when the handler is registered.
+        ValueError: If the status isn't valid for a response.
     """
     check = OptionChecks("typed")
     if status is not None:
         check.number("status", status, least=200, most=599)
-    # What the annotations name may be local to the function that defines the endpoint.
+    # The names in annotations may be local to the function that defines the endpoint.
     names = calling_frame()[0].f_locals
     if function is not None:
         return _typed(function, status, names)
@@ -335,8 +337,8 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
     function = unwrapped(function)
     if facts_of(function).others.get("kit_websocket"):
         raise TypeError(
-            f"typed() was given {describe(function)}, which @upgrade_websocket has made a handler "
-            "before: put @upgrade_websocket above @typed"
+            f"typed() was given {describe(function)}, which @upgrade_websocket has already "
+            f"wrapped: put @upgrade_websocket above @typed"
         )
     signature = read_signature(function, names)
     if signature.mode in ("manager", "async manager"):
@@ -384,15 +386,15 @@ def override(
         with override(app, {get_pool: lambda: fake_pool}):
             response = await app.request("/books/1")
 
-    It holds for all routes of the app that are registered by now, until the block ends.
+    It applies to all currently registered routes of the app, until the end of the block.
 
     Args:
         app: The app.
-        dependencies: For a function that is given to `Depends` the function to call in its place,
-            whose own parameters are read as those of any dependency.
+        dependencies: A mapping of functions given to `Depends` to the functions to call instead.
+            Their parameters are read like those of any dependency.
 
     Raises:
-        TypeError: If a function can't be a dependency of a route that it is put into.
+        TypeError: If a function can't be a dependency of one of these routes.
         LookupError: If no route of the app uses a dependency.
     """
     signatures = read_overrides(dependencies, calling_frame()[0].f_locals)

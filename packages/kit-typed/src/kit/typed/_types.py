@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an annotation is: which values it stands for, with which constraints."""
+"""The meaning of an annotation: its values and constraints."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SINGLE = (
 _MANY = (list, tuple, set, frozenset, collections.deque)
 _MANY_ABSTRACT = (abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set)
 _MAPPINGS = (dict, abc.Mapping, abc.MutableMapping)
-# What dataclasses, Structs, attrs classes, named tuples and pydantic models have.
+# Attributes of dataclasses, Structs, attrs classes, named tuples and pydantic models.
 _OBJECTS = (
     "__dataclass_fields__",
     "__struct_fields__",
@@ -49,7 +49,7 @@ _FILE = {"array_buffer", "last_modified", "name", "size"}
 _CONTEXT = {"add_exit", "execution_ctx", "matched_routes", "req"}
 _WEBSOCKET = {"__aiter__", "close", "ready_state", "receive_json", "send_json"}
 _CONSTRAINTS = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length", "pattern", "tz")
-# The libraries whose metadata are rules; what others leave in Annotated is theirs.
+# The libraries whose metadata are rules; metadata of others is ignored.
 _RULES = ("annotated_types", "pydantic")
 _WITHOUT_RULE = ("DocInfo", "SkipJsonSchema", "Unit", "WithJsonSchema")
 _TOLD = ("title", "description", "examples", "extra_json_schema", "extra")
@@ -66,10 +66,10 @@ def split(annotation: Any) -> tuple[Any, list[Any]]:
 
 
 def kind_of(annotation: Any) -> Kind:
-    """Returns what kind of value an annotation stands for.
+    """Returns the kind of value of an annotation.
 
-    `single` is made from one string, `many` from several; `object` has named fields, or holds such
-    objects.
+    `single` is built from one string, `many` from several; `object` has named fields, or contains
+    such objects.
     """
     origin = get_origin(annotation)
     if origin is Annotated:
@@ -116,7 +116,7 @@ def _has(kind: type, names: set[str]) -> bool:
 
 
 def takes_many(annotation: Any) -> bool:
-    """Whether an annotation takes all values of a name: a list, or a union with one."""
+    """Returns whether an annotation takes all values with a name: a list, or a union with one."""
     origin = get_origin(annotation)
     if origin in (Annotated, Union, types.UnionType):
         return any(map(takes_many, get_args(annotation)))
@@ -130,14 +130,14 @@ def takes_many(annotation: Any) -> bool:
 
 
 def holds(annotation: Any, kind: type) -> bool:
-    """Whether an annotation is a type, or has it in a union or a list."""
+    """Returns whether an annotation is a type, or has it in a union or a list."""
     if get_origin(annotation) is not None:
         return any(holds(each, kind) for each in get_args(annotation))
     return annotation is kind
 
 
 def allows_none(annotation: Any) -> bool:
-    """Whether None is one of the values."""
+    """Returns whether None is one of the values."""
     origin = get_origin(annotation)
     if origin is Annotated:
         return allows_none(get_args(annotation)[0])
@@ -161,16 +161,17 @@ class RuleError(TypeError):
 
 
 def constrained(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> Any:
-    """Returns a type with its metadata, in the form that what validates it understands.
+    """Returns a type with its metadata, in the form of the library that validates it.
 
-    Constraints of `annotated_types` and of pydantic's `Field` become those of msgspec, also within
-    lists and unions. Those of a union go to its members, since msgspec refuses them for the whole.
-    A type that is pydantic's keeps its metadata, and constraints of msgspec become pydantic's.
+    Constraints of `annotated_types` and of pydantic's `Field` become msgspec constraints, also
+    within lists and unions. Constraints of a union go to its members, since msgspec rejects them
+    for the union. A pydantic type keeps its metadata, and msgspec constraints become pydantic
+    constraints.
 
     Args:
         kind: The type.
-        metadata: What stands in its `Annotated`.
-        own: What a marker says.
+        metadata: The metadata in its `Annotated`.
+        own: The constraints of a marker.
 
     Raises:
         RuleError: If pydantic's metadata has a rule that msgspec can't apply.
@@ -205,7 +206,7 @@ def _of_pydantic(kind: Any, metadata: list[Any], own: msgspec.Meta | None) -> An
 
 
 def for_pydantic(annotation: Any) -> Any:
-    """Returns a type with the constraints of msgspec's in it as pydantic's."""
+    """Returns a type with its msgspec constraints as pydantic constraints."""
     origin, held = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _of_pydantic(for_pydantic(held[0]), list(held[1:]), None)
@@ -217,7 +218,7 @@ def for_pydantic(annotation: Any) -> Any:
 
 
 def _translated(annotation: Any) -> Any:
-    """Translates the metadata of what a type holds."""
+    """Translates the metadata of the types within a type."""
     origin, held = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return constrained(held[0], list(held[1:]), None)
@@ -252,7 +253,7 @@ def _root(item: Any) -> str:
 
 
 def _metas(item: Any) -> list[msgspec.Meta]:
-    """What an item of `Annotated` says, by its attributes: neither library is imported."""
+    """The constraints in an item of `Annotated`, from its attributes: no library is imported."""
     if isinstance(item, msgspec.Meta):
         return [item]
     if _root(item) not in _RULES or type(item).__name__ in _WITHOUT_RULE:

@@ -2,7 +2,7 @@
 """Parameters that a dishka container provides: `FromDishka[Pool]`.
 
 The container is a value of `c.env`, `dishka_container`, which the lifespan yields. Each request has
-a container of its own in the scope REQUEST, closed after the response was sent; a provider can have
+its own container in the scope REQUEST, closed after the response has been sent; a provider can get
 the context by `from_context(provides=Context, scope=Scope.REQUEST)`.
 
 Needs dishka, which kit-typed doesn't install. Import this module before the endpoints.
@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from functools import cache
 from typing import Annotated, Any
 
-# Found only where it is installed.
+# Found only if it is installed.
 from dishka import (  # type: ignore[import-not-found,unused-ignore]
     AsyncContainer,
     FromComponent,
@@ -34,7 +34,7 @@ async def request_container(
     """A dependency: the container of the request.
 
     Args:
-        c: The context, which providers can ask for as `kit.interface.Context`.
+        c: The context, which providers can request as `kit.interface.Context`.
         container: The container of the app.
     """
     async with container({Context: c}) as of_request:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Parameters that an svcs registry provides: `Annotated[Pool, Service()]`.
 
-The registry is a value of `c.env`, `svcs_registry`, which the lifespan yields. Each request has a
-container of its own, closed after the response was sent.
+The registry is a value of `c.env`, `svcs_registry`, which the lifespan yields. Each request has its
+own container, closed after the response has been sent.
 
 Needs svcs, which kit-typed doesn't install.
 """
@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from functools import cache
 from typing import Annotated, Any
 
-# Found only where it is installed.
+# Found only if it is installed.
 from svcs import Container, Registry  # type: ignore[import-not-found,unused-ignore]
 
 from ._markers import PROVIDERS, Depends, Env
@@ -22,7 +22,7 @@ __all__ = ("Service", "request_container")
 
 
 class Service:
-    """Says that a parameter is the service registered for its type."""
+    """Provides a parameter as the service registered for its type."""
 
     def __repr__(self) -> str:
         return "Service()"

@@ -41,7 +41,7 @@ _SUBJECTS = {
 # RFC 8259 section 8.1: a byte order mark may be ignored.
 _MARK = b"\xef\xbb\xbf"
 
-# APPSEC: limits the size of a response, since a client decides how many errors there are.
+# APPSEC: limits the size of a response, since a client controls the number of errors.
 _MOST_ERRORS = 100
 
 _Reader: TypeAlias = Callable[[Context[Any, Any]], Awaitable[Any]]
@@ -58,15 +58,15 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
     """Returns middleware that validates a part of the request, for `c.req.valid(target)`.
 
     A type defines the fields. Values sent as text (all but JSON) are converted to the types of the
-    fields: `"3"` to an int. A field that is a list gets all values of its name, any other field
-    the value that `c.req` returns for it. For headers, `_` in the name of a field stands for `-`.
+    fields: `"3"` to an int. A list field gets all values with its name; any other field gets the
+    value that `c.req` returns for it. For headers, `_` in the name of a field stands for `-`.
     Invalid data raises a `RequestValidationError` that lists the errors of all fields.
 
     A function gets the values as they were sent; in a query or form, a name sent several times has
-    a list of values. `valid` returns what the function returns; a Response that it returns is sent
-    to the client at once.
+    a list of values. `valid` returns the return value of the function; if that is a Response, it is
+    sent immediately.
 
-    If the Content-Type is not that of JSON, or of a form, `{}` is validated.
+    If the Content-Type isn't JSON, or a form, `{}` is validated.
 
     Args:
         target: `json`, `form`, `query`, `param`, `header` or `cookie`.
@@ -75,7 +75,7 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
 
     Raises:
         ValueError: If the target is unknown.
-        TypeError: If `fn_or_type` is neither a type that can be validated nor such a function.
+        TypeError: If `fn_or_type` is neither a supported type nor such a function.
 
     Example:
         ```python
@@ -181,7 +181,7 @@ async def _load_json(schema: Schema, c: Context[Any, Any]) -> Any:
     try:
         return schema.load(data)
     except (ValueError, RecursionError) as error:
-        # Malformed JSON is an error of its own, which this call raises.
+        # Malformed JSON is a separate error, which this call raises.
         value = await c.req.json() if has_json else {}
         detail = None if has_json else _missing("json", c, JSON)
         raise _refusal("json", schema.errors(value, error), detail) from error

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Finds all errors in invalid data, of which msgspec reports only the first.
+"""Finds all errors in invalid data, since msgspec reports only the first.
 
-Walks the data along its type and validates each part again in its place, with nothing beside it.
+Walks the data along its type and validates each part again in its place, without the other parts.
 An error located within the part belongs to the part.
 """
 
@@ -24,7 +24,7 @@ _Probe: TypeAlias = Callable[[Any], object]
 
 OBJECTS = (inspect.StructType, inspect.DataclassType, inspect.TypedDictType)
 
-# APPSEC: a client decides how deep and long the data are; these limit how often parts are reread.
+# APPSEC: a client controls the depth and length of the data; these limit repeated validation.
 _DEEPEST = 6
 _CHUNK = 256
 
@@ -44,7 +44,7 @@ def is_union(node: Any) -> bool:
 
 
 def is_object(node: Any) -> bool:
-    """Returns whether msgspec takes the fields of a bare type by name."""
+    """Returns whether msgspec reads the fields of a bare type by name."""
     return isinstance(node, OBJECTS) and not getattr(node, "array_like", False)
 
 
@@ -74,7 +74,7 @@ def errors_of_json(
         node: The bare type.
         probe: Validates such data and raises the first error.
         value: The data.
-        error: The error that `probe` raised for `value`, yielded if no other is found.
+        error: The error that `probe` raised for `value`; yielded if no other is found.
     """
     nothing = True
     for place, text in _problems(node, value, probe, "", "", 0):
@@ -90,7 +90,7 @@ def errors_of_names(
 ) -> Iterator[FieldError]:
     """Yields the same as `errors_of_json`, for data whose values were sent as text."""
     for each in errors_of_json(node, probe, value, error):
-        # All values are text, so saying that this one is adds nothing.
+        # All values are text, so "got `str`" adds nothing.
         each["message"] = each["message"].removesuffix(", got `str`")
         yield each
 
@@ -145,7 +145,7 @@ def _choice(node: Any, value: Any) -> Any:
 
 
 def _tag(node: Any, value: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the item of the value that tells the Structs of a union apart, or an empty dict."""
+    """Returns the item of the value that distinguishes the Structs of a union, or an empty dict."""
     name = getattr(node, "tag_field", None)
     return {name: value[name]} if name is not None and name in value else {}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds values of a type from parts of a request, and finds all errors in data that don't fit.
+"""Builds values of a type from parts of a request, and finds all errors in invalid data.
 
 For packages that validate requests, such as `kit.typed`.
 """
@@ -29,12 +29,12 @@ _MANY_BY_NAME = (abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence
 
 
 class Field(NamedTuple):
-    """A name that a type takes a value from.
+    """A name in the data from which a type takes a value.
 
     Attributes:
         key: The name.
         header: The header that it stands for, in lower case, or None.
-        takes_list: Whether the field takes all values of the name.
+        takes_list: Whether the field takes all values with the name.
     """
 
     key: str
@@ -43,14 +43,14 @@ class Field(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """How a type is validated, worked out before the first request.
+    """How a type is validated, prepared before the first request.
 
     Attributes:
         load: Converts JSON, or a dict of names with str, lists of str and files, to a value.
         errors: Yields all errors in data that `load` refused, given the data (decoded, if
             JSON) and the error.
-        fields: The names that the type takes values from.
-        takes_lists: Whether every name takes all its values.
+        fields: The names from which the type takes values.
+        takes_lists: Whether every field takes all values with its name.
     """
 
     load: Callable[[Any], Any]
@@ -76,7 +76,7 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
         return _model_schema(kind, model, is_json=is_json)
     node = bare(inspect.type_info(kind))
     if isinstance(node, inspect.CustomType):
-        raise TypeError("neither msgspec nor pydantic knows what is in it")
+        raise TypeError("neither msgspec nor pydantic supports it")
     if is_json:
         decode = msgspec.json.Decoder(kind).decode
         return Schema(
@@ -105,7 +105,7 @@ def _is_many(node: Any) -> bool:
 def _fields(node: Any) -> Iterator[Field]:
     for field in getattr(node, "fields", ()):
         key = field.encode_name
-        # A name chosen explicitly for the data is used as it is.
+        # A name chosen explicitly for the data is used unchanged.
         header = key if key != field.name else key.replace("_", "-")
         yield Field(key, header.lower(), _is_many(field.type))
 

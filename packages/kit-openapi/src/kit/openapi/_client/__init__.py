@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes typed clients in Python from OpenAPI documents."""
+"""Generates typed Python clients from OpenAPI documents."""
 
 from ._generating import generate
 

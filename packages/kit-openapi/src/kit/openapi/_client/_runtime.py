@@ -18,12 +18,12 @@ _IN_COOKIES = "!#$&'()*+-./:<=>?@[]^_`{|}~"
 
 ERRORS = '''
 class ClientError(Exception):
-    """A response with an error status, or with one that the API doesn't have.
+    """An error response, or a response with an undocumented status.
 
     Attributes:
         status: The HTTP status code.
-        problem: The body: of the type that the API says, else as JSON or text.
-        response: The whole response.
+        problem: The body: of the documented type, otherwise as JSON or text.
+        response: The response.
     """
 
     def __init__(self, response: httpx.Response, problem: Any) -> None:
@@ -37,7 +37,7 @@ SENDING = """
 
 def _segment(value: Any) -> str:
     text = _text(value)
-    if text in ("", ".", ".."):  # it would be another path
+    if text in ("", ".", ".."):  # would be another path
         raise ValueError(f"{value!r} can't be a part of a path")
     return quote(text, safe="")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Types in Python for the schemas of a document."""
+"""Python types for the schemas of a document."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _FORMATS = {
     "binary": "bytes",
 }
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
-# What can't be told apart in a union: of each group msgspec takes one.
+# Types that msgspec can't distinguish in a union: it supports one of each group.
 _TEXTS = {"str", "bytes", "datetime.datetime", "datetime.date", "datetime.time", "uuid.UUID"}
 _TEXTS |= {"decimal.Decimal", "datetime.timedelta"}
 ANY = "Any"
-# What msgspec does not take in the name of a field.
+# Characters that msgspec doesn't support in the name of a field.
 _NOT_IN_FIELDS = re.compile(r'[\\"\x00-\x1f]')
 _UNSET = "msgspec.UNSET"
 _LONG = 40
@@ -43,7 +43,7 @@ class Model:
     Attributes:
         name: Its name in Python.
         schema: Its schema.
-        tag: The name and value of the field that tells it from others in a union.
+        tag: The name and value of the field that distinguishes it in a union.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Model:
 
     @property
     def is_struct(self) -> bool:
-        """Whether it is written as a Struct, whose fields can't have every name."""
+        """Whether it becomes a Struct, which doesn't support all field names."""
         if not isinstance(self.schema, dict) or self.schema.get("type") != "object":
             return False
         properties = self.schema.get("properties")
@@ -97,7 +97,7 @@ class Types:
         return self._plain(schema)
 
     def find_tags(self, schema: Any) -> None:
-        """Finds out from the unions in a part of the document which tags structs have."""
+        """Finds the tags of structs from the unions in a part of the document."""
         self._find_tags(schema)
 
     def _find_tags(self, value: Any) -> None:
@@ -122,7 +122,7 @@ class Types:
             return ANY
         if model.is_struct:
             return model.name
-        if name in self._open:  # an alias of itself, which no type in Python is
+        if name in self._open:  # an alias of itself, which Python doesn't support
             return ANY
         if model.alias is None:
             self._open.add(name)
@@ -166,7 +166,7 @@ class Types:
         return " | ".join(kinds)
 
     def _can_be_told_apart(self, kinds: list[str]) -> bool:
-        """Whether msgspec takes a union of these types."""
+        """Returns whether msgspec supports a union of these types."""
         models = {model.name: model for model in self.models.values()}
         structs = [models[kind] for kind in kinds if kind in models and models[kind].is_struct]
         aliases = [kind for kind in kinds if kind in models and not models[kind].is_struct]
@@ -182,7 +182,7 @@ class Types:
         )
 
     def write(self) -> tuple[list[str], list[str]]:
-        """Writes the models: structs, and the aliases of what else is shared."""
+        """Generates the models: structs, and aliases for other shared types."""
         structs: list[str] = []
         for name, model in self.models.items():
             self._referred(PREFIX + name)
@@ -203,7 +203,7 @@ class Types:
         return ["", "", *lines] if lines else []
 
     def _in_order(self) -> list[Model]:
-        """The aliases, each behind those that it is made of."""
+        """The aliases, each after those that it uses."""
         waiting = [m for m in self.models.values() if m.alias is not None and m.alias != ANY]
         ordered: list[Model] = []
         while waiting:
@@ -247,7 +247,7 @@ class Types:
         return _annotated(name, kind, Group(" = msgspec.field(", arguments, ")").flat)
 
     def _shortened(self, kind: str, name: str) -> str:
-        """Names a long list of values."""
+        """Gives a name to a long list of values."""
         parts = _parts(kind)
         for index, part in enumerate(parts):
             if part.startswith("Literal[") and len(part) > _LONG:
@@ -270,7 +270,7 @@ def _annotated(name: str, kind: str, end: str) -> list[str]:
 
 
 def _default(schema: Any, kind: str) -> str:
-    """The default of a field that may be left out."""
+    """Returns the default of an optional field."""
     if not isinstance(schema, dict) or "default" not in schema:
         return _UNSET
     value = schema["default"]
@@ -285,7 +285,7 @@ def _default(schema: Any, kind: str) -> str:
 
 
 def _parts(kind: str) -> list[str]:
-    """Splits a union at its bars, not at those within brackets."""
+    """Splits a union at its bars, except those within brackets."""
     parts = [""]
     depth = 0
     for piece in kind.split(" | "):

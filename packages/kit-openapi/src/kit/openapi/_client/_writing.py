@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes Python as formatters do, with lines of at most 88 characters."""
+"""Writes Python in the style of formatters, with lines of at most 88 characters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 WIDTH = 88
 _INDENT = "    "
-# What annotations and bodies of a client use: a field or method of that name would hide it.
+# Names in annotations and bodies of a client: a field or method with such a name would hide them.
 _USED = {"str", "int", "float", "bool", "bytes", "list", "dict", "tuple", "base64", "datetime"}
 _USED |= {"decimal", "httpx", "msgspec", "quote", "uuid"}
 _WORD = re.compile(r"[A-Za-z0-9]+")
@@ -18,17 +18,17 @@ _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class Names:
-    """Names in one scope, each of them once.
+    """Unique names in one scope.
 
     Args:
-        taken: Names that can't be given.
+        taken: Names that can't be used.
     """
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = {*taken}
 
     def free(self, name: str) -> str:
-        """Returns a name: with `_` behind keywords and what a client uses, a number if taken."""
+        """Returns a unique name: with `_` after keywords and client names, a number if taken."""
         found = f"{name}_" if keyword.iskeyword(name) or name in _USED else name
         number = 2
         while found in self._taken:
@@ -52,7 +52,7 @@ def pascal(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Returns a string literal with double quotes, as formatters prefer them."""
+    """Returns a string literal with double quotes, as preferred by formatters."""
     shown = repr(text)
     if shown.startswith("'") and '"' not in shown and "\\'" not in shown:
         return f'"{shown[1:-1]}"'
@@ -65,12 +65,12 @@ def literal(value: object) -> str:
 
 
 class Group(NamedTuple):
-    """A call, definition or literal: in one line if it fits, else an argument a line.
+    """A call, definition or literal: on one line if it fits, otherwise one argument per line.
 
     Attributes:
-        head: What stands before the arguments, with its opening bracket.
+        head: The text before the arguments, including the opening bracket.
         arguments: The arguments.
-        tail: What stands behind them, with the closing bracket.
+        tail: The text after them, including the closing bracket.
     """
 
     head: str
@@ -79,7 +79,7 @@ class Group(NamedTuple):
 
     @property
     def flat(self) -> str:
-        """The whole in one line."""
+        """The group on one line."""
         inner = [each if isinstance(each, str) else each.flat for each in self.arguments]
         return f"{self.head}{', '.join(inner)}{self.tail}"
 
@@ -87,8 +87,8 @@ class Group(NamedTuple):
         """Writes it.
 
         Args:
-            depth: How deep it is indented.
-            end: What follows it.
+            depth: Its indentation depth.
+            end: The text after it.
         """
         indent = _INDENT * depth
         line = f"{indent}{self.flat}{end}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The session store of an app on several machines: Redis, or Valkey.
+"""The session store for an app on several machines: Redis, or Valkey.
 
     from kit.session import session
     from kit.session.redis import RedisStore

@@ -14,13 +14,13 @@ from kit.session import SessionStoreError
 
 __all__ = ("Pipeline",)
 
-# So many commands are sent before answers are read.
+# The number of commands to send before reading replies.
 _MOST_AT_ONCE = 256
 _CANCEL_AGAIN_S = 0.1
 
 
 class _Command:
-    """A command that waits; the future has its answer, or the error."""
+    """A waiting command; the future has its reply, or the error."""
 
     __slots__ = ("future", "is_repeatable", "parts")
 
@@ -32,21 +32,21 @@ class _Command:
         self.future = future
 
     def answer(self, answer: Any) -> None:
-        """Ends the wait, unless the caller has given up."""
+        """Resolves the future, unless the caller has given up."""
         if not self.future.done():
             self.future.set_result(answer)
 
 
 class Pipeline:
-    """Sends commands in their order, connects when it has to, and ends with its event loop.
+    """Sends commands in order, connects on demand, and ends with its event loop.
 
-    The connection isn't taken from the pool of the client. What redis-py does for a command costs
-    more than the command, a task that is cancelled can take a connection along, and a write that
-    redis-py repeats could be done twice.
+    The connection isn't taken from the pool of the client. In redis-py, the overhead of a command
+    costs more than the command, a cancelled task can lose a connection, and a repeated write could
+    be done twice.
 
     Args:
-        pool: The pool that knows the settings.
-        timeout_s: How long connecting may take, and each command.
+        pool: The pool with the settings.
+        timeout_s: How long connecting and each command may take.
     """
 
     def __init__(self, pool: Any, timeout_s: float) -> None:
@@ -57,20 +57,20 @@ class Pipeline:
         self._task: asyncio.Task[None] | None = None
 
     async def ask(self, *parts: Any, is_repeatable: bool = False) -> Any:
-        """Returns the answer to a command.
+        """Returns the reply to a command.
 
         Args:
             *parts: The command.
-            is_repeatable: Whether it may be sent again if the connection breaks before the answer.
+            is_repeatable: Whether it may be sent again if the connection breaks before the reply.
 
         Raises:
             ResponseError: If the server refuses it.
-            SessionStoreError: If there is no answer in time.
+            SessionStoreError: If there is no reply in time.
         """
         command = _Command(parts, is_repeatable, asyncio.get_running_loop().create_future())
         self._waiting.append(command)
         if self._task is None:
-            # It works for all callers: it has none of this one's context variables.
+            # It works for all callers, so it must not have this caller's context variables.
             self._task = asyncio.create_task(
                 self._run(), name="kit.session: Redis", context=Context()
             )
@@ -84,9 +84,9 @@ class Pipeline:
         return answer
 
     async def close(self) -> None:
-        """Disconnects; commands that wait fail."""
-        # Once is not enough if redis-py connects: it uses `asyncio.wait_for`, which before Python
-        # 3.12 can lose a cancellation.
+        """Disconnects; waiting commands fail."""
+        # Once isn't enough while redis-py connects: it uses `asyncio.wait_for`, which can lose a
+        # cancellation before Python 3.12.
         while self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task], timeout=_CANCEL_AGAIN_S)
@@ -96,7 +96,7 @@ class Pipeline:
     async def _run(self) -> None:
         batch: list[_Command] = []
         try:
-            # Others may have something to send, or the server may have closed the connection.
+            # Others may have commands to send, or the server may have closed the connection.
             await asyncio.sleep(0)
             while self._waiting:
                 batch = self._take()
@@ -106,7 +106,7 @@ class Pipeline:
             self._end(batch)
 
     def _end(self, batch: Sequence[_Command]) -> None:
-        # A task that is cancelled before it has begun comes to no `finally`.
+        # A task that is cancelled before it has started never reaches its `finally`.
         self._task = None
         _fail([*batch, *self._waiting], "the store was closed")
         self._waiting.clear()
@@ -134,12 +134,12 @@ class Pipeline:
             else:
                 _fail(batch if is_new else self._put_back(batch), str(error))
         except BaseException:
-            # Nobody may read the answer to the command of another one.
+            # No caller may read the reply to another caller's command.
             await self._disconnect()
             raise
 
     async def _connect(self) -> bool:
-        """Connects, unless there is a connection that works; returns whether it did."""
+        """Connects, unless there is a working connection; returns whether it did."""
         if self._connection is not None:
             if await _is_usable(self._connection):
                 return False
@@ -173,7 +173,7 @@ class Pipeline:
             command.answer(answer)
 
     def _put_back(self, batch: list[_Command]) -> list[_Command]:
-        """Has what may be sent again sent again, once; returns the others."""
+        """Sends repeatable commands again, once; returns the others."""
         again = [each for each in batch if each.is_repeatable and not each.future.done()]
         for each in again:
             each.is_repeatable = False
@@ -182,8 +182,8 @@ class Pipeline:
 
 
 async def _is_usable(connection: Any) -> bool:
-    """Whether an idle connection is open at both ends, as far as is known here."""
-    # Both, of redis-py from 8 on and before, tell of data and of the end.
+    """Returns whether an idle connection is open at both ends, as far as is known."""
+    # Both forms, for redis-py 8 and earlier, report data and the end of the connection.
     can_read = getattr(connection, "can_read", None) or connection.can_read_destructive
     try:
         return not await can_read()
@@ -193,7 +193,7 @@ async def _is_usable(connection: Any) -> bool:
 
 def _fail(batch: Sequence[_Command], reason: str) -> None:
     for each in batch:
-        # Each has its own, since a traceback belongs to one task.
+        # Each gets its own, since a traceback belongs to one task.
         each.answer(_unusable(reason))
 
 
@@ -202,4 +202,4 @@ def _unusable(reason: str) -> SessionStoreError:
 
 
 def _late(timeout_s: float) -> str:
-    return f"no answer within {timeout_s:g} s"
+    return f"no reply within {timeout_s:g} s"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What the server does in one step: Lua scripts.
+"""The Lua scripts, which the server runs atomically.
 
-A session is a hash: `d` data, `v` version, `c` created_at, `e` expires_at, and `u` its user
-if it has one. The index of a user is a sorted set of the names of their sessions by the ends of
-these. The server removes both when their time comes.
+A session is a hash: `d` data, `v` version, `c` created_at, `e` expires_at, and `u` its user if it
+has one. The index of a user is a sorted set with the names of the user's sessions by expiry. The
+server removes both when they expire.
 
 SPEC: <https://redis.io/docs/latest/develop/programmability/eval-intro/>.
 """
@@ -16,7 +16,7 @@ __all__ = ("DELETE", "DELETE_USER", "INSERT", "REPLACE", "TOUCH", "Script")
 
 
 class Script:
-    """A script, and the digest by which the server knows it once it has run.
+    """A script, and the digest under which the server caches it.
 
     Args:
         source: Its text, in Lua.
@@ -27,7 +27,7 @@ class Script:
         self.digest = sha1(source.encode(), usedforsecurity=False).hexdigest()
 
 
-# KEYS[1] is the session, ARGV[1] what stands before the names of indexes.
+# KEYS[1] is the session, ARGV[1] the prefix of index names.
 _INDEX = """
 local function unlist(user)
   redis.call('ZREM', ARGV[1] .. user, KEYS[1])

@@ -25,21 +25,21 @@ _FIELDS = ("d", "v", "c", "e", "u")
 class RedisStore:
     """Keeps sessions in Redis (or Valkey), on asyncio.
 
-    For an app on several machines. Each change is one Lua script, which the server runs in one
-    step. It needs Redis 6 or later, a single server or Sentinel, not Cluster; and a server that
-    evicts none of its keys (`maxmemory-policy noeviction`): `delete_user` finds sessions by an
-    index, and wouldn't find them without.
+    For an app on several machines. Each change is one Lua script, which the server runs atomically.
+    It needs Redis 6 or later, a single server or Sentinel, not Cluster. The server must not evict
+    keys (`maxmemory-policy noeviction`): `delete_user` finds sessions through an index, and can't
+    find them without it.
 
-    All commands of a process go over one connection, together where they come at once. A write is
-    sent once: if it isn't answered in time, or the connection breaks, it raises
-    `SessionStoreError`. The next command connects again.
+    All commands of a process share one connection; concurrent commands are sent together. A write
+    is sent only once: without a reply in time, or if the connection breaks, it raises
+    `SessionStoreError`. The next command reconnects.
 
     Args:
         redis: The URL of a server, `redis://[[user]:password@]host[:port][/database]`, `rediss://`
-            for TLS or `unix://path`; or a client of redis-py, `redis.asyncio.Redis`, whose settings
-            are used, for TLS certificates or Sentinel. It stays yours to close.
-        prefix: What stands before the names of all keys in Redis.
-        timeout: How long a command may take, connecting included, in seconds.
+            for TLS or `unix://path`; or a redis-py client, `redis.asyncio.Redis`, with its own
+            settings, for TLS certificates or Sentinel. You have to close that client yourself.
+        prefix: Prefix of all keys in Redis.
+        timeout: How long a command may take, including the connection, in seconds.
 
     Raises:
         ImportError: If redis-py isn't installed: `pip install "kit-session[redis]"`.
@@ -73,7 +73,7 @@ class RedisStore:
         await self._ask("PING", is_repeatable=True)
 
     async def close(self) -> None:
-        """Closes the connection of the running event loop; commands that wait fail."""
+        """Closes the connection of the running event loop; waiting commands fail."""
         pipeline = self._pipelines.pop(_running_loop(), None)
         if pipeline is not None:
             await pipeline.close()
@@ -82,7 +82,7 @@ class RedisStore:
         """Returns the record of a key; None if there is none or it has expired.
 
         Raises:
-            SessionStoreError: If the server doesn't answer in time.
+            SessionStoreError: If the server doesn't reply in time.
         """
         answer = await self._ask("HMGET", self._name(key), *_FIELDS, is_repeatable=True)
         data, version, created_at, expires_at, user = answer
@@ -100,15 +100,15 @@ class RedisStore:
         """Adds a record; returns False if the key has one.
 
         Raises:
-            SessionStoreError: If the server doesn't answer in time.
+            SessionStoreError: If the server doesn't reply in time.
         """
         return await self._write(INSERT, key, record)
 
     async def replace(self, key: str, record: SessionRecord, /) -> bool:
-        """Replaces the record of the version before; returns False if it isn't there.
+        """Replaces the previous version of a record; returns False if it isn't there.
 
         Raises:
-            SessionStoreError: If the server doesn't answer in time.
+            SessionStoreError: If the server doesn't reply in time.
         """
         return await self._write(REPLACE, key, record)
 
@@ -116,7 +116,7 @@ class RedisStore:
         """Moves the end of a session; returns False if it is gone.
 
         Raises:
-            SessionStoreError: If the server doesn't answer in time.
+            SessionStoreError: If the server doesn't reply in time.
         """
         return await self._run(TOUCH, self._name(key), self._index(""), *_times(expires_at)) == 1
 
@@ -124,7 +124,7 @@ class RedisStore:
         """Removes a record; returns False if it is gone.
 
         Raises:
-            SessionStoreError: If the server doesn't answer in time.
+            SessionStoreError: If the server doesn't reply in time.
         """
         return await self._run(DELETE, self._name(key), self._index("")) == 1
 
@@ -132,7 +132,7 @@ class RedisStore:
         """Removes all sessions of a user, and returns how many.
 
         Raises:
-            SessionStoreError: If the server doesn't answer in time.
+            SessionStoreError: If the server doesn't reply in time.
         """
         kept = b"" if keep is None else self._name(keep)
         return await self._run(DELETE_USER, self._index(user), kept)
@@ -163,7 +163,7 @@ class RedisStore:
         return int(count)
 
     async def _ask(self, *parts: Any, is_repeatable: bool = False) -> Any:
-        """Returns the answer of the server; None if it doesn't know a script."""
+        """Returns the reply of the server; None if it doesn't have the script."""
         from redis.exceptions import NoScriptError, ResponseError
 
         try:
@@ -184,7 +184,7 @@ class RedisStore:
 
 
 def _times(expires_at: float) -> tuple[str, int]:
-    """An end in seconds, exactly, and in milliseconds."""
+    """An expiry time in exact seconds, and in milliseconds."""
     return repr(expires_at), int(expires_at * 1000)
 
 
@@ -193,7 +193,7 @@ def _running_loop() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
     except RuntimeError:
         raise RuntimeError(
-            "RedisStore runs on asyncio alone, as redis-py does; on trio there are SQLiteStore and "
+            "RedisStore runs only on asyncio, like redis-py; on trio, use SQLiteStore or "
             "MemoryStore"
         ) from None
 

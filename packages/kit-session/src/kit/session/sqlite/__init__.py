@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The session store of an app on one machine: a SQLite file, shared by all of its processes.
+"""The session store for an app on one machine: a SQLite file, shared by all its processes.
 
     from kit.session import session
     from kit.session.sqlite import SQLiteStore
 
     app.use(session(store=SQLiteStore("sessions.db")))
 
-It needs nothing but Python.
+It needs only Python.
 """
 
 from ._store import SQLiteStore

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The connections of a process to the file: one that reads, and one that writes in its thread."""
+"""The connections of a process to the file: a reader, and a writer in its own thread."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _READ = (
     "SELECT data, version, created_at, expires_at, user FROM sessions"
     " WHERE key = ? AND expires_at > ?"
 )
-# What no process may use or close but the one that opened it, so not one forked from it:
+# Only the process that opened a connection may use or close it, not a forked one:
 # https://www.sqlite.org/howtocorrupt.html, section 2.6.
 _of_the_parent: list[object] = []
 _all: weakref.WeakSet[Connections] = weakref.WeakSet()
 
 
 class Connections:
-    """Opens connections when they are needed, again after `close` and in a forked process.
+    """Opens connections on demand, also again after `close` and in a forked process.
 
     Args:
         path: The file.
         timeout_s: How long to wait for other processes.
-        durable: Whether what was committed survives a loss of power.
+        durable: Whether committed data survives a power failure.
 
     Attributes:
-        is_prepared: Whether the file is there, and is one of sessions: so after anything that was
-            submitted has succeeded.
+        is_prepared: Whether the file exists and is a session file, as known after any successful
+            write.
     """
 
     def __init__(self, path: str, timeout_s: float, *, durable: bool) -> None:
@@ -57,14 +57,14 @@ class Connections:
         self.is_prepared = False
 
     def leave_to_parent(self) -> None:
-        """Starts anew in a forked process."""
+        """Starts over in a forked process."""
         _of_the_parent.append((self._writer, self._reader))
         self._forget()
 
     def submit(self, statement: str | None, parameters: Sequence[object] = ()) -> Future[int]:
-        """Returns the future number of rows that a statement changes.
+        """Returns a future with the number of rows that a statement changes.
 
-        Without a statement, the file is opened, and made if it isn't there.
+        Without a statement, the file is opened, and created if it doesn't exist.
         """
         with self._lock:
             if self._writer is None:
@@ -72,13 +72,13 @@ class Connections:
             return self._writer.submit(statement, parameters)
 
     def read(self, key: str) -> SessionRecord | None:
-        """Reads a record without waiting, from a file that is prepared.
+        """Reads a record from a prepared file, without waiting.
 
         Raises:
             BlockingIOError: If another process keeps the file locked.
             SessionStoreError: If the file can't be read.
         """
-        # One thread at a time; the lock is held for some microseconds.
+        # One thread at a time; the lock is held for a few microseconds.
         with self._lock:
             try:
                 if self._reader is None:
@@ -92,7 +92,7 @@ class Connections:
                 raise store_error(error, self._path) from error
 
     def read_patiently(self, key: str) -> SessionRecord | None:
-        """Reads a record, and waits for other processes that lock the file.
+        """Reads a record, and waits while other processes lock the file.
 
         Raises:
             SessionStoreError: If the file can't be read.
@@ -104,10 +104,10 @@ class Connections:
             raise store_error(error, self._path) from error
 
     def close(self) -> Writer | None:
-        """Closes both connections, that which writes once all is written.
+        """Closes both connections, the writer after all writes.
 
         Returns:
-            What has yet to end.
+            The writer that has yet to end.
         """
         with self._lock:
             writer, self._writer = self._writer, None
@@ -118,7 +118,7 @@ class Connections:
         return writer
 
     def close_and_wait(self) -> None:
-        """Closes both connections, and waits until all is written."""
+        """Closes both connections, and waits for all writes."""
         writer = self.close()
         if writer is not None:
             writer.join()
@@ -139,5 +139,5 @@ def _after_fork() -> None:
         each.leave_to_parent()
 
 
-with suppress(AttributeError):  # on Windows, where no process is forked
+with suppress(AttributeError):  # on Windows, where processes aren't forked
     os.register_at_fork(after_in_child=_after_fork)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The file: how it is made and opened, and what its errors mean.
+"""The file: how to create and open it, and the meaning of its errors.
 
 SPEC: <https://www.sqlite.org/wal.html>, <https://www.sqlite.org/rescode.html>.
 """
@@ -18,8 +18,8 @@ __all__ = ("is_broken", "is_busy", "open_reader", "open_writer", "store_error")
 _APPLICATION_ID = 0x4B497453
 _SCHEMA_VERSION = 1
 _SCHEMA = (
-    # With rowids, a new expiry leaves the index of the keys alone: half the time of WITHOUT ROWID.
-    # Processes that start together may all find an empty file.
+    # With rowids, a new expiry doesn't change the index of the keys: half the time of WITHOUT
+    # ROWID. Processes that start together may all find an empty file.
     "CREATE TABLE IF NOT EXISTS sessions (key TEXT NOT NULL UNIQUE, data BLOB NOT NULL,"
     " version INTEGER NOT NULL, created_at REAL NOT NULL, expires_at REAL NOT NULL, user TEXT)",
     "CREATE INDEX IF NOT EXISTS sessions_by_expiry ON sessions (expires_at)",
@@ -32,7 +32,7 @@ _MOST_WAL_BYTES = 16 * 1024 * 1024
 
 
 def open_writer(path: str, timeout_s: float, *, durable: bool) -> sqlite3.Connection:
-    """Opens the file for writing; makes it if it isn't there.
+    """Opens the file for writing; creates it if it doesn't exist.
 
     Args:
         path: The file.
@@ -40,7 +40,7 @@ def open_writer(path: str, timeout_s: float, *, durable: bool) -> sqlite3.Connec
         durable: Whether what was committed survives a loss of power.
 
     Raises:
-        SessionStoreError: If the file isn't one of sessions, or of a later version.
+        SessionStoreError: If the file isn't a session file, or has a later version.
         sqlite3.Error: If it can't be opened.
     """
     _create(path)
@@ -62,13 +62,13 @@ def open_reader(path: str, timeout_s: float = 0.0) -> sqlite3.Connection:
 
     Args:
         path: The file.
-        timeout_s: How long the connection waits for other processes; without, it never waits.
+        timeout_s: How long the connection waits for other processes; by default, it never waits.
 
     Raises:
         sqlite3.Error: If it can't be opened.
     """
     connection = sqlite3.connect(
-        # As a URI, so that it isn't made if it is gone.
+        # As a URI, so that it isn't created if it is gone.
         f"{Path(path).as_uri()}?mode=rw",
         uri=True,
         timeout=timeout_s,
@@ -80,17 +80,17 @@ def open_reader(path: str, timeout_s: float = 0.0) -> sqlite3.Connection:
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Whether another process was in the way."""
+    """Returns whether the error is a lock of another process."""
     return _code(error) == sqlite3.SQLITE_BUSY
 
 
 def is_broken(error: sqlite3.Error) -> bool:
-    """Whether the file had better be opened anew: it is damaged, or was replaced."""
+    """Returns whether to reopen the file, since it is damaged or was replaced."""
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR)
 
 
 def store_error(error: sqlite3.Error, path: str) -> SessionStoreError:
-    """Returns the error that users of a store get."""
+    """Returns the error for users of the store."""
     return SessionStoreError(f"The session file {path!r} can't be used: {error}")
 
 
@@ -101,16 +101,16 @@ def _code(error: sqlite3.Error) -> int | None:
 
 
 def _create(path: str) -> None:
-    # Only a file that isn't there: closing a descriptor of one that is would drop the locks that
-    # this process holds on it (https://www.sqlite.org/howtocorrupt.html, section 2.2). SQLite makes
-    # the files beside it with the same permissions.
+    # Only a file that doesn't exist: closing a descriptor of an existing one would drop the locks
+    # that this process holds on it (https://www.sqlite.org/howtocorrupt.html, section 2.2). SQLite
+    # creates its other files with the same permissions.
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
         pass
     except OSError as error:
         raise SessionStoreError(
-            f"The session file {path!r} can't be made: {error.strerror}"
+            f"The session file {path!r} can't be created: {error.strerror}"
         ) from error
 
 
@@ -122,7 +122,7 @@ def _prepare(connection: sqlite3.Connection, path: str, end: float) -> None:
             _make_schema(connection)
             return
         except sqlite3.OperationalError as error:
-            # SQLite doesn't wait where two that want to change the mode would wait for each other.
+            # SQLite doesn't wait if two processes that change the mode would wait for each other.
             if not is_busy(error) or time.monotonic() >= end:
                 raise
         time.sleep(_RETRY_S)
@@ -133,12 +133,12 @@ def _check(connection: sqlite3.Connection, path: str) -> None:
     if application == _APPLICATION_ID:
         if version > _SCHEMA_VERSION:
             raise SessionStoreError(
-                f"The session file {path!r} has version {version}, of a later kit-session; this "
-                f"one knows version {_SCHEMA_VERSION}"
+                f"The session file {path!r} has version {version}, from a later kit-session; this "
+                f"one supports version {_SCHEMA_VERSION}"
             )
     elif application or version or connection.execute("PRAGMA schema_version").fetchone()[0]:
         raise SessionStoreError(
-            f"The file {path!r} is a database of something else: sessions need a file of their own"
+            f"The file {path!r} is a database of another program: use a separate file for sessions"
         )
 
 

@@ -41,19 +41,18 @@ class SQLiteStore:
     """Keeps sessions in a SQLite file, on asyncio and trio.
 
     For an app on one machine: all processes that open the file share its sessions, and they outlive
-    the processes. The file has to be on a local disk, in a folder where the app may make files, as
-    SQLite keeps two more beside it (`-wal` and `-shm`).
+    the processes. The file must be on a local disk, in a folder where the app may create files,
+    since SQLite keeps two more next to it (`-wal` and `-shm`).
 
-    A read is a lookup of some ten microseconds, done at once: a worker thread would take many times
-    as long. Writes are done by a thread of the store, which commits together what was written at
-    once. Writing also removes expired sessions, a few at a time.
+    A read is a lookup of about ten microseconds, done in the event loop: a worker thread would take
+    many times as long. A thread of the store does the writes, and commits concurrent ones together.
+    Writing also removes expired sessions, a few at a time.
 
     Args:
-        path: The file. If it isn't there, it is made with permissions for its owner alone.
+        path: The file. If it doesn't exist, it is created with permissions only for its owner.
         timeout: How long a write waits for other processes before it fails, in seconds.
-        durable: Whether what was written survives a loss of power. Otherwise the last moments
-            before it may be lost, revocations included. A process that is killed loses nothing
-            either way.
+        durable: Whether written data survives a power failure. Otherwise the latest writes may be
+            lost, including revocations. A killed process loses nothing either way.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -74,15 +73,15 @@ class SQLiteStore:
         weakref.finalize(self, connections.close)
 
     async def open(self) -> None:
-        """Opens the file, and makes it if it isn't there.
+        """Opens the file, and creates it if it doesn't exist.
 
         Raises:
-            SessionStoreError: If it can't be used, or is no file of sessions.
+            SessionStoreError: If it can't be used, or isn't a session file.
         """
         await self._execute(_OPEN)
 
     async def close(self) -> None:
-        """Waits until all is written, and closes the file."""
+        """Waits for all writes, and closes the file."""
         with CancelScope(shield=True):
             await to_thread.run_sync(self._connections.close_and_wait)
 
@@ -102,7 +101,7 @@ class SQLiteStore:
     def read_now(self, key: str, /) -> SessionRecord | None:
         """Returns the record of a key; None if there is none or it has expired.
 
-        A store that wasn't opened is opened, for which the event loop stands still.
+        If the store isn't open, this opens it, which blocks the event loop.
 
         Raises:
             BlockingIOError: If another process keeps the file locked.
@@ -122,7 +121,7 @@ class SQLiteStore:
         return await self._execute(_INSERT, key, *_columns(record), time.time()) == 1
 
     async def replace(self, key: str, record: SessionRecord, /) -> bool:
-        """Replaces the record of the version before; returns False if it isn't there.
+        """Replaces the previous version of a record; returns False if it isn't there.
 
         Raises:
             SessionStoreError: If the file can't be written in time.
@@ -163,7 +162,7 @@ class SQLiteStore:
 async def _result(future: Future[int]) -> int:
     try:
         loop = asyncio.get_running_loop()
-    except RuntimeError:  # trio, which can wait for such a future in a thread alone
+    except RuntimeError:  # trio, which can wait for such a future only in a thread
         try:
             return await to_thread.run_sync(future.result, abandon_on_cancel=True)
         finally:
@@ -184,7 +183,7 @@ def _checked_path(check: OptionChecks, path: Any) -> str:
         check.wrong_type("path", path, "a path that is a str")
     if text in ("", ":memory:"):
         raise ValueError(
-            f"SQLiteStore(path={text!r}) would be a database for each connection: use "
+            f"SQLiteStore(path={text!r}) would create a database for each connection: use "
             "kit.session.stores.MemoryStore() to keep sessions in memory"
         )
     if text.startswith("file:"):

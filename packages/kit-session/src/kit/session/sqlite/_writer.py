@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The thread that writes: what is written at once is committed together."""
+"""The writer thread, which commits concurrent writes together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._database import is_broken, open_writer, store_error
 __all__ = ("Writer",)
 
 _MOST_AT_ONCE = 256
-# Small enough that nothing waits long for a batch of expired rows.
+# Small enough to keep the wait for a batch of expired rows short.
 _SWEPT_AT_ONCE = 200
 _SWEEP_INTERVAL_S = 60.0
 _SWEEP = (
@@ -30,7 +30,7 @@ _SWEEP = (
 
 
 class _Job(NamedTuple):
-    """A statement that waits; the future has the number of rows that it changed.
+    """A waiting statement; the future has the number of rows that it changed.
 
     Without a statement, the file is opened.
     """
@@ -41,7 +41,7 @@ class _Job(NamedTuple):
 
 
 class Writer:
-    """Runs statements in a thread of its own, which starts with the first and ends with `stop`.
+    """Runs statements in its own thread, which starts with the first one and ends with `stop`.
 
     Args:
         path: The file.
@@ -56,21 +56,21 @@ class Writer:
         self._next_sweep = 0.0
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._connection: sqlite3.Connection | None = None
-        # A process may end though nobody closed the store.
+        # A process may exit without closing the store.
         self._thread = threading.Thread(target=self._run, name="kit.session: SQLite", daemon=True)
         self._thread.start()
 
     def submit(self, statement: str | None, parameters: Sequence[Any] = ()) -> Future[int]:
-        """Returns the future number of rows that a statement changes.
+        """Returns a future with the number of rows that a statement changes.
 
-        Without a statement, the file is opened, for which no lock is needed if it is there.
+        Without a statement, the file is opened, which needs no lock if it exists.
         """
         job = _Job(statement, parameters, Future())
         self._jobs.put(job)
         return job.future
 
     def stop(self) -> None:
-        """Has the thread write all that was submitted, close the file, and end."""
+        """Makes the thread write all submitted statements, close the file, and end."""
         self._jobs.put(None)
 
     def join(self) -> None:
@@ -83,7 +83,7 @@ class Writer:
             jobs, ended = self._take()
             if jobs:
                 self._write(jobs)
-                # They refer to the result while the next ones are waited for.
+                # They refer to the result while the thread waits for the next ones.
                 del jobs
         self._close()
 
@@ -92,7 +92,7 @@ class Writer:
         job = self._jobs.get()
         with suppress(Empty):
             while job is not None:
-                # What was cancelled before it began isn't done.
+                # Statements cancelled before they started aren't run.
                 if job.future.set_running_or_notify_cancel():
                     jobs.append(job)
                 if len(jobs) == _MOST_AT_ONCE:
@@ -107,7 +107,7 @@ class Writer:
             if len(jobs) == 1 or isinstance(error, (sqlite3.OperationalError, SessionStoreError)):
                 self._fail(jobs, error)
                 return
-            # One of them can't be written, such as one with half a character; the others can.
+            # One of them can't be written, e.g. because of a lone surrogate; the others can.
             for job in jobs:
                 self._write([job])
         else:
@@ -138,14 +138,14 @@ class Writer:
         now = time.monotonic()
         if now >= self._next_sweep:
             count = connection.execute(_SWEEP, (time.time(), _SWEPT_AT_ONCE)).rowcount
-            if count < _SWEPT_AT_ONCE:  # otherwise the next transaction goes on
+            if count < _SWEPT_AT_ONCE:  # otherwise the next transaction continues
                 self._next_sweep = now + _SWEEP_INTERVAL_S
 
     def _fail(self, jobs: list[_Job], error: Exception) -> None:
         if isinstance(error, sqlite3.Error):
             error = store_error(error, self._path)
         for job in jobs:
-            # Each is raised in a task of its own, which adds its traceback.
+            # Each is raised in its own task, which adds its traceback.
             job.future.set_exception(copy(error))
 
     def _close(self) -> None:

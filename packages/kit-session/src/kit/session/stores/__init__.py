@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The protocol of stores, and the one in memory."""
+"""The protocol of stores, and the in-memory store."""
 
 from ._memory import MemoryStore
 from ._protocol import ImmediateSessionStore, SessionRecord, SessionStore

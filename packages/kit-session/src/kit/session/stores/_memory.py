@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The store of an app that runs in one process."""
+"""The store for an app that runs in one process."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ._protocol import SessionRecord
 
 __all__ = ("MemoryStore",)
 
-# At least so many ends are noted before those that were moved since are forgotten.
+# The minimum number of expiry times kept before outdated ones are removed.
 _LEAST_NOTED = 64
 
 
 class MemoryStore:
     """Keeps sessions in the memory of this process, on asyncio and trio.
 
-    For development, tests, and apps of one process: sessions end with the process, and each worker
-    has its own.
+    For development, tests, and apps with one process: sessions end with the process, and each
+    worker has its own.
 
     Args:
-        max_sessions: How many it keeps. Beyond that, the session that was written the longest time
-            ago is dropped.
+        max_sessions: How many sessions it keeps. Beyond that, the least recently written session is
+            dropped.
 
     Raises:
         TypeError: If `max_sessions` is not an int.
@@ -35,21 +35,21 @@ class MemoryStore:
     def __init__(self, *, max_sessions: int = 100_000) -> None:
         check = OptionChecks("MemoryStore")
         self._max_sessions: int = check.number("max_sessions", max_sessions, least=1)
-        # In the order in which they were written last.
+        # In the order of their last write.
         self._records: dict[str, SessionRecord] = {}
         self._keys_by_user: dict[str, set[str]] = {}
-        # A heap; an end that was moved since stays until it comes.
+        # A heap; an outdated expiry time stays in it until that time.
         self._ends: list[tuple[float, str]] = []
 
     def __len__(self) -> int:
-        """Returns how many sessions are kept, those included that have expired since."""
+        """Returns the number of stored sessions, including expired ones."""
         return len(self._records)
 
     async def open(self) -> None:
         """Does nothing."""
 
     async def close(self) -> None:
-        """Does nothing: the sessions stay as long as the object."""
+        """Does nothing: the sessions exist as long as the object."""
 
     async def read(self, key: str, /) -> SessionRecord | None:
         """Returns the record of a key; None if there is none or it has expired."""
@@ -57,7 +57,7 @@ class MemoryStore:
 
     def read_now(self, key: str, /) -> SessionRecord | None:
         """Returns the record of a key; None if there is none or it has expired."""
-        # It changes nothing, as other threads may call it.
+        # It changes nothing, since other threads may call it.
         record = self._records.get(key)
         return record if record is not None and time.time() < record.expires_at else None
 
@@ -72,7 +72,7 @@ class MemoryStore:
         return True
 
     async def replace(self, key: str, record: SessionRecord, /) -> bool:
-        """Replaces the record of the version before; returns False if it isn't there."""
+        """Replaces the previous version of a record; returns False if it isn't there."""
         self._sweep()
         stored = self.read_now(key)
         if stored is None or stored.version != record.version - 1:
@@ -120,7 +120,7 @@ class MemoryStore:
                 del self._keys_by_user[user]
 
     def _sweep(self) -> None:
-        """Removes what has expired."""
+        """Removes expired sessions."""
         now = time.time()
         while self._ends and self._ends[0][0] <= now:
             _, key = heappop(self._ends)

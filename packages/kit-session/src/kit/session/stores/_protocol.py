@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What keeps the sessions of an app on the server."""
+"""The protocol of stores that keep sessions on the server."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class SessionRecord:
     """A session as a store keeps it.
 
     Attributes:
-        data: A JSON object, of which a store has to know nothing.
-        version: At least 1, and one more with each write of the data.
-        created_at: When the session began, in seconds since the epoch.
-        expires_at: When it ends unless it is moved on, in seconds since the epoch. A store never
+        data: A JSON object, which a store needn't interpret.
+        version: At least 1; it increases by 1 with each write of the data.
+        created_at: When the session started, in seconds since the epoch.
+        expires_at: When it expires unless extended, in seconds since the epoch. A store never
             returns a record at that time or later.
-        user: Whose session it is, for `delete_user`; None if it is nobody's.
+        user: The user of the session, for `delete_user`, or None.
     """
 
     data: bytes
@@ -34,18 +34,18 @@ class SessionStore(Protocol):
     """Keeps sessions; `kit.session.testing` has the conformance tests for a store.
 
     A key is the SHA-256 digest of a session id as 64 hexadecimal digits. The id can't be computed
-    from it, so what leaks from a store logs nobody in. Keys are compared exactly.
+    from it, so a leaked store can't be used to log in. Keys are compared exactly.
 
     A record at or past its `expires_at` is gone for every method: it is never returned, replaced
     or touched, and its key is free.
 
-    Each method is atomic, whatever other tasks, processes and machines do with the store. Each
-    raises `SessionStoreError` if it isn't known to have worked within a bounded time. A store that
-    was not opened opens itself at first use.
+    Each method is atomic, even if other tasks, processes and machines use the store. Each raises
+    `SessionStoreError` if it isn't known to have succeeded within a bounded time. A store that
+    isn't open opens itself on first use.
     """
 
     async def open(self) -> None:
-        """Connects, and makes what is to be made, e.g. tables. Does nothing if that was done.
+        """Connects, and creates e.g. tables. Does nothing if the store is open.
 
         A store may be opened again after `close`, also in another event loop.
 
@@ -55,7 +55,7 @@ class SessionStore(Protocol):
         ...
 
     async def close(self) -> None:
-        """Disconnects, and ends all tasks and threads of the store. Raises nothing."""
+        """Disconnects, and ends all tasks and threads of the store. Never raises."""
         ...
 
     async def read(self, key: str, /) -> SessionRecord | None:
@@ -71,29 +71,29 @@ class SessionStore(Protocol):
 
         Args:
             key: The key.
-            record: The record, of whatever version.
+            record: The record, with any version.
 
         Returns:
-            False, and changes nothing, if the key has a record already.
+            False, without any change, if the key already has a record.
         """
         ...
 
     async def replace(self, key: str, record: SessionRecord, /) -> bool:
-        """Replaces a record if nobody else has done so meanwhile (compare and swap).
+        """Replaces a record unless another task has done so meanwhile (compare and swap).
 
         Args:
             key: The key.
-            record: The new record, `user` and `expires_at` included. Its version is one more than
+            record: The new record, including `user` and `expires_at`. Its version is one more than
                 that of the record that it replaces.
 
         Returns:
-            False, and changes nothing, if the stored version isn't `record.version - 1`, or the
+            False, without any change, if the stored version isn't `record.version - 1`, or the
             record is gone.
         """
         ...
 
     async def touch(self, key: str, expires_at: float, /) -> bool:
-        """Moves the end of a session, and leaves data and version as they are.
+        """Moves the end of a session, and keeps data and version.
 
         Args:
             key: The key.
@@ -123,10 +123,10 @@ class SessionStore(Protocol):
 
         Args:
             user: The user, compared exactly.
-            keep: The key of a session to leave as it is; ignored if it is no session of the user.
+            keep: The key of a session to keep; ignored if it isn't a session of the user.
 
         Returns:
-            How many it has removed.
+            The number of removed sessions.
         """
         ...
 
@@ -135,19 +135,19 @@ class SessionStore(Protocol):
 class ImmediateSessionStore(SessionStore, Protocol):
     """A store that can read without waiting, e.g. from memory or a file in the system's cache.
 
-    `get_session(c)` reads such a store when the session is used, so that handlers need not await.
+    `get_session(c)` reads such a store when the session is used, so handlers needn't await.
     """
 
     def read_now(self, key: str, /) -> SessionRecord | None:
-        """Returns the record of a key, as `read` does, without waiting for anything.
+        """Returns the record of a key, like `read`, without waiting.
 
-        It may be called in any thread, as plain handlers may run in threads.
+        It may be called in any thread, since plain handlers may run in threads.
 
         Args:
             key: The key.
 
         Raises:
-            BlockingIOError: If it would have to wait this time; `read` is called then.
+            BlockingIOError: If it would have to wait this time; `read` is then called instead.
             SessionStoreError: If the store can't be used.
         """
         ...
