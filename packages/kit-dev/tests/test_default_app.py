@@ -77,6 +77,23 @@ def test_settings_are_found_from_a_folder_below(
         assert [route.path for route in load_app(seen_below).routes] == [path]
 
 
+def test_request_without_an_app(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "app.py").write_text(APP.format("here"))
+    (folder / "shed.py").write_text(APP.format("shed"))
+
+    def ask(*arguments: str) -> tuple[int, str]:
+        result = CliRunner().invoke(main, ["request", *arguments, "--body-only"])
+        return result.exit_code, result.output
+
+    assert ask("/here") == (0, "here")
+    assert ask("http://localhost/here") == (0, "here")
+    monkeypatch.setenv("KIT_APP", "shed")
+    assert ask("/shed") == (0, "shed")
+    assert ask("app.py", "/here") == (0, "here")
+    code, said = ask("app.py")
+    assert (code, said.splitlines()[-1]) == (2, "Error: Missing argument 'PATH'")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
