@@ -22,6 +22,7 @@ OWN = {
     "request": "Sends an app a request, without a server.",
     "routes": "Lists the routes of an app, or explains what answers a URL.",
     "serve": "Serves an app.",
+    "shell": "Opens a Python shell with an app.",
 }
 
 

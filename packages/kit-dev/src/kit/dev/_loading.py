@@ -45,6 +45,25 @@ def load_app(target: str) -> Any:
         NotAnAppError: If the attribute is something else.
         AppFailedError: If the user's own code raised, or registered a route by halves.
     """
+    return load(target).app
+
+
+class Loaded(NamedTuple):
+    """An app, and where it was found.
+
+    Attributes:
+        app: The app.
+        module: The module that it is in.
+        shown: What to call the module to the user.
+    """
+
+    app: Any
+    module: ModuleType
+    shown: str
+
+
+def load(target: str) -> Loaded:
+    """Imports an app, as `load_app` does, which says what it takes and raises."""
     place, attribute = _split(target)
     module, shown = import_place(place, attribute, target)
     app = _find_app(module, attribute or _usual_attribute(module, shown), shown)
@@ -53,7 +72,7 @@ def load_app(target: str) -> Any:
     except Exception as error:
         text = "".join(traceback.format_exception_only(error)).rstrip()
         raise AppFailedError(shown, text) from error
-    return app
+    return Loaded(app, module, shown)
 
 
 def default_app() -> str:
