@@ -47,7 +47,7 @@ app.get("/nothing", lambda c: c.body(None, 204))
 
 @app.get("/loop")
 async def same_loop(c):
-    return c.json(asyncio.get_running_loop() is loops[0])
+    return c.json(asyncio.get_running_loop() is loops[-1])
 """
 
 
@@ -93,7 +93,7 @@ def test_code_has_the_app_and_the_names_of_its_module(has_testing: bool) -> None
 def test_what_awaits_runs_in_the_event_loop_of_the_lifespan(has_testing: bool) -> None:
     code, said, noted = shell(
         typed=(
-            "print(asyncio.get_running_loop() is loops[0], await asyncio.sleep(0, 7))\n"
+            "print(asyncio.get_running_loop() is loops[-1], await asyncio.sleep(0, 7))\n"
             "async def double(x):\n"
             "    return x * 2\n"
             "for each in range(2):\n"
@@ -170,7 +170,7 @@ def test_ipython_is_used_if_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> 
 
     def start_ipython(*, argv: list[str], user_ns: dict[str, Any], config: Any) -> None:
         async def typed() -> bool:
-            return asyncio.get_running_loop() is user_ns["loops"][0]
+            return asyncio.get_running_loop() is user_ns["loops"][-1]
 
         seen.update(argv=argv, awaited=config.InteractiveShell.loop_runner(typed()))
         seen["banner"] = config.TerminalInteractiveShell.banner1
