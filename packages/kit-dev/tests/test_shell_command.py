@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import os
 import pty
 import re
@@ -172,7 +173,8 @@ def test_ipython_is_used_if_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> 
         async def typed() -> bool:
             return asyncio.get_running_loop() is user_ns["loops"][-1]
 
-        seen.update(argv=argv, awaited=config.InteractiveShell.loop_runner(typed()))
+        copied = copy.deepcopy(config.InteractiveShell)  # as IPython does it
+        seen.update(argv=argv, awaited=copied.loop_runner(typed()))
         seen["banner"] = config.TerminalInteractiveShell.banner1
 
     module: Any = ModuleType("IPython")

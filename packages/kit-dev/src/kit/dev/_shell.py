@@ -269,7 +269,8 @@ def interact(running_app: RunningApp, names: dict[str, Any], banner: str) -> Non
         Console(running_app, names).interact(banner, exitmsg="")
         return
     config = importlib.import_module("traitlets.config").Config()
-    config.InteractiveShell.loop_runner = running_app.run
+    # A function, as IPython copies what is configured: of a method it would copy the app.
+    config.InteractiveShell.loop_runner = lambda coroutine: running_app.run(coroutine)
     config.TerminalInteractiveShell.banner1 = banner + "\n\n"
     ipython.start_ipython(argv=[], user_ns=names, config=config)
 
