@@ -193,6 +193,34 @@ def test_ipython_is_used_if_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> 
     )
 
 
+@pytest.mark.parametrize("has_readline", [True, False])
+def test_console(has_readline: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kit.dev._commands.shell._is_interactive", lambda: True)
+    monkeypatch.setitem(sys.modules, "IPython", None)
+    if not has_readline:
+        monkeypatch.setitem(sys.modules, "readline", None)
+    code, said, noted = shell(
+        typed=(
+            "request('/books').json()\n"
+            "x = await asyncio.sleep(0, 7)\n"
+            "def double(x):\n    return 2 * x\n\n"
+            "double(x)\n"
+            "raise KeyboardInterrupt\n"
+            "await asyncio.sleep(0, nope)\n"
+            "exit(3)\n"
+        )
+    )
+    assert code == 3
+    shown = said.replace(">>> ", "").replace("... ", "").split("\n")
+    assert [line for line in shown if line] == ["started", "['Dune']", "14", "stopped"]
+    assert "\nKeyboardInterrupt\n" in noted
+    assert noted.endswith(
+        "Traceback (most recent call last):\n"
+        '  File "<console>", line 1, in <module>\n'
+        "NameError: name 'nope' is not defined\n"
+    )
+
+
 class Terminal:
     """`kit shell` on a terminal of its own."""
 

@@ -83,9 +83,8 @@ class RunningApp:
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
-        except KeyboardInterrupt:
-            future.cancel()
-            raise
+        finally:
+            future.cancel()  # after Ctrl-C
 
     def execute(self, compiled: CodeType, names: dict[str, Any]) -> None:
         """Runs code that was compiled with `FLAGS`; if it awaits, in the event loop of the app.

@@ -8,7 +8,6 @@ import sys
 
 import click
 
-from .._errors import AppError
 from .._loading import load
 from .._options import app_argument
 from .._tracebacks import cut_in_log, from_their_code
@@ -41,8 +40,6 @@ def command(target: str, source: str | None) -> None:
                 interact(running_app, names, _banner(loaded.shown, "client" in names))
             else:
                 is_fine = run_source(source, file, running_app, names)
-    except AppError:
-        raise
     except Exception as error:  # of the lifespan
         click.echo(from_their_code(error), err=True)
         is_fine = False
