@@ -206,7 +206,7 @@ def test_console(has_readline: bool, monkeypatch: pytest.MonkeyPatch) -> None:
             "def double(x):\n    return 2 * x\n\n"
             "double(x)\n"
             "raise KeyboardInterrupt\n"
-            "await asyncio.sleep(0, nope)\n"
+            "await asyncio.sleep(0, xyzzyx)\n"
             "exit(3)\n"
         )
     )
@@ -217,7 +217,7 @@ def test_console(has_readline: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     assert noted.endswith(
         "Traceback (most recent call last):\n"
         '  File "<console>", line 1, in <module>\n'
-        "NameError: name 'nope' is not defined\n"
+        "NameError: name 'xyzzyx' is not defined\n"
     )
 
 
