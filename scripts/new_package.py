@@ -27,6 +27,9 @@ import workspace
 from workspace import INTERFACE, ROOT
 
 TEMPLATE = Path(__file__).resolve().parent / "template"
+# The code of a middleware is that of `kit new --template plugin-middleware`.
+PLUGIN = ROOT / "packages/kit-dev/src/kit/dev/_templates/plugin-middleware/src"
+LICENCE = "# SPDX-License-Identifier: MIT\n"
 NAME = re.compile(r"kit((?:-[a-z0-9]+)+)")
 # The longest values that fit in the lines of the template.
 MOST_NAME = 24
@@ -108,16 +111,29 @@ def values_for(name: str, word: str, given: argparse.Namespace) -> dict[str, str
     }
 
 
-def write(folder: Path, kinds: tuple[str, ...], values: Mapping[str, str]) -> None:
+def sources(*, middleware: bool) -> dict[str, Path]:
+    """Returns the files of the template by the paths that they have in a package."""
+    kinds = ("common", "middleware" if middleware else "plain")
+    folders = [(TEMPLATE / kind, "") for kind in kinds]
+    if middleware:
+        folders.append((PLUGIN, "src/kit/"))
+    return {
+        prefix + source.relative_to(folder).as_posix().removesuffix(".in"): source
+        for folder, prefix in folders
+        for source in sorted(folder.rglob("*.in"))
+    }
+
+
+def write(folder: Path, files: Mapping[str, Path], values: Mapping[str, str]) -> None:
     """Writes the files of a package."""
-    for kind in kinds:
-        for source in sorted((TEMPLATE / kind).rglob("*.in")):
-            name = source.relative_to(TEMPLATE / kind).as_posix().removesuffix(".in")
-            target = folder / name.replace("MODULE", values["function"])
-            target.parent.mkdir(parents=True, exist_ok=True)
-            text = source.read_text(encoding="utf-8")
-            text = re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], text)
-            target.write_text(text, encoding="utf-8")
+    for name, source in files.items():
+        target = folder / name.replace("MODULE", values["function"])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = source.read_text(encoding="utf-8")
+        text = re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], text)
+        if target.suffix == ".py" and not text.startswith(LICENCE):
+            text = LICENCE + text
+        target.write_text(text, encoding="utf-8")
     (folder / "LICENSE").write_text((ROOT / "LICENSE").read_text(encoding="utf-8"))
     # The order of imports and the wrapping of long lines depend on the name.
     ruff = (sys.executable, "-m", "ruff")
@@ -148,7 +164,7 @@ def main() -> None:
         check_plugin(name.removeprefix("kit-"), packages)
     values = values_for(name, word, given)
     folder = ROOT / "packages" / name
-    write(folder, ("common", "middleware" if given.middleware else "plain"), values)
+    write(folder, sources(middleware=given.middleware), values)
     print(f"made {folder.relative_to(ROOT)}, imported as kit.{word}")
     for path in dict.fromkeys([*central.write(workspace.packages()), *reference.write()]):
         print(f"wrote {path.relative_to(ROOT)}")

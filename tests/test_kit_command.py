@@ -20,7 +20,7 @@ from pathlib import Path
 import httpx
 import pytest
 from commands import clean_environment, run
-from environments import install_pinned, new_environment, with_needed
+from environments import install, install_pinned, new_environment, with_needed
 
 pytestmark = pytest.mark.once
 
@@ -173,14 +173,17 @@ def test_command_stands_on_the_interface_alone(wheels: dict[str, Path], tmp_path
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("options", "passed", "path", "answer"),
+    ("template", "passed", "path", "answer"),
     [
-        ((), "4 passed", "/docs", "<title>shop</title>"),
-        (("--plain",), "2 passed", "/hello/Ada", '{"hello":"Ada"}'),
+        ("api", "5 passed", "/docs", "<title>shop</title>"),
+        ("site", "5 passed", "/", "<h1>Tasks</h1>"),
+        ("plain", "2 passed", "/hello/Ada", '{"hello":"Ada"}'),
+        ("plugin-middleware", "8 passed", "/", "Hello"),
+        ("plugin-router", "96 passed", "/users/7", '{"id":"7"}'),
     ],
 )
 def test_new_project_runs_at_once(
-    options: tuple[str, ...],
+    template: str,
     passed: str,
     path: str,
     answer: str,
@@ -188,23 +191,30 @@ def test_new_project_runs_at_once(
     tmp_path: Path,
 ) -> None:
     """With what it declares, and nothing else."""
-    run(*KIT, "new", "shop", *options, cwd=tmp_path)
+    run(*KIT, "new", "shop", "--template", template, cwd=tmp_path)
     shop = tmp_path / "shop"
     settings = tomllib.loads((shop / "pyproject.toml").read_text())
     declared = [*settings["project"]["dependencies"], *settings["dependency-groups"]["dev"]]
     names = [re.split(r"[^\w-]", each)[0] for each in declared]
     python = new_environment(tmp_path / "venv")
     install_pinned(python, *with_needed(wheels, *{*names} & {*wheels}), *declared)
-    script = python.parent / "kit"
-    assert passed in run(python.parent / "pytest", "-W", "error", cwd=shop)
+    if "build-system" in settings:
+        install(python, shop, options=("--no-deps", "--editable"))
+    tools = python.parent
+    assert passed in run(tools / "pytest", "-W", "error", cwd=shop)
+    if template != "plain":
+        run(tools / "ruff", "check", "--select", "E,F,I,UP,B", cwd=shop)
+        run(tools / "ruff", "format", "--check", cwd=shop)
+        assert run(tools / "mypy", ".", cwd=shop).startswith("Success: no issues")
+    assert "METHOD" in run(tools / "kit", "routes", cwd=shop)
     log = tmp_path / "log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            [script, "dev", "--port", "0"], cwd=shop, stderr=output, env=clean_environment()
+            [tools / "kit", "dev", "--port", "0"], cwd=shop, stderr=output, env=clean_environment()
         )
     try:
         end = time.monotonic() + STARTUP_S
-        while not (found := re.search(r"Serving app.py at (\S+) ", log.read_text())):
+        while not (found := re.search(r"Serving \w+.py at (\S+) ", log.read_text())):
             assert time.monotonic() < end, log.read_text()
             time.sleep(0.05)
         assert answer in httpx.get(f"{found[1]}{path}").text

@@ -112,7 +112,7 @@ def test_broken_commands_are_shown_and_break_no_others(greeting: Path) -> None:
         "report (broken) The plugin 'report' of the group 'kit.commands' can't be loaded: "
         "'acme_broken:report' of the distribution 'acme-broken' raised ModuleNotFoundError: "
         "No module named 'no_such_module' "
-        "table (broken) 'table' is an object of type dict, expected a click command"
+        "table (broken) 'table' is an object of type dict, expected a function or a click command"
     ) in words
 
 
@@ -125,7 +125,9 @@ def test_broken_command_that_is_run_tells_the_reason(greeting: Path) -> None:
     )
     code, said = kit("table")
     assert code == 1
-    assert said == "Error: 'table' is an object of type dict, expected a click command\n"
+    assert (
+        said == "Error: 'table' is an object of type dict, expected a function or a click command\n"
+    )
 
 
 def test_what_has_the_name_of_our_own_can_be_run_by_its_distribution(greeting: Path) -> None:

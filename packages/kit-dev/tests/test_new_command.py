@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 import subprocess
 import sys
@@ -16,9 +17,40 @@ from click.testing import CliRunner
 
 from kit.dev.cli import main
 
-FILES = ["app.py", "test_app.py", "pyproject.toml", "README.md", ".gitignore"]
-
-
+API = [
+    "app.py",
+    "notes.py",
+    "settings.py",
+    "test_app.py",
+    "README.md",
+    "pyproject.toml",
+    ".gitignore",
+]
+SITE = [
+    "app.py",
+    "tasks.py",
+    "test_app.py",
+    "README.md",
+    "pages/base.html",
+    "pages/index.html",
+    "pages/missing.html",
+    "pyproject.toml",
+    "static/style.css",
+    ".gitignore",
+]
+SITE_NEEDS = ("core", "csrf", "serve-static", "session", "templates")
+PLAIN = ["app.py", "test_app.py", "README.md", "pyproject.toml", ".gitignore"]
+PLUGIN = [
+    "example.py",
+    "src/my_shop/__init__.py",
+    "src/my_shop/_{}.py",
+    "src/my_shop/py.typed",
+    "tests/test_my_shop.py",
+    "README.md",
+    "pyproject.toml",
+    ".gitignore",
+]
+TEMPLATES = ("api", "site", "plain", "plugin-middleware", "plugin-router")
 KIT = r"(\[\w+\])?>=[\d.]+,<[\d.]+"
 
 
@@ -26,37 +58,59 @@ def new(name: str, *options: str) -> Any:
     return CliRunner().invoke(main, ["new", name, *options])
 
 
+def files_in(folder: Path) -> list[str]:
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
 @pytest.mark.once
 @pytest.mark.parametrize(
-    ("options", "hint", "passed", "imported"),
+    ("options", "files", "hint", "passed", "imported"),
     [
         pytest.param(
             (),
+            API,
             "; open http://127.0.0.1:8000/docs",
-            "4 passed",
+            "5 passed",
             [f"kit-core{KIT}", f"kit-typed{KIT}", f"kit-openapi{KIT}", "msgspec"],
-            id="typed",
+            id="api",
         ),
-        pytest.param(("--plain",), "", "2 passed", [f"kit-core{KIT}"], id="plain"),
+        pytest.param(
+            ("--template", "site"),
+            SITE,
+            "",
+            "5 passed",
+            [
+                f"kit-{each}{KIT}"
+                for each in ("core", "csrf", "serve-static", "session", "templates")
+            ],
+            id="site",
+        ),
+        pytest.param(("--plain",), PLAIN, "", "2 passed", [f"kit-core{KIT}"], id="plain"),
     ],
 )
 def test_project_passes_its_own_tests(
-    options: tuple[str, ...], hint: str, passed: str, imported: list[str], folder: Path
+    options: tuple[str, ...],
+    files: list[str],
+    hint: str,
+    passed: str,
+    imported: list[str],
+    folder: Path,
 ) -> None:
     result = new("my-shop", *options)
     assert (result.exit_code, result.output) == (
         0,
-        "Made my-shop with app.py, test_app.py, pyproject.toml, README.md, .gitignore. Next:\n"
+        f"Made my-shop with {', '.join(files)}. Next:\n"
         "\n"
         "  cd my-shop\n"
         f"  kit dev   serves it, and reloads it when its code changes{hint}\n"
         "  pytest    runs its tests\n",
     )
     root = folder / "my-shop"
-    assert sorted(path.name for path in root.iterdir()) == sorted(FILES)
+    assert files_in(root) == sorted(files)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:asyncio"],
+        [sys.executable, "-m", "pytest", "-q", "-W", "error"],
         cwd=root,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         timeout=120,
@@ -64,21 +118,72 @@ def test_project_passes_its_own_tests(
     assert passed in done.stdout, done.stdout + done.stderr
     settings = tomllib.loads((root / "pyproject.toml").read_text())
     assert settings["project"]["name"] == "my-shop"
-    wanted = [
-        *zip(settings["project"]["dependencies"], imported, strict=True),
-        *zip(
-            settings["dependency-groups"]["dev"],
-            [f"kit-dev{KIT}", f"kit-testing{KIT}", "pytest"],
-            strict=True,
-        ),
-    ]
-    for given, pattern in wanted:
-        assert re.fullmatch(pattern, given)
-    installed = next(
+    given = settings["project"]["dependencies"]
+    for each, pattern in zip(given, imported, strict=True):
+        assert re.fullmatch(pattern, each)
+    tools = settings["dependency-groups"]["dev"]
+    assert re.fullmatch(f"kit-dev{KIT}", tools[0])
+    shown = " ".join(
         line for line in (root / "README.md").read_text().splitlines() if line.startswith("pip ")
     )
-    for given, _ in wanted:
-        assert re.sub("[>=].*", "", given) in installed
+    for each in (*given, *tools):
+        assert re.sub("[>=].*", "", each) in shown
+
+
+@pytest.mark.parametrize(
+    ("template", "kind", "extra", "group", "target"),
+    [
+        ("plugin-middleware", "middleware", [], "kit.middleware", "my_shop:my_shop"),
+        (
+            "plugin-router",
+            "router",
+            ["tests/test_conformance.py"],
+            "kit.routers",
+            "my_shop:MyShopRouter",
+        ),
+    ],
+)
+def test_plugin(
+    template: str, kind: str, extra: list[str], group: str, target: str, folder: Path
+) -> None:
+    """tests/test_kit_command.py installs them, and runs their tests."""
+    result = new("My.Shop", "--template", template)
+    assert result.exit_code == 0
+    assert result.output.endswith(
+        " Next:\n"
+        "\n"
+        "  cd My.Shop\n"
+        "  pip install -e . --group dev   installs it, and what its tests need\n"
+        "  pytest                         runs its tests\n"
+        "  kit dev                        serves example.py, which uses it\n"
+    )
+    root = folder / "My.Shop"
+    assert files_in(root) == sorted([*(each.format(kind) for each in PLUGIN), *extra])
+    settings = tomllib.loads((root / "pyproject.toml").read_text())
+    assert settings["project"]["name"] == "My.Shop"
+    assert settings["project"]["entry-points"] == {group: {"my-shop": target}}
+    assert re.fullmatch(f"kit-interface{KIT}", settings["project"]["dependencies"][0])
+
+
+def test_router_is_called_after_what_it_does(folder: Path) -> None:
+    assert new("hash-router", "--template", "plugin-router").exit_code == 0
+    settings = tomllib.loads((folder / "hash-router" / "pyproject.toml").read_text())
+    assert settings["project"]["entry-points"] == {
+        "kit.routers": {"hash": "hash_router:HashRouter"}
+    }
+
+
+def test_templates_are_described(folder: Path) -> None:
+    said = new("--help").output
+    assert (
+        "\n    site               pages from templates, static files, forms, and sessions\n" in said
+    )
+    result = new("shop", "--plain", "--template", "site")
+    assert result.exit_code == 2
+    assert result.output.endswith(
+        "Error: --plain is a template of its own: leave out --template site\n"
+    )
+    assert new("shop", "--plain", "--template", "plain").exit_code == 0
 
 
 def test_what_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,20 +200,23 @@ def test_what_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert "pip install" not in new("other", "--plain").output
 
 
-@pytest.mark.parametrize("options", [(), ("--plain",)])
-def test_project_is_tidy(options: tuple[str, ...], folder: Path) -> None:
+@pytest.mark.parametrize("name", ["x", "my-shop", "a-plugin-with-the-longest-name"])
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_project_is_tidy(template: str, name: str, folder: Path) -> None:
     ruff = Path(sys.executable).parent / "ruff"
     if not ruff.exists():
         pytest.skip("ruff is not installed")
-    assert new("shop", *options).exit_code == 0
+    assert new(name, "--template", template).exit_code == 0
+    options = ["--isolated", "--line-length", "100", "--no-cache", "."]
     for arguments in (["check", "--select", "E,F,I,UP,B"], ["format", "--check"]):
         done = subprocess.run(
-            [ruff, *arguments, "--isolated", "."],
-            cwd=folder / "shop",
-            capture_output=True,
-            text=True,
+            [ruff, *arguments, *options], cwd=folder / name, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stdout
+    for file in files_in(folder / name):
+        text = (folder / name / file).read_text()
+        assert not re.search(r"\{\{\w+\}\}", text)
+        assert text == "" or text.endswith("\n")
 
 
 @pytest.mark.parametrize("name", ["a", "shop2", "my_shop", "My.Shop", "x" * 100])
@@ -123,8 +231,8 @@ def test_names_that_will_not_do(name: str, folder: Path) -> None:
     result = CliRunner().invoke(main, ["new", "--", name])
     assert result.exit_code == 1
     assert result.output.startswith(
-        f"Error: {name!r} is no name of a project: expected letters and digits, with '-', '_' and "
-        "'.' between them, e.g. 'my-shop'"
+        f"Error: {name!r} isn't a valid project name: expected letters and digits, with '-', '_' "
+        "and '.' between them, e.g. 'my-shop'"
     )
     assert ("the folder is made in the current one" in result.output) == ("/" in name)
     assert list(folder.iterdir()) == []
@@ -137,6 +245,27 @@ def test_names_of_what_it_uses(name: str, folder: Path) -> None:
         1,
         f"Error: A project can't be called {name!r}, as a package that it uses is\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("2fa", "'2fa' can't be imported: expected a name that begins with a letter"),
+        ("class", "'class' is a keyword of Python"),
+        ("json", "Python has 'json' already"),
+        ("Print", "Python has 'print' already"),
+        ("test-x", "pytest would take 'test_x' for a test"),
+        ("x" * 31, "it has 31 characters, at most 30 fit"),
+    ],
+)
+def test_names_that_will_not_do_for_a_plugin(name: str, reason: str, folder: Path) -> None:
+    for template in ("plugin-middleware", "plugin-router"):
+        result = new(name, "--template", template)
+        assert (result.exit_code, result.output) == (
+            1,
+            f"Error: {name!r} isn't a valid name for a plugin: {reason}\n",
+        )
+    assert list(folder.iterdir()) == []
 
 
 def test_nothing_is_overwritten(folder: Path) -> None:

@@ -107,7 +107,7 @@ def test_broken_ones_are_marked_with_the_reason(
     )
     assert said["command", "tidy", "acme", "1.2"] == ""
     assert said["command", "untidy", "acme", "1.2"] == (
-        "broken: it is an object of type int, expected a click command"
+        "broken: 'untidy' is an object of type int, expected a function or a click command"
     )
     assert said["command", "routes", "acme", "1.2"] == ("hidden by Kit's own: acme:routes runs it")
     assert said["server", "exits", "acme", "1.2"] == "broken: acme_exits:serve raised SystemExit: 3"

@@ -56,6 +56,12 @@ def test_document_is_printed(folder: Path) -> None:
     assert "Note: GET /files/* is left out: OpenAPI doesn't support wildcards\n" in noted
 
 
+def test_the_app_may_be_left_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KIT_APP", "app.py:plain")
+    _, said, _ = kit("openapi")
+    assert [*json.loads(said)["paths"]] == ["/a"]
+
+
 def test_one_of_several_documents(folder: Path) -> None:
     _, said, _ = kit("openapi", "app.py:app", "--path", "/v2/openapi.json")
     assert json.loads(said)["info"]["title"] == "Other"

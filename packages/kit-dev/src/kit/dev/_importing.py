@@ -47,6 +47,23 @@ def import_place(place: str, attribute: str | None, target: str) -> tuple[Module
     return module, place
 
 
+def import_from(folder: Path, name: str) -> ModuleType | None:
+    """Imports a module of a folder, or one that is installed.
+
+    Args:
+        folder: Where to look first.
+        name: The full name of the module.
+
+    Returns:
+        The module; None if there is none.
+
+    Raises:
+        AppFailedError: If the user's own code raised.
+    """
+    _put_first(folder)
+    return _import(name, name)
+
+
 def find_file(place: str, attribute: str | None, target: str) -> Path | None:
     """Finds the file that an import string means; None if it means a module by its name.
 

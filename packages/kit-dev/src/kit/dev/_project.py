@@ -1,254 +1,97 @@
 # SPDX-License-Identifier: MIT
-"""The project that `kit new` makes."""
+"""The project that `kit new` makes of a template."""
 
 from __future__ import annotations
 
+import builtins
+import keyword
 import re
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+_FOLDER = Path(__file__).parent / "_templates"
+_COMMON = "common"
+# What the names of files have in place of the name of the module.
+_MODULE = "MODULE"
+_SUFFIX = ".in"
 # SPEC: the name format of the packaging specifications.
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _LONGEST_NAME = 100
+_LONGEST_PLUGIN = 30
 # A project that had the name of what it is made with would stand in its way.
 _TAKEN = ("kit", "pytest")
 
-_APP = '''\
-"""{name}: an API with Kit. `kit dev` serves it, with its documentation at /docs."""
-
-from kit import Context, Kit, Response
-from kit.openapi import openapi
-from kit.typed import typed
-from msgspec import Struct
-
-app: Kit = Kit()
-openapi(app, info={{"title": "{name}", "version": "0.1.0"}})
-
-
-class Greeting(Struct):
-    hello: str
-    times: int = 1
-
-
-@app.get("/")
-async def index(c: Context) -> Response:
-    """Says where to look."""
-    return c.text("Hello from {name}! The API is at /docs.")
-
-
-@app.get("/hello/:name")
-@typed
-async def hello(name: str, times: int = 1) -> Greeting:
-    """Greets somebody, as often as they like."""
-    return Greeting(name, times)
-
-
-@app.post("/hello")
-@typed(status=201)
-async def greet(greeting: Greeting) -> Greeting:
-    """Takes a greeting, as JSON."""
-    return greeting
-'''
-
-_TEST = '''\
-"""Tests of the app, without a server: run `pytest`."""
-
-from kit.testing import sync_test_client
-
-from app import app
-
-
-def test_hello() -> None:
-    with sync_test_client(app) as client:
-        hello = client.hello[":name"]
-        response = hello.get(param={{"name": "Ada"}}, query={{"times": "3"}})
-    assert response.json() == {{"hello": "Ada", "times": 3}}
-
-
-def test_greet() -> None:
-    with sync_test_client(app) as client:
-        response = client.hello.post(json={{"hello": "Ada"}})
-    assert response.status == 201
-    assert response.json() == {{"hello": "Ada", "times": 1}}
-
-
-def test_invalid_greeting() -> None:
-    with sync_test_client(app) as client:
-        response = client.hello.post(json={{"times": "many"}})
-    assert response.status == 400
-    assert [error["path"] for error in response.json()["errors"]] == ["hello", "times"]
-
-
-def test_documentation() -> None:
-    with sync_test_client(app) as client:
-        assert client.docs.get().status == 200
-'''
-
-_PLAIN_APP = '''\
-"""{name}: a web app with Kit. `kit dev` serves it."""
-
-from kit import Context, Kit, Response
-
-app: Kit = Kit()
-
-
-@app.get("/")
-async def index(c: Context) -> Response:
-    return c.text("Hello from {name}!")
-
-
-@app.get("/hello/:name")
-async def hello(c: Context) -> Response:
-    return c.json({{"hello": c.req.param("name")}})
-'''
-
-_PLAIN_TEST = '''\
-"""Tests of the app, without a server: run `pytest`."""
-
-from kit.testing import sync_test_client
-
-from app import app
-
-
-def test_index() -> None:
-    with sync_test_client(app) as client:
-        response = client.index.get()
-    assert response.status == 200
-    assert response.text() == "Hello from {name}!"
-
-
-def test_hello() -> None:
-    with sync_test_client(app) as client:
-        response = client.hello[":name"].get(param={{"name": "Ada"}})
-    assert response.json() == {{"hello": "Ada"}}
-'''
-
-_PYPROJECT = """\
-[project]
-name = "{name}"
-version = "0.1.0"
-requires-python = ">=3.11"
-dependencies = [{dependencies}]
-
-[dependency-groups]
-dev = ["kit-dev[serve]{dev}", "kit-testing{testing}", "pytest"]
-
-[tool.uv]
-package = false
-
-[tool.pytest.ini_options]
-pythonpath = ["."]
-"""
-
-_README = """\
-# {name}
-
-{about} With uv:
-
-```sh
-uv run kit dev    # serves it at http://127.0.0.1:8000, and reloads it when its code changes
-uv run pytest     # runs its tests
-```
-
-Without:
-
-```sh
-python -m venv .venv && . .venv/bin/activate
-pip install {installed} 'kit-dev[serve]' kit-testing pytest
-kit dev
-pytest
-```
-
-| file | what it is |
-|---|---|
-| `app.py` | the app |
-| `test_app.py` | its tests |
-
-`kit routes` lists the routes, and `kit request app.py /hello/Ada` sends the app a request without a
-server. For production, `kit serve app.py --host 0.0.0.0 --workers 4`.
-"""
-
-_IGNORED = """\
-.venv/
-__pycache__/
-.pytest_cache/
-"""
-
 
 class Template(NamedTuple):
-    """What a project is made of.
+    """A kind of project; its files are in the folder of its name in `_templates`.
 
     Attributes:
-        app: Its app.py.
-        tests: Its test_app.py.
-        about: What its README says first.
-        imports: The distributions that it imports, with the extras that it needs.
+        name: What it is called, and its folder.
+        summary: What it makes, for the help.
+        hint: What to look at once `kit dev` serves it.
+        description: The description of a distribution, which has placeholders of its own; None if
+            it makes none.
     """
 
-    app: str
-    tests: str
-    about: str
-    imports: tuple[str, ...]
-
-    def files(self, name: str) -> dict[str, str]:
-        """Returns the files of a project of this name."""
-        dependencies = ", ".join(f'"{each}{_range(each)}"' for each in self.imports)
-        values = {
-            "name": name,
-            "about": self.about,
-            "installed": " ".join(f"'{each}'" if "[" in each else each for each in self.imports),
-            "dependencies": dependencies,
-            "dev": _range("kit-dev"),
-            "testing": _range("kit-testing"),
-        }
-        texts = {
-            "app.py": self.app,
-            "test_app.py": self.tests,
-            "pyproject.toml": _PYPROJECT,
-            "README.md": _README,
-            ".gitignore": _IGNORED,
-        }
-        return {file: text.format(**values) for file, text in texts.items()}
+    name: str
+    summary: str
+    hint: str
+    description: str | None = None
 
 
-TYPED = Template(
-    _APP,
-    _TEST,
-    "An API with Kit, whose documentation is at <http://127.0.0.1:8000/docs>.",
-    ("kit-core", "kit-typed", "kit-openapi[ui]", "msgspec"),
+_ALL = (
+    Template(
+        "api",
+        "typed endpoints with documentation, settings, and a database",
+        "; open http://127.0.0.1:8000/docs",
+    ),
+    Template("site", "pages from templates, static files, forms, and sessions", ""),
+    Template("plain", "handlers of a context alone", ""),
+    Template(
+        "plugin-middleware",
+        "a middleware to publish",
+        "",
+        "Middleware for the Kit web framework that sets the header {header}.",
+    ),
+    Template(
+        "plugin-router",
+        "a router to publish, with the conformance tests",
+        "",
+        "A router for the Kit web framework that compares segment by segment.",
+    ),
 )
-"""Typed endpoints and a docs page."""
-
-PLAIN = Template(_PLAIN_APP, _PLAIN_TEST, "A web app with Kit.", ("kit-core",))
-"""Handlers of a context alone."""
+TEMPLATES = {template.name: template for template in _ALL}
 
 
 class ProjectError(ValueError):
     """A project of this name can't be made here."""
 
 
-def make_project(name: str, folder: Path, template: Template = TYPED) -> list[str]:
+def make_project(name: str, folder: Path, template: Template) -> list[str]:
     """Makes a project in a new folder.
 
     Args:
         name: Its name, and that of the folder.
         folder: Where the folder is made.
-        template: What it is made of: `TYPED` or `PLAIN`.
+        template: What it is made of.
 
     Returns:
-        The names of its files.
+        The names of its files, with `/` between folders.
 
     Raises:
-        ProjectError: If the name won't do, or there is something in its place.
+        ProjectError: If the name can't be used, or something has it already.
     """
-    _check(name)
+    _check(name, template)
     root = folder / name
     try:
         root.mkdir(exist_ok=True)
         if any(root.iterdir()):
             raise ProjectError(f"{root} is there already, and not empty: pick another name")
-        files = template.files(name)
+        files = render(template, name)
         for file, text in files.items():
+            (root / file).parent.mkdir(parents=True, exist_ok=True)
             # Never over another file, whoever made one just now.
             with (root / file).open("x", encoding="utf-8") as stream:
                 stream.write(text)
@@ -259,23 +102,33 @@ def make_project(name: str, folder: Path, template: Template = TYPED) -> list[st
     return list(files)
 
 
-def _check(name: str) -> None:
-    if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
-        reason = "expected letters and digits, with '-', '_' and '.' between them, e.g. 'my-shop'"
-        if "/" in name or "\\" in name:
-            reason += "; the folder is made in the current one"
-        raise ProjectError(f"{name!r} is no name of a project: {reason}")
-    normalized = re.sub(r"[-_.]+", "-", name).lower()
-    if normalized in _TAKEN or normalized.startswith("kit-"):
-        raise ProjectError(f"A project can't be called {name!r}, as a package that it uses is")
+def render(template: Template, name: str) -> dict[str, str]:
+    """Returns the files of a project of this name: their texts by their paths."""
+    values = _values(template, name)
+    files: dict[str, str] = {}
+    for folder in (_FOLDER / template.name, _FOLDER / _COMMON):
+        sources = folder.rglob(f"*{_SUFFIX}")
+        for source in sorted(sources, key=lambda each: (".py" not in each.suffixes, each)):
+            path = source.relative_to(folder).as_posix().removesuffix(_SUFFIX)
+            text = _fill(source.read_text(encoding="utf-8"), values)
+            if path == "pyproject.toml":
+                text = re.sub(r'(?<=")kit-[\w-]+(?:\[\w+\])?(?=")', _with_range, text)
+            files[path.replace(_MODULE, values["module"])] = text
+    return files
 
 
-def missing(template: Template) -> list[str]:
-    """Returns what a project imports that is not installed here."""
+def missing(pyproject: str) -> list[str]:
+    """Returns what a project requires that is not installed here.
+
+    Args:
+        pyproject: The text of its pyproject.toml.
+    """
+    import tomllib
     from importlib.metadata import PackageNotFoundError, distribution
 
     found = []
-    for each in template.imports:
+    for requirement in tomllib.loads(pyproject)["project"]["dependencies"]:
+        each = re.split("[<>]", requirement)[0]
         try:
             distribution(each.partition("[")[0])
             if each.endswith("[ui]"):
@@ -285,15 +138,70 @@ def missing(template: Template) -> list[str]:
     return found
 
 
-def _range(requirement: str) -> str:
-    """The versions of a package of Kit that are like the installed one; all if there is none."""
+def _values(template: Template, name: str) -> dict[str, str]:
+    """The values of the placeholders."""
+    plugin = _normalized(name)
+    module = plugin.replace("-", "_")
+    header = "-".join(["X", *(word.capitalize() for word in plugin.split("-"))])
+    plain = plugin.removesuffix("-router") if template.name == "plugin-router" else plugin
+    return {
+        "name": name,
+        "module": module,
+        "function": module,
+        "header": header,
+        "plugin": plain,
+        "class": "".join(word.capitalize() for word in plain.split("-")) + "Router",
+        "description": (template.description or "").format(header=header),
+    }
+
+
+def _fill(text: str, values: Mapping[str, str]) -> str:
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], text)
+
+
+def _normalized(name: str) -> str:
+    """The name as the packaging specifications compare it (names differing in `-_.` are one)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _check(name: str, template: Template) -> None:
+    if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+        reason = "expected letters and digits, with '-', '_' and '.' between them, e.g. 'my-shop'"
+        if "/" in name or "\\" in name:
+            reason += "; the folder is made in the current one"
+        raise ProjectError(f"{name!r} isn't a valid project name: {reason}")
+    normalized = _normalized(name)
+    if normalized in _TAKEN or normalized.startswith("kit-"):
+        raise ProjectError(f"A project can't be called {name!r}, as a package that it uses is")
+    if template.description is not None:
+        _check_module(name, normalized.replace("-", "_"))
+
+
+def _check_module(name: str, module: str) -> None:
+    """Checks the name of a distribution, whose module and function are called the same."""
+    reason = None
+    if not module.isidentifier():
+        reason = f"{module!r} can't be imported: expected a name that begins with a letter"
+    elif keyword.iskeyword(module):
+        reason = f"{module!r} is a keyword of Python"
+    elif module in sys.stdlib_module_names or hasattr(builtins, module):
+        reason = f"Python has {module!r} already"
+    elif module.startswith("test"):
+        reason = f"pytest would take {module!r} for a test"
+    elif len(name) > _LONGEST_PLUGIN:
+        reason = f"it has {len(name)} characters, at most {_LONGEST_PLUGIN} fit"
+    if reason is not None:
+        raise ProjectError(f"{name!r} isn't a valid name for a plugin: {reason}")
+
+
+def _with_range(requirement: re.Match[str]) -> str:
+    """Adds the versions that are like the installed one; none if that isn't known."""
     from importlib.metadata import PackageNotFoundError, version
 
-    if not requirement.startswith("kit-"):
-        return ""
+    name = requirement[0]
     try:
-        major, minor = map(int, version(requirement.partition("[")[0]).split(".")[:2])
+        major, minor = map(int, version(name.partition("[")[0]).split(".")[:2])
     except (PackageNotFoundError, ValueError):
-        return ""
+        return name
     following = f"0.{minor + 1}" if major == 0 else f"{major + 1}"
-    return f">={major}.{minor},<{following}"
+    return f"{name}>={major}.{minor},<{following}"

@@ -14,7 +14,14 @@ import click
 if TYPE_CHECKING:
     from ._document import Documentation
 
-_APP = click.argument("target", metavar="[APP]", default=".")
+
+def _default_app() -> str:
+    from kit.dev import default_app  # installed wherever the command runs
+
+    return default_app()
+
+
+_APP = click.argument("target", metavar="[APP]", default=_default_app)
 _PATH = click.option(
     "--path",
     help="Path of the document, if the app has several.  [default: the first one]",
@@ -40,7 +47,8 @@ _CHECK = click.option(
 def openapi(target: str, path: str | None, output: Path | None, check: Path | None) -> None:
     """Prints the OpenAPI document of an app, or writes it to a file.
 
-    APP is module:attr, path/to/app.py, or a folder with an app.py; by default the current folder.
+    APP is module:attr, path/to/app.py, or a folder with an app.py; the default is KIT_APP, or the
+    app that pyproject.toml names, or that of the current folder.
     What can't be part of the document is named on standard error.
     """
     import msgspec  # here and below: `kit --help` imports this module only for its help

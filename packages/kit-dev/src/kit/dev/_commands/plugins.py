@@ -12,6 +12,7 @@ import click
 
 from kit.interface import plugins, supports_color
 
+from .._functions import NotACommandError, as_command
 from .._group import OWN
 from .._requirements import missing
 from .._style import YELLOW, painted
@@ -80,7 +81,11 @@ def _problem(plugin: plugins.InstalledPlugin) -> str | None:
     except plugins.PluginError as error:  # it was removed just now
         return str(error)
     if plugin.group == "kit.commands":
-        return None if isinstance(value, click.Command) else _expected("a click command", value)
+        try:
+            as_command(plugin.name, value)
+        except NotACommandError as error:
+            return str(error)
+        return None
     if not callable(value):
         return _expected("something to call", value)
     return _problem_of_router(value) if plugin.group == "kit.routers" else None

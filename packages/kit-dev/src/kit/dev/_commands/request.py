@@ -14,8 +14,8 @@ import click
 
 from .._calling import Header, call, scope_of
 from .._errors import AppError
-from .._loading import load_app
-from .._options import app_argument
+from .._loading import default_app, load_app
+from .._options import complete_files
 from .._printing import Printer
 from .._tracebacks import cut_in_log, from_their_code
 
@@ -28,8 +28,8 @@ _WELL = (1000, 1001)  # RFC 6455, section 7.4.1
 
 
 @click.command("request", short_help="Sends an app a request, without a server.")
-@app_argument(is_required=True)
-@click.argument("url", metavar="PATH")
+@click.argument("target", metavar="[APP]", shell_complete=complete_files)
+@click.argument("url", metavar="PATH", required=False)
 @click.option("--method", "-X", help="Method.  [default: GET, or POST with --data]")
 @click.option(
     "--header", "-H", "headers", multiple=True, metavar="NAME: VALUE", help="A header; repeatable."
@@ -46,7 +46,7 @@ _WELL = (1000, 1001)  # RFC 6455, section 7.4.1
 @click.option("--fail", is_flag=True, help="Exit with 22 if the status is 400 or more.")
 def command(
     target: str,
-    url: str,
+    url: str | None,
     method: str | None,
     headers: tuple[str, ...],
     data: str | None,
@@ -56,14 +56,16 @@ def command(
 ) -> None:
     """Sends an app a request, without a server, and prints the response.
 
-    APP is module:attr, path/to/app.py, or a folder with an app.py. PATH may have a query, and may
-    be a URL. The app is started before, and shut down after it, as a server would.
+    APP is module:attr, path/to/app.py, or a folder with an app.py; the default is KIT_APP, or the
+    app that pyproject.toml names, or that of the current folder. PATH may have a query, and may be
+    a URL. The app is started before, and shut down after it, as a server would.
 
     With --ws the exit code is 1 if the app closes the connection with another code than 1000 or
     1001, and 22 if it answers the handshake with another response.
     """
     if ws and (data is not None or method is not None):
         raise click.UsageError("--ws opens a connection by GET: leave --data and --method out")
+    target, url = _app_and_path(target, url)
     fields = [_header(text) for text in headers]
     body = None if data is None else _body(data)
     if body is not None and not any(name.lower() == "content-type" for name, _ in fields):
@@ -99,6 +101,15 @@ def command(
         _report_close(*closed)
     if (ws and closed is None) or (fail and printer.status >= _FROM_FAULT):
         sys.exit(_FAILED)
+
+
+def _app_and_path(first: str, second: str | None) -> tuple[str, str]:
+    """Tells the arguments apart: an only one is the path."""
+    if second is not None:
+        return first, second
+    if not first.startswith(("/", "http://", "https://")):
+        raise click.UsageError("Missing argument 'PATH'")
+    return default_app(), first
 
 
 def _report_close(code: int, reason: str) -> None:

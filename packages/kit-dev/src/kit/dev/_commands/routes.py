@@ -42,7 +42,8 @@ def command(
 ) -> None:
     """Lists the routes of an app, in the order in which they are tried.
 
-    APP is module:attr, path/to/app.py, or a folder with an app.py; by default the current folder.
+    APP is module:attr, path/to/app.py, or a folder with an app.py; the default is KIT_APP, or the
+    app that pyproject.toml names, or that of the current folder.
     A handler that never runs, because an earlier one answers all of its requests, is marked.
     """
     if url is not None and (path or verbose):
