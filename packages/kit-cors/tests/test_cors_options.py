@@ -20,14 +20,14 @@ SEVERAL = "a compiled pattern or a function"
         (
             {"credentials": True},
             ValueError,
-            "cors(credentials=True) can't be used with origin='*': every site could act for a user "
-            "who is logged in; name the origins that may, e.g. origin='https://app.example.com'",
+            "cors(credentials=True) can't be used with origin='*': every site could act on behalf "
+            "of a logged-in user; list the allowed origins, e.g. origin='https://app.example.com'",
         ),
         (
             {"allow_private_network": True},
             ValueError,
             "cors(allow_private_network=True) can't be used with origin='*': every site could "
-            "reach into the networks of its visitors; name the origins that may, e.g. "
+            "access its visitors' networks; list the allowed origins, e.g. "
             "origin='https://app.example.com'",
         ),
         ({"credentials": "yes"}, TypeError, "cors(credentials=...) takes a bool, not 'yes'"),
@@ -79,7 +79,7 @@ SEVERAL = "a compiled pattern or a function"
         (
             {"origin": ["*"]},
             ValueError,
-            "cors(origin=...) has '*' in a list: write origin='*' alone to allow every origin",
+            "cors(origin=...) has '*' in a list: write only origin='*' to allow every origin",
         ),
         (
             {"origin": "https://*.example.com"},

@@ -383,7 +383,7 @@ async def test_is_revoked_without_a_return_lets_nobody_through() -> None:
         (
             {"secret": None},
             ValueError,
-            "jwt() needs secret=..., the key that tokens are verified with",
+            "jwt() needs secret=..., the key to verify tokens with",
         ),
         (
             {"secret": []},
@@ -549,7 +549,7 @@ def test_facts_for_tools(options: Any, security: Any) -> None:
     facts = facts_of(jwt(**{"secret": SECRET, "alg": "HS256", **options}))
     assert facts.security == security
     anon = "allow_anon" in options
-    assert facts.responses == {401: "A refused token" if anon else "No token, or a refused one"}
+    assert facts.responses == {401: "An invalid token" if anon else "No token, or an invalid token"}
     payload = dict[str, Any]
     assert facts.provides == {"jwt_payload": payload | None if anon else payload}
 

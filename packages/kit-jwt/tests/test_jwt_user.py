@@ -182,6 +182,6 @@ def test_facts_for_tools() -> None:
     optional = facts_of(user.optional)
     assert optional.provides == {"jwt_payload": dict[str, Any] | None, "user": User | None}
     assert optional.security == (scheme, ())
-    assert optional.responses == {401: "A refused token"}
+    assert optional.responses == {401: "An invalid token"}
     other = jwt(secret=SECRET, alg="HS256", load=untyped, user_variable="account")
     assert facts_of(other.optional).provides["account"] is Any

@@ -441,7 +441,7 @@ async def test_two_tools_of_one_name_are_refused():
 
     mcp(app)
     assert await problem(app) == (
-        "Two tools are called 'ask': GET /a and GET /b; give one of them another name by "
+        "Two tools have the name 'ask': GET /a and GET /b; give one of them another name by "
         "@tool(name=...)"
     )
 
@@ -451,13 +451,13 @@ async def test_unknown_operations_and_tags_are_refused():
     app.get("/a", describe(tags="read")(answering()))
     mcp(app, operations=["anser"])
     assert await problem(app) == (
-        "mcp(operations=...) names 'anser', which is no operation of the app: expected some of "
+        "mcp(operations=...) has 'anser', which isn't an operation of the app: expected some of "
         "answer"
     )
     app = Kit()
     mcp(app, tags=["write"])
     assert await problem(app) == (
-        "mcp(tags=...) names 'write', which no operation of the app has: expected some of none, "
+        "mcp(tags=...) has 'write', which no operation of the app uses: expected some of none, "
         "as it has no tags"
     )
 
@@ -497,7 +497,7 @@ async def test_forms_are_refused():
     mcp(app)
     assert await problem(app) == (
         "POST /a can't be a tool: it takes a body of application/x-www-form-urlencoded or "
-        "multipart/form-data, and tools send JSON; don't choose it"
+        "multipart/form-data, but tools send JSON; don't select it"
     )
 
 
@@ -506,8 +506,8 @@ async def test_an_operation_id_that_is_no_name_is_refused():
     app.get("/a", tool()(describe(operation_id="books:list")(answering())))
     mcp(app)
     assert await problem(app) == (
-        "GET /a can't be a tool: its operation id 'books:list' has other characters than letters, "
-        "digits, '_', '-' and '.', or more than 64; give it a name by @tool(name=...)"
+        "GET /a can't be a tool: its operation id 'books:list' has characters other than letters, "
+        "digits, '_', '-' and '.', or more than 64; rename it with @tool(name=...)"
     )
 
 

@@ -268,7 +268,7 @@ class Exchange:
 class AppBody:
     """The body of a response that is not yet complete.
 
-    Not an async generator: loop shutdown would close it, and those around it, at once.
+    Not an async generator: loop shutdown would close it, and the generators around it, immediately.
 
     Args:
         exchange: Provides the chunks.

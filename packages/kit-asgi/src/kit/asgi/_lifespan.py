@@ -21,7 +21,8 @@ _logger = logging.getLogger("kit")
 async def run_lifespan(app: Callable[..., Any], name: str) -> AsyncIterator[dict[str, Any]]:
     """Starts an ASGI application, yields the state it set, and stops it at the end.
 
-    An application that raises on the lifespan scope, or returns, has no lifespan; that is no error.
+    If the application raises on the lifespan scope, or returns, it has no lifespan; this isn't an
+    error.
 
     SPEC: ASGI Lifespan Protocol, version 2.0, including "Lifespan State".
 
@@ -60,10 +61,10 @@ class _Run:
         self._task: DetachedTask | None = None
 
     async def say(self, event: str) -> None:
-        """Sends an event and waits for the answer; returns without one if the application ends.
+        """Sends an event and waits for the reply; returns without one if the application ends.
 
         Raises:
-            HandlerError: If the application answers that it failed.
+            HandlerError: If the application replies that it failed.
         """
         self._said.append(event)
         if self._task is None:
@@ -82,7 +83,7 @@ class _Run:
             raise HandlerError(self._name, f"failed at {event}: {message}") from self._task.failure
 
     async def end(self) -> None:
-        """Cancels the task; after its last answer, an application has nothing left to do in it."""
+        """Cancels the task; after its last reply, the application has nothing left to do in it."""
         if self._task is not None:
             await self._task.cancel_and_wait()
 
