@@ -10,7 +10,7 @@ import pytest
 
 from kit.cors import cors
 
-ALONE = "scheme, host and port alone, in lower case"
+ALONE = "only scheme, host and port, in lower case"
 SEVERAL = "a compiled pattern or a function"
 
 
@@ -85,7 +85,7 @@ SEVERAL = "a compiled pattern or a function"
             {"origin": "https://*.example.com"},
             ValueError,
             "cors(origin='https://*.example.com') can't be used: expected an origin such as "
-            f"'https://example.com', as there are no wildcards; use {SEVERAL} for many origins",
+            f"'https://example.com', since there are no wildcards; use {SEVERAL} for many origins",
         ),
         (
             {"origin": "null"},

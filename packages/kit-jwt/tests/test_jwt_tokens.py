@@ -433,8 +433,8 @@ def test_types_of_tokens(typ: str | None, expected: Any, accepted: bool) -> None
         (
             {"audience": "api"},
             TypeError,
-            "verify() has no option 'audience': there are iss, aud, exp, nbf, iat, typ, leeway, "
-            "required",
+            "verify() has no option 'audience': expected one of iss, aud, exp, nbf, iat, typ, "
+            "leeway, required",
         ),
     ],
 )
@@ -467,8 +467,8 @@ RSA_KIND = "needs a key of type RSA: as PEM, a JSON Web Key or a key object"
         (
             "x" * 31,
             "HS256",
-            "HS256 needs a secret of at least 32 bytes (RFC 7518 section 3.2), and this one has "
-            '31: make one by `python -c "import secrets; print(secrets.token_urlsafe(32))"`',
+            "HS256 needs a secret of at least 32 bytes (RFC 7518 section 3.2), but this one has "
+            '31: create one with `python -c "import secrets; print(secrets.token_urlsafe(32))"`',
         ),
         (
             pem(rsa_key()),

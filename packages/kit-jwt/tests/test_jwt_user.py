@@ -120,7 +120,7 @@ async def test_route_without_the_middleware(read: str) -> None:
     await app.request("/other", bearer("ann"))
     assert [str(error) for error in errors] == [
         "There is no user yet: neither .required nor .optional of jwt(load=...) has run. Register "
-        "one of them for the route, before its handler"
+        "one of them for the route, before the handler"
     ] * 2
     assert {type(error) for error in errors} == {RuntimeError}
 

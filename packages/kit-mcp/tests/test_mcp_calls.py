@@ -218,7 +218,7 @@ async def test_numbers_and_bools_are_sent_as_json_has_them_and_null_is_left_out(
         (
             {"id": "7", "x-note": "a\r\nhost: b"},
             "The argument x-note is sent in a header: expected latin-1 text without control "
-            "characters and blanks at its ends",
+            "characters and without leading or trailing blanks",
         ),
     ],
 )
@@ -563,8 +563,8 @@ async def test_an_app_that_is_part_of_another_one_has_no_server():
         response = await post(whole, message("tools/list"), path=path.rstrip("/") + "/mcp")
         assert response.status == 500
         assert errors == [
-            "mcp() was given an app that is part of another one, whose middleware its calls would "
-            "leave out: give it the outermost app"
+            "mcp() got an app that is part of another app, so its calls would skip the "
+            "middleware of that app: pass the outermost app"
         ]
 
 
@@ -598,8 +598,8 @@ async def test_cve_2025_66416_dns_rebinding_is_refused(host: str):
         response = await post(PLAIN, message(method), headers={"host": host})
         assert response.status == 421
         assert await response.text() == (
-            f"This MCP server does not accept requests for the host {host!r}: its operator can add it to "
-            "mcp(allowed_hosts=...)"
+            f"This MCP server does not accept requests for the host {host!r}: "
+            "its operator can add it to mcp(allowed_hosts=...)"
         )
 
 
@@ -620,8 +620,8 @@ async def test_cve_2025_66416_other_origins_are_refused(origin: str):
     response = await post(PLAIN, message("tools/list"), headers=headers)
     assert response.status == 403
     assert await response.text() == (
-        f"This MCP server does not accept requests from the origin {origin!r}: its operator can add it to "
-        "mcp(allowed_origins=...)"
+        f"This MCP server does not accept requests from the origin {origin!r}: "
+        "its operator can add it to mcp(allowed_origins=...)"
     )
 
 
@@ -757,8 +757,8 @@ async def test_sessions_need_the_lifespan():
     app.on_error(lambda error, c: errors.append(str(error)) or c.text("no", 500))
     assert (await post(app, message("initialize", OPENING))).status == 500
     assert errors == [
-        "mcp(stateless=False) keeps sessions from the startup of the app to its shutdown: run it "
-        "by a server with lifespan events, or in 'async with app.running()'"
+        "mcp(stateless=False) keeps sessions from the startup of the app to its shutdown: use a "
+        "server with lifespan events, or 'async with app.running()'"
     ]
 
 

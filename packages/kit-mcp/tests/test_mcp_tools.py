@@ -441,8 +441,7 @@ async def test_two_tools_of_one_name_are_refused():
 
     mcp(app)
     assert await problem(app) == (
-        "Two tools have the name 'ask': GET /a and GET /b; give one of them another name by "
-        "@tool(name=...)"
+        "Two tools have the name 'ask': GET /a and GET /b; rename one of them with @tool(name=...)"
     )
 
 
@@ -576,14 +575,14 @@ def test_options_of_the_decorator_are_checked(options: dict[str, Any], error: st
         ({"identify": 1}, "mcp(identify=...) takes a function (c), not 1"),
         (
             {"allowed_hosts": "https://example.com"},
-            "mcp(allowed_hosts='https://example.com') can't be used: expected the name of a host "
-            "in lower case, without scheme and port, such as 'mcp.example.com'; '*' if something "
-            "in front of the app checks the host",
+            "mcp(allowed_hosts='https://example.com') can't be used: expected a host name in "
+            "lower case, without scheme and port, such as 'mcp.example.com'; '*' if a proxy in "
+            "front of the app checks the host",
         ),
         (
             {"allowed_origins": "example.com"},
-            "mcp(allowed_origins='example.com') can't be used: expected scheme, host and port "
-            "alone, in lower case: write 'https://example.com'",
+            "mcp(allowed_origins='example.com') can't be used: expected only scheme, host and "
+            "port, in lower case: write 'https://example.com'",
         ),
     ],
 )
@@ -597,7 +596,7 @@ def test_identify_is_about_sessions():
     def identify(c: Any) -> str:
         return ""
 
-    with pytest.raises(ValueError, match="expected stateless=False with it, as it is about sess"):
+    with pytest.raises(ValueError, match="expected stateless=False with it, since it is for sess"):
         mcp(Kit(), identify=identify)
 
 

@@ -14,7 +14,7 @@ _is_text_of_uri = re.compile("[!-~]+").fullmatch
 
 
 def is_safe_uri(uri: Any) -> bool:
-    """Returns whether keys may be fetched from a URI: over HTTPS, or over HTTP from this machine."""
+    """Returns whether keys may be fetched from a URI: HTTPS, or HTTP from this machine."""
     if not isinstance(uri, str) or not _is_text_of_uri(uri):
         return False
     try:

@@ -102,7 +102,7 @@ def jwt(
         alg: The algorithm. Tokens signed with any other are rejected. It may be omitted for a JSON
             Web Key that has `alg`.
         cookie: The cookie to read the token from if the header is absent: its name, or a
-            `TokenCookie`. Browsers also send cookies with requests from other sites, see `kit.csrf`.
+            `TokenCookie`. Browsers send cookies with requests from other sites too: use `kit.csrf`.
         header_name: The request header that contains the token.
         realm: Name of the protected area, for the challenge. Default: the URL of the request.
         verification: Which claims are checked, and how: `VerifyOptions`.
