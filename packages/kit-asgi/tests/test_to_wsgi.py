@@ -181,7 +181,7 @@ def test_lifespan_runs_once_around_the_requests() -> None:
     application.close()
     application.close()
     assert told == ["startup", "shutdown"]
-    with pytest.raises(RuntimeError, match="can't be called any more: it was closed"):
+    with pytest.raises(RuntimeError, match="can no longer be called: it was closed"):
         Answer(application)
 
 

@@ -270,7 +270,7 @@ def test_the_refusal_of_a_condition(run: Callable[..., Any]) -> None:
         error = seen.pop()
         assert error.combinator == name
         assert error.condition.startswith("test_the_refusal_of_a_condition.<locals>.is_admin (")
-        assert str(error) == f"{name} refused the request: {error.condition} is not met"
+        assert str(error) == f"{name} rejected the request: {error.condition} is not met"
         assert (error.status, error.message) == (403, "Forbidden")
 
 

@@ -79,7 +79,7 @@ class _Run:
         answer = self._answers.get(event)
         if answer is not None and answer["type"].endswith(".failed"):
             await self.end()
-            message = answer.get("message") or "it gives no reason"
+            message = answer.get("message") or "no reason given"
             raise HandlerError(self._name, f"failed at {event}: {message}") from self._task.failure
 
     async def end(self) -> None:
@@ -121,7 +121,7 @@ class _Run:
         _, _, event = kind.rpartition(".")[0].rpartition(".")
         if event not in self._said or not kind.endswith((".complete", ".failed")):
             raise RuntimeError(
-                f"{self._name} sent {kind!r}, which is no answer to a lifespan event"
+                f"{self._name} sent {kind!r}, which isn't a reply to a lifespan event"
             )
         self._answers.setdefault(event, message)
         self._to_us.tell()

@@ -67,7 +67,7 @@ class WsgiApplication:
         from ._wsgi_loop import WsgiLoop
 
         if self._is_closed:
-            raise RuntimeError(f"{self._name} can't be called any more: it was closed")
+            raise RuntimeError(f"{self._name} can no longer be called: it was closed")
         if self._running is None:
             running = WsgiLoop(self._app, self._name)
             running.start()

@@ -140,7 +140,7 @@ class WebSocketExchange:
                 self._is_closed = True
             await self._channel[1](message)
         elif self._is_refused:
-            raise OSError("The WebSocket handshake was refused")
+            raise OSError("The WebSocket handshake was rejected")
         else:
             await self._answer(message)
 

@@ -200,7 +200,7 @@ class Publisher:
                     try:
                         await connection.read_response(disable_decoding=True)
                     except ResponseError as error:
-                        refusal = ChannelsUnavailableError(f"Redis refused a message: {error}")
+                        refusal = ChannelsUnavailableError(f"Redis rejected a message: {error}")
                         _fail([each], refusal)
                     else:
                         if not each.future.done():

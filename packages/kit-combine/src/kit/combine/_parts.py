@@ -30,7 +30,7 @@ class UnmetConditionError(HTTPException):
         self.condition = condition
 
     def __str__(self) -> str:
-        return f"{self.combinator} refused the request: {self.condition} is not met"
+        return f"{self.combinator} rejected the request: {self.condition} is not met"
 
 
 class Part(NamedTuple):

@@ -241,7 +241,7 @@ def returned_type(function: Any) -> Any:
         returned = get_args(returned)[-1]
     members = get_args(returned) if get_origin(returned) in (Union, UnionType) else (returned,)
     users = tuple(each for each in members if not _is_verdict(each))
-    return Union[users] if users else None  # noqa: UP007 - they are known at runtime alone
+    return Union[users] if users else None  # noqa: UP007 - they are known only at runtime
 
 
 def _layers(handler: Any) -> Iterator[Any]:

@@ -61,8 +61,8 @@ def mcp(
     headers of the MCP request, including Authorization, and the client's address.
 
     Args:
-        app: The outermost app; an app that is added to another one with `app.route` can't have a
-            server of its own.
+        app: The outermost app; an app that is added to another one with `app.route` can't have its
+            own server.
         path: Path of the server.
         name: Name of the server.
         version: The version of the app's API.
