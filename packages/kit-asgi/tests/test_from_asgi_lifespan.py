@@ -200,7 +200,7 @@ async def test_an_answer_that_is_none() -> None:
         pass
     [text] = errors
     assert text.endswith(
-        ") sent 'lifespan.shutdown.complete', which is no answer to a lifespan event"
+        ") sent 'lifespan.shutdown.complete', which isn't a reply to a lifespan event"
     )
 
 

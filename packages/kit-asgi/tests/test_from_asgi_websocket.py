@@ -182,9 +182,12 @@ def test_refusals(run: Any) -> None:
         ((), "ended without answering the handshake"),
         (
             ({"type": "websocket.send", "text": "x"},),
-            "sent 'websocket.send' in the place of its answer",
+            "sent 'websocket.send' instead of a response to the handshake",
         ),
-        ((body(b"x"),), "sent 'websocket.http.response.body' in the place of its answer"),
+        (
+            (body(b"x"),),
+            "sent 'websocket.http.response.body' instead of a response to the handshake",
+        ),
         (
             ({**START, "status": "402"}, body(b"")),
             "sent an invalid websocket.http.response.start: Invalid response status '402': "

@@ -181,7 +181,7 @@ def test_lifespan_runs_once_around_the_requests() -> None:
     application.close()
     application.close()
     assert told == ["startup", "shutdown"]
-    with pytest.raises(RuntimeError, match="can't be called any more: it was closed"):
+    with pytest.raises(RuntimeError, match="can no longer be called: it was closed"):
         Answer(application)
 
 
@@ -271,7 +271,7 @@ def test_errors_of_the_application(serve: Any) -> None:
 
     with pytest.raises(ValueError, match="broken"):
         Answer(serve(app))
-    with pytest.raises(HandlerError, match="ended without a whole response"):
+    with pytest.raises(HandlerError, match="ended without a complete response"):
         Answer(serve(app), "/none")
     late = Answer(serve(app), "/late")
     with pytest.raises(ValueError, match="broken"):
@@ -354,7 +354,7 @@ def test_what_takes_too_long_is_cancelled() -> None:
     application.close()
     asking.join(WAIT_S)
     assert len(errors) == 1
-    assert str(errors[0]).endswith(" was cancelled at the end of the server")
+    assert str(errors[0]).endswith(" was cancelled because the server shut down")
 
 
 @pytest.mark.once

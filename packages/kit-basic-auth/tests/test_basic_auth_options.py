@@ -157,7 +157,7 @@ def test_facts_for_tools() -> None:
     [route] = app.routes
     facts = facts_of(route.handler)
     assert facts.security == ({"type": "http", "scheme": "basic"},)
-    assert facts.responses == {401: "No credentials, or refused ones"}
+    assert facts.responses == {401: "Missing or invalid credentials"}
 
 
 def test_public_names() -> None:

@@ -266,7 +266,7 @@ def test_facts_for_tools(options: dict[str, Any], scheme: dict[str, str]) -> Non
     assert facts.security == (scheme,)
     assert facts.responses == {
         400: "Malformed credentials",
-        401: "No credentials, or a refused token",
+        401: "No credentials, or an invalid token",
     }
 
 
@@ -343,8 +343,8 @@ def test_facts_of_other_statuses_and_of_what_is_optional() -> None:
     )
     assert facts.responses == {
         401: "No credentials, or malformed credentials",
-        403: "A refused token",
+        403: "An invalid token",
     }
     facts = facts_of(bearer_auth(token="abc", optional=True))
-    assert facts.responses == {400: "Malformed credentials", 401: "A refused token"}
+    assert facts.responses == {400: "Malformed credentials", 401: "An invalid token"}
     assert facts.security == ({"type": "http", "scheme": "bearer"}, ())

@@ -1006,7 +1006,7 @@ def test_names_and_keys_may_be_functions(run: Any, clock: Any) -> None:
             with pytest.raises(TypeError) as raised:
                 await method()
             assert str(raised.value) == (
-                f"{method.__name__}() needs cache_name, as that of the cache is a function"
+                f"{method.__name__}() needs cache_name, since the cache's name is a function"
             )
 
     run(purge)

@@ -157,7 +157,7 @@ def test_what_fails_in_the_background_is_tried_again(
         origin.breaks = True
         assert await origin.text() == "1"
         await origin.background.run()
-        assert [record.getMessage() for record in caplog.records] == ["/ was not fetched anew"]
+        assert [record.getMessage() for record in caplog.records] == ["/ was not refreshed"]
         origin.breaks = False
         assert await origin.text() == "1"
         await origin.background.run()

@@ -190,7 +190,7 @@ def test_memory_keeps_what_was_used_last() -> None:
             lambda: SQLiteStore("/absent/cache.db"),
             ValueError,
             "SQLiteStore(path='/absent/cache.db') can't be used: expected a file in a folder, "
-            "/absent is none",
+            "/absent isn't one",
         ),
         (
             lambda: SQLiteStore("cache.db", max_size=0),

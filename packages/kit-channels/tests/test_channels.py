@@ -228,7 +228,7 @@ def test_misuse(run: Callable[..., Any]) -> None:
             async with channels.subscribe("a"):
                 pass
         async with channels:
-            with pytest.raises(RuntimeError, match="The channels are running already"):
+            with pytest.raises(RuntimeError, match="The channels are already running"):
                 await channels.__aenter__()
             subscription = channels.subscribe("a")
             with pytest.raises(RuntimeError, match="The subscription is not entered"):
@@ -236,7 +236,7 @@ def test_misuse(run: Callable[..., Any]) -> None:
             async with subscription, anyio.create_task_group() as tasks:
                 tasks.start_soon(subscription.receive)
                 await anyio.wait_all_tasks_blocked()
-                with pytest.raises(RuntimeError, match="Two tasks receive from one subscription"):
+                with pytest.raises(RuntimeError, match="Two tasks are receiving"):
                     await subscription.receive()
                 tasks.cancel_scope.cancel()
             with pytest.raises(RuntimeError, match="can be entered once"):
@@ -264,7 +264,7 @@ WRONG_NAMES: list[tuple[Any, type[Exception], str]] = [
         "The channel '\\ud800' can't be used: expected no control characters, line separators and "
         "surrogates in its name",
     ),
-    (7, TypeError, "A channel is named by a str, not 7"),
+    (7, TypeError, "The name of a channel must be a str, not 7"),
 ]
 
 

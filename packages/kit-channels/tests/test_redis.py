@@ -195,7 +195,7 @@ def test_trio() -> None:
     with pytest.raises(RuntimeError) as caught:
         trio.run(main)
     assert str(caught.value) == (
-        "RedisBackend runs on asyncio alone, as redis-py does; on trio there is MemoryBackend, for "
+        "RedisBackend requires asyncio, as redis-py does; on trio, use MemoryBackend, for "
         "one process"
     )
 

@@ -270,7 +270,7 @@ def test_the_refusal_of_a_condition(run: Callable[..., Any]) -> None:
         error = seen.pop()
         assert error.combinator == name
         assert error.condition.startswith("test_the_refusal_of_a_condition.<locals>.is_admin (")
-        assert str(error) == f"{name} refused the request: {error.condition} is not met"
+        assert str(error) == f"{name} rejected the request: {error.condition} is not met"
         assert (error.status, error.message) == (403, "Forbidden")
 
 
@@ -601,7 +601,7 @@ PLAIN = with_facts(responses={429: "slow down"})
         (
             some(BEARER_AUTH, condition),
             (BEARER, ()),
-            {401: "token", 403: "A condition is not met"},
+            {401: "token", 403: "A condition isn't met"},
             {"user": str | None},
         ),
         (some(BASIC_AUTH, KEYS, BASIC_AUTH), (BASIC, KEY), {401: "password", 400: None}, None),
@@ -610,7 +610,7 @@ PLAIN = with_facts(responses={429: "slow down"})
         (
             every(BEARER_AUTH, PLAIN, condition),
             (BEARER,),
-            {401: "token", 429: "slow down", 403: "A condition is not met"},
+            {401: "token", 429: "slow down", 403: "A condition isn't met"},
             {"user": str},
         ),
         (every(BEARER_AUTH, BASIC_AUTH), ((BEARER, BASIC),), {401: "password"}, {"user": int}),
@@ -657,7 +657,7 @@ def takes_three(c: Context, next: Next, more: int) -> None: ...
 
 
 WRONG_PARTS: list[tuple[tuple[Any, ...], str]] = [
-    ((), "takes middleware, at least one, but was given none"),
+    ((), "takes at least one middleware, but got none"),
     (("/x",), "takes middleware (c, next) and conditions (c), not '/x'"),
     ((guard, None), "takes middleware (c, next) and conditions (c), not None"),
     (([guard],), f"takes middleware (c, next) and conditions (c), not {[guard]!r}"[:100]),
@@ -734,7 +734,7 @@ def test_wrong_parts(name: str, parts: tuple[Any, ...], text: str) -> None:
         (
             "/a?b",
             ValueError,
-            "except_(condition='/a?b') can't be used: a path holds no '?' and no '#'",
+            "except_(condition='/a?b') can't be used: a path can't contain '?' or '#'",
         ),
         (
             ["/a", "/caf%C3%A9"],

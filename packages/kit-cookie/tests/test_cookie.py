@@ -541,7 +541,7 @@ async def test_combinations_that_clients_drop(
 async def test_too_large(act: tuple[Any, ...], size: int) -> None:
     assert await error_of(*act) == (
         f"ValueError: Cookie {act[1]!r} is too large: name and encoded value have {size} octets, "
-        "at most 4096 are kept"
+        "browsers accept at most 4096"
     )
 
 
@@ -557,7 +557,7 @@ async def test_unknown_prefix(prefix: str) -> None:
 @pytest.mark.parametrize("option", ["samesite", "httponly", "maxAge", "Path"])
 async def test_unknown_option(option: str) -> None:
     expected = (
-        f"TypeError: A cookie has no option {option!r}: there are path, domain, expires, max_age, "
+        f"TypeError: Unknown cookie option {option!r}: expected path, domain, expires, max_age, "
         "secure, http_only, same_site, partitioned, priority, prefix"
     )
     assert await error_of(set_cookie, "a", "b", **{option: "x"}) == expected
@@ -575,8 +575,8 @@ async def test_a_value_is_text(value: Any, name: str) -> None:
 @pytest.mark.parametrize(
     ("secret", "expected"),
     [
-        ("", "ValueError: The secret of a cookie is empty: everybody could sign with it"),
-        (b"", "ValueError: The secret of a cookie is empty: everybody could sign with it"),
+        ("", "ValueError: The secret of a cookie is empty: anyone could sign with it"),
+        (b"", "ValueError: The secret of a cookie is empty: anyone could sign with it"),
         (None, "TypeError: The secret of a cookie must be str or bytes, not NoneType"),
         (5, "TypeError: The secret of a cookie must be str or bytes, not int"),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from kit.cors import cors
 
-ALONE = "scheme, host and port alone, in lower case"
+ALONE = "only scheme, host and port, in lower case"
 SEVERAL = "a compiled pattern or a function"
 
 
@@ -20,14 +20,14 @@ SEVERAL = "a compiled pattern or a function"
         (
             {"credentials": True},
             ValueError,
-            "cors(credentials=True) can't be used with origin='*': every site could act for a user "
-            "who is logged in; name the origins that may, e.g. origin='https://app.example.com'",
+            "cors(credentials=True) can't be used with origin='*': every site could act on behalf "
+            "of a logged-in user; list the allowed origins, e.g. origin='https://app.example.com'",
         ),
         (
             {"allow_private_network": True},
             ValueError,
             "cors(allow_private_network=True) can't be used with origin='*': every site could "
-            "reach into the networks of its visitors; name the origins that may, e.g. "
+            "access its visitors' networks; list the allowed origins, e.g. "
             "origin='https://app.example.com'",
         ),
         ({"credentials": "yes"}, TypeError, "cors(credentials=...) takes a bool, not 'yes'"),
@@ -79,13 +79,13 @@ SEVERAL = "a compiled pattern or a function"
         (
             {"origin": ["*"]},
             ValueError,
-            "cors(origin=...) has '*' in a list: write origin='*' alone to allow every origin",
+            "cors(origin=...) has '*' in a list: write only origin='*' to allow every origin",
         ),
         (
             {"origin": "https://*.example.com"},
             ValueError,
             "cors(origin='https://*.example.com') can't be used: expected an origin such as "
-            f"'https://example.com', as there are no wildcards; use {SEVERAL} for many origins",
+            f"'https://example.com', since there are no wildcards; use {SEVERAL} for many origins",
         ),
         (
             {"origin": "null"},

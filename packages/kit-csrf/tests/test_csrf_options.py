@@ -28,20 +28,20 @@ from kit.csrf import csrf
         (
             {"origin": "https://example.com/"},
             ValueError,
-            "csrf(origin='https://example.com/') can't be used: expected scheme, host and port "
-            "alone, in lower case: write 'https://example.com'",
+            "csrf(origin='https://example.com/') can't be used: expected only scheme, host and "
+            "port, in lower case: write 'https://example.com'",
         ),
         (
             {"origin": ["https://a.example", "example.com"]},
             ValueError,
-            "csrf(origin='example.com') can't be used: expected scheme, host and port alone, in "
+            "csrf(origin='example.com') can't be used: expected only scheme, host and port, in "
             "lower case: write 'https://example.com'",
         ),
         (
             {"origin": "https://*.example.com"},
             ValueError,
             "csrf(origin='https://*.example.com') can't be used: expected an origin such as "
-            "'https://example.com', as there are no wildcards; use a function for many origins",
+            "'https://example.com', since there are no wildcards; use a function for many origins",
         ),
         (
             {"origin": ""},

@@ -18,7 +18,7 @@ from kit import Kit
 from kit.health import Health, health
 from kit.interface import plugins
 
-DRAINING = {"status": "fail", "output": "The process is about to end"}
+DRAINING = {"status": "fail", "output": "The process is shutting down"}
 
 
 def app_with(probes: Health) -> Kit:
@@ -179,7 +179,7 @@ def test_a_thread_that_hangs_is_not_started_again(run: Callable[..., Any]) -> No
         return outputs
 
     try:
-        still = "RuntimeError('the check still runs, from an earlier probe')"
+        still = "RuntimeError('the check of an earlier probe is still running')"
         assert run(ask) == ["took longer than 0.01 s", still, still]
         assert len(started) == 1
         assert started[0].daemon
@@ -409,7 +409,7 @@ def test_paths_are_options_and_none_is_none(run: Callable[..., Any]) -> None:
         (
             {"ready": "/z", "startup": "/z"},
             ValueError,
-            "health(startup='/z') can't be used: it is the path of ready too",
+            "health(startup='/z') can't be used: ready has the same path",
         ),
         (
             {"live": None, "ready": None},

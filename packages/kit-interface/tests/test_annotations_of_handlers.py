@@ -102,7 +102,7 @@ def test_first_parameter_that_is_no_context(handler: Any) -> None:
         f"{handler.__name__}({name}: "
     )
     assert text.endswith(
-        ") -> 'None' is no Context: write c: Context, and read a parameter with "
+        ") -> 'None' isn't a Context: write c: Context, and read a parameter with "
         f"c.req.param('{name}') or c.req.query('{name}'){HINT}"
     )
 
@@ -137,6 +137,6 @@ def test_second_parameter_that_is_no_next(handler: Any) -> None:
         f"{handler.__name__}(c"
     )
     assert text.endswith(
-        ") -> 'None' is no Next: write next: Next in middleware; a handler takes c alone, and "
+        ") -> 'None' isn't Next: write next: Next in middleware; a handler takes only c, and "
         f"reads a parameter with c.req.param('{name}') or c.req.query('{name}'){HINT}"
     )

@@ -55,7 +55,7 @@ def test_what_is_right_is_returned() -> None:
             "text",
             ("A", "[a-z]+"),
             ValueError,
-            "session(x='A') can't be used: expected a text that matches [a-z]+",
+            "session(x='A') can't be used: expected text that matches [a-z]+",
         ),
         ("texts", (1,), TypeError, "session(x=...) takes a str or a list of them, not 1"),
         ("texts", (b"a",), TypeError, "session(x=...) takes a str or a list of them, not b'a'"),

@@ -75,7 +75,7 @@ def test_no_origins(text: str) -> None:
     ("text", "expected"),
     [
         *(
-            (text, f"scheme, host and port alone, in lower case: write {meant!r}")
+            (text, f"only scheme, host and port, in lower case: write {meant!r}")
             for text, meant in MEANT.items()
         ),
         *((text, "an origin such as 'https://example.com'") for text in NO_ORIGINS[:-1]),
@@ -91,7 +91,7 @@ def test_no_origins(text: str) -> None:
         ("*", "an origin such as 'https://example.com'; '*' is not an origin"),
         (
             "*.example.com",
-            "an origin such as 'https://example.com', as there are no wildcards; use a function "
+            "an origin such as 'https://example.com', since there are no wildcards; use a function "
             "for many origins",
         ),
     ],

@@ -134,8 +134,8 @@ def test_expand_optional(path: str, expected: list[str]) -> None:
         (
             "/:x/b?",
             [
-                "The route '/:x/b?' never matches: a path holds no '?'; "
-                "an optional parameter is the last segment, ':name?'"
+                "The route '/:x/b?' never matches: a path can't contain '?'; "
+                "an optional parameter must be the last segment, ':name?'"
             ],
         ),
     ],

@@ -64,7 +64,7 @@ EXPECTED = (
             {"allow_list": []},
             ValueError,
             "ip_restriction(allow_list=...) is empty: leave it out to allow all clients, or write "
-            "deny_list=['*'] to refuse them",
+            "deny_list=['*'] to deny them",
         ),
         (
             {"allow_list": "10.0.0.1"},
@@ -158,7 +158,7 @@ def test_positional_and_keyword_forms() -> None:
 def test_facts_for_tools() -> None:
     app = Kit().use("/*", ip_restriction(deny_list=["10.0.0.1"]))
     [route] = app.routes
-    assert facts_of(route.handler).responses == {403: "The client's address is refused"}
+    assert facts_of(route.handler).responses == {403: "The client's address isn't allowed"}
 
 
 def test_public_names() -> None:

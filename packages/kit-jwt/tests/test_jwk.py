@@ -227,9 +227,9 @@ URI = "https://issuer.example/jwks"
         (
             {"alg": "RS256"},
             ValueError,
-            "jwk() needs keys=... or jwks_uri=..., the keys that tokens are verified with",
+            "jwk() needs keys=... or jwks_uri=..., the keys to verify tokens with",
         ),
-        ({"keys": []}, ValueError, "jwk() needs alg=..., the algorithms that are allowed"),
+        ({"keys": []}, ValueError, "jwk() needs alg=..., the allowed algorithms"),
         (
             {"keys": [], "alg": []},
             ValueError,
@@ -238,7 +238,7 @@ URI = "https://issuer.example/jwks"
         (
             {"keys": [], "alg": ["RS256", "HS256"]},
             ValueError,
-            "jwk(alg='HS256') can't be used: expected algorithms with public keys; use kit.jwt for "
+            "jwk(alg='HS256') can't be used: expected public-key algorithms; use kit.jwt for "
             "tokens with a secret",
         ),
         (
@@ -346,7 +346,7 @@ async def test_mistakes_of_verify_with_jwks() -> None:
 def test_uris_that_can_be_used(uri: str) -> None:
     facts = facts_of(jwk(jwks_uri=uri, alg="RS256"))
     assert facts.responses == {
-        401: "No token, or a refused one",
+        401: "No token, or an invalid token",
         503: "The keys of the issuer can't be fetched",
     }
 
@@ -354,7 +354,7 @@ def test_uris_that_can_be_used(uri: str) -> None:
 def test_facts_for_tools() -> None:
     facts = facts_of(jwk(keys=[], alg="RS256", allow_anon=True))
     assert facts.security == ({"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}, ())
-    assert facts.responses == {401: "A refused token"}
+    assert facts.responses == {401: "An invalid token"}
 
 
 def test_public_names() -> None:

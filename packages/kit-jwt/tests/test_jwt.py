@@ -383,7 +383,7 @@ async def test_is_revoked_without_a_return_lets_nobody_through() -> None:
         (
             {"secret": None},
             ValueError,
-            "jwt() needs secret=..., the key that tokens are verified with",
+            "jwt() needs secret=..., the key to verify tokens with",
         ),
         (
             {"secret": []},
@@ -399,7 +399,7 @@ async def test_is_revoked_without_a_return_lets_nobody_through() -> None:
             {"secret": [SECRET, "short"]},
             ValueError,
             "jwt(secret=...) can't be used: HS256 needs a secret of at least 32 bytes (RFC 7518 "
-            'section 3.2), and this one has 5: make one by `python -c "import secrets; '
+            'section 3.2), but this one has 5: create one with `python -c "import secrets; '
             'print(secrets.token_urlsafe(32))"`',
         ),
         (
@@ -418,13 +418,13 @@ async def test_is_revoked_without_a_return_lets_nobody_through() -> None:
             {"secret": "a-secret"},
             ValueError,
             "jwt(secret=...) can't be used: HS256 needs a secret of at least 32 bytes (RFC 7518 "
-            'section 3.2), and this one has 8: make one by `python -c "import secrets; '
+            'section 3.2), but this one has 8: create one with `python -c "import secrets; '
             'print(secrets.token_urlsafe(32))"`',
         ),
         (
             {"secret": pem(private_key("RS256").public_key())},
             ValueError,
-            "jwt(secret=...) can't be used: HS256 needs a secret as str or bytes, and this is a "
+            "jwt(secret=...) can't be used: HS256 needs a secret as str or bytes, but this is a "
             "public or private key: use the alg of that key, such as 'RS256'",
         ),
         ({"allow_short_secret": 1}, TypeError, "jwt(allow_short_secret=...) takes a bool, not 1"),
@@ -499,8 +499,8 @@ async def test_is_revoked_without_a_return_lets_nobody_through() -> None:
         (
             {"allow_anon": True, "load": lambda payload, c: None},
             ValueError,
-            "jwt(allow_anon=True) can't be used with load=...: register .optional of what jwt() "
-            "returns",
+            "jwt(allow_anon=True) can't be used with load=...: register .optional of the result "
+            "of jwt()",
         ),
     ],
 )
@@ -549,7 +549,7 @@ def test_facts_for_tools(options: Any, security: Any) -> None:
     facts = facts_of(jwt(**{"secret": SECRET, "alg": "HS256", **options}))
     assert facts.security == security
     anon = "allow_anon" in options
-    assert facts.responses == {401: "A refused token" if anon else "No token, or a refused one"}
+    assert facts.responses == {401: "An invalid token" if anon else "No token, or an invalid token"}
     payload = dict[str, Any]
     assert facts.provides == {"jwt_payload": payload | None if anon else payload}
 

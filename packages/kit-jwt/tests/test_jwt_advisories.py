@@ -63,7 +63,7 @@ async def test_cve_2026_22818_the_key_of_a_set_decides_the_algorithm() -> None:
         assert await status(guard, f"Bearer {token}") == 401
         with pytest.raises(JwtAlgorithmNotAllowedError):
             await verify_with_jwks(token, keys=keys, allowed_algorithms="RS256")
-    with pytest.raises(ValueError, match="algorithms with public keys"):
+    with pytest.raises(ValueError, match="public-key algorithms"):
         jwk(keys=keys, alg=["RS256", "HS256"])  # type: ignore[list-item]
     token = sign({}, private_key("PS256"), "PS256", header={"kid": "1"})
     assert await status(guard, f"Bearer {token}") == 401
@@ -72,7 +72,7 @@ async def test_cve_2026_22818_the_key_of_a_set_decides_the_algorithm() -> None:
 async def test_cve_2025_62610_the_audience_is_verified() -> None:
     """A token for another service was accepted, since nothing looked at its audience."""
     token = sign({"aud": "other-service"}, SECRET)
-    with pytest.raises(JwtTokenAudienceError, match="name it by aud="):
+    with pytest.raises(JwtTokenAudienceError, match="set aud="):
         verify(token, SECRET, "HS256")
     for verification in (None, {"aud": "api"}):
         guard = jwt(secret=SECRET, alg="HS256", verification=verification)  # type: ignore[call-overload]
@@ -97,7 +97,7 @@ def test_cve_2026_32597_critical_extensions_are_refused() -> None:
     """PyJWT went on where `crit` named an extension that it doesn't know (RFC 7515, 4.1.11)."""
     for crit in (["exp"], ["b64"], ["x"], [], "x", None):
         header = {"alg": "HS256", "typ": "JWT", "crit": crit, "x": 1}
-        with pytest.raises(JwtHeaderInvalidError, match="needs an extension"):
+        with pytest.raises(JwtHeaderInvalidError, match="requires an extension"):
             verify(forged(header, SECRET.encode()), SECRET, "HS256")
 
 

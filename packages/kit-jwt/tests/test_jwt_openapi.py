@@ -76,8 +76,8 @@ def test_header_and_cookie() -> None:
         for path, item in document["paths"].items()
     }
     assert texts["/open"] is None
-    assert texts["/header/{id}"] == "No token, or a refused one"
-    assert texts["/anon"] == "A refused token"
+    assert texts["/header/{id}"] == "No token, or an invalid token"
+    assert texts["/anon"] == "An invalid token"
 
 
 def test_user() -> None:

@@ -238,7 +238,7 @@ def test_malformed_tokens(token: str) -> None:
     "function", [decode, decode_header, lambda token: verify(token, SECRET, "HS256")]
 )
 def test_token_that_is_not_text(token: Any, kind: str, function: Any) -> None:
-    with pytest.raises(TypeError, match=f"^a token is a str, not {kind}$"):
+    with pytest.raises(TypeError, match=f"^a token must be a str, not {kind}$"):
         function(token)
 
 
@@ -433,8 +433,8 @@ def test_types_of_tokens(typ: str | None, expected: Any, accepted: bool) -> None
         (
             {"audience": "api"},
             TypeError,
-            "verify() has no option 'audience': there are iss, aud, exp, nbf, iat, typ, leeway, "
-            "required",
+            "verify() has no option 'audience': expected one of iss, aud, exp, nbf, iat, typ, "
+            "leeway, required",
         ),
     ],
 )
@@ -452,10 +452,10 @@ def oct_key(**more: Any) -> dict[str, Any]:
 
 
 NO_SECRET = (
-    "HS256 needs a secret as str or bytes, and this is a public or private key: use the alg of "
+    "HS256 needs a secret as str or bytes, but this is a public or private key: use the alg of "
     "that key, such as 'RS256'"
 )
-RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
+RSA_KIND = "needs a key of type RSA: as PEM, a JSON Web Key or a key object"
 
 
 @pytest.mark.parametrize(
@@ -467,8 +467,8 @@ RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
         (
             "x" * 31,
             "HS256",
-            "HS256 needs a secret of at least 32 bytes (RFC 7518 section 3.2), and this one has "
-            '31: make one by `python -c "import secrets; print(secrets.token_urlsafe(32))"`',
+            "HS256 needs a secret of at least 32 bytes (RFC 7518 section 3.2), but this one has "
+            '31: create one with `python -c "import secrets; print(secrets.token_urlsafe(32))"`',
         ),
         (
             pem(rsa_key()),
@@ -495,14 +495,14 @@ RSA_KIND = "needs a key of the kind RSA: in PEM, as JSON Web Key or an object"
         (
             pem(private_key("ES384")),
             "ES256",
-            "ES256 needs a key of the kind P-256: in PEM, as JSON Web Key or an object",
+            "ES256 needs a key of type P-256: as PEM, a JSON Web Key or a key object",
         ),
         (
             SECRET,
             "EdDSA",
-            "EdDSA needs a key of the kind Ed25519 or Ed448: in PEM, as JSON Web Key or an object",
+            "EdDSA needs a key of type Ed25519 or Ed448: as PEM, a JSON Web Key or a key object",
         ),
-        (7, "ES256", "ES256 needs a key of the kind P-256: in PEM, as JSON Web Key or an object"),
+        (7, "ES256", "ES256 needs a key of type P-256: as PEM, a JSON Web Key or a key object"),
         (
             rsa_key("small", 1024),
             "RS256",

@@ -120,7 +120,7 @@ async def test_route_without_the_middleware(read: str) -> None:
     await app.request("/other", bearer("ann"))
     assert [str(error) for error in errors] == [
         "There is no user yet: neither .required nor .optional of jwt(load=...) has run. Register "
-        "one of them for the route, before its handler"
+        "one of them for the route, before the handler"
     ] * 2
     assert {type(error) for error in errors} == {RuntimeError}
 
@@ -182,6 +182,6 @@ def test_facts_for_tools() -> None:
     optional = facts_of(user.optional)
     assert optional.provides == {"jwt_payload": dict[str, Any] | None, "user": User | None}
     assert optional.security == (scheme, ())
-    assert optional.responses == {401: "A refused token"}
+    assert optional.responses == {401: "An invalid token"}
     other = jwt(secret=SECRET, alg="HS256", load=untyped, user_variable="account")
     assert facts_of(other.optional).provides["account"] is Any

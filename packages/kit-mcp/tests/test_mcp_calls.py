@@ -204,12 +204,12 @@ async def test_numbers_and_bools_are_sent_as_json_has_them_and_null_is_left_out(
     ("arguments", "error"),
     [
         ({}, "The argument id is missing"),
-        ({"id": "."}, "An argument that goes into a path can't be '.' or '..'"),
-        ({"id": ".."}, "An argument that goes into a path can't be '.' or '..'"),
-        ({"id": ""}, "The argument id goes into a path: expected a single value"),
-        ({"id": None}, "The argument id can't be sent: expected texts or numbers"),
-        ({"id": {}}, "The argument id can't be sent: expected texts or numbers"),
-        ({"id": ["a", "b"]}, "The argument id goes into a path: expected a single value"),
+        ({"id": "."}, "An argument that is part of a path can't be '.' or '..'"),
+        ({"id": ".."}, "An argument that is part of a path can't be '.' or '..'"),
+        ({"id": ""}, "The argument id is part of a path: expected a single value"),
+        ({"id": None}, "The argument id can't be sent: expected strings or numbers"),
+        ({"id": {}}, "The argument id can't be sent: expected strings or numbers"),
+        ({"id": ["a", "b"]}, "The argument id is part of a path: expected a single value"),
         ({"id": "admin"}, "These arguments lead to another route of the app"),
         (
             {"id": "7", "no": 1},
@@ -217,8 +217,8 @@ async def test_numbers_and_bools_are_sent_as_json_has_them_and_null_is_left_out(
         ),
         (
             {"id": "7", "x-note": "a\r\nhost: b"},
-            "The argument x-note goes into a header: expected latin-1 text without control "
-            "characters and blanks at its ends",
+            "The argument x-note is sent in a header: expected latin-1 text without control "
+            "characters and without leading or trailing blanks",
         ),
     ],
 )
@@ -357,9 +357,12 @@ async def test_other_bytes_are_an_embedded_resource(kind: str):
         ((b'{"title":"No"}', 404, {"content-type": "application/problem+json"}), '{"title":"No"}'),
         ((None, 403), "403 Forbidden"),
         (("Later", 429, {"content-type": "text/plain"}), "429 Too Many Requests: Later"),
-        ((b"{", 200, JSON), "The response is not valid JSON, although it says so"),
-        ((b"[NaN]", 200, JSON), "The response is not valid JSON, although it says so"),
-        ((b'["\\uD800"]', 200, JSON), "The response is not valid JSON, although it says so"),
+        ((b"{", 200, JSON), "The response is not valid JSON, although it is declared as JSON"),
+        ((b"[NaN]", 200, JSON), "The response is not valid JSON, although it is declared as JSON"),
+        (
+            (b'["\\uD800"]', 200, JSON),
+            "The response is not valid JSON, although it is declared as JSON",
+        ),
         (
             (b"", 200, {"content-type": "text/event-stream"}),
             "The response is a stream of events, which no tool can return",
@@ -370,7 +373,7 @@ async def test_other_bytes_are_an_embedded_resource(kind: str):
         ),
         (
             (b"", 200, {"content-encoding": "gzip"}),
-            "The response is compressed, although no compression was asked for",
+            "The response is compressed, although no compression was requested",
         ),
     ],
 )
@@ -400,7 +403,7 @@ async def test_a_body_that_breaks_off_is_an_error_without_its_text(json_response
 
     result = await call(app_of(fail, json_response=json_response), "ask")
     assert result["isError"] is True
-    assert text_of(result) == "The response broke off"
+    assert text_of(result) == "The response failed before its end"
 
 
 async def test_a_response_that_is_not_what_was_described_is_an_error():
@@ -414,7 +417,9 @@ async def test_a_response_that_is_not_what_was_described_is_an_error():
         return c.body(None, 204)
 
     result = await call(app, "ask")
-    assert text_of(result) == ("The response is no JSON, although the app says so: 204 No Content")
+    assert text_of(result) == (
+        "The response isn't JSON, although the app declares it: 204 No Content"
+    )
 
 
 @pytest.mark.parametrize("chunks", [2, 3])
@@ -428,7 +433,7 @@ async def test_streams_are_collected_up_to_a_size_and_closed(chunks: int):
 
     result = await call(app_of(stream, max_result_size=20), "ask")
     assert events == ["closed"]
-    expected = "x" * 20 if chunks == 2 else "The response has more than 20 bytes: ask for less"
+    expected = "x" * 20 if chunks == 2 else "The response has more than 20 bytes: request less data"
     assert text_of(result) == expected
 
 
@@ -437,7 +442,7 @@ async def test_a_body_in_memory_has_a_bound_too():
         return c.text("x" * 21)
 
     result = await call(app_of(large, max_result_size=20), "ask")
-    assert text_of(result) == "The response has more than 20 bytes: ask for less"
+    assert text_of(result) == "The response has more than 20 bytes: request less data"
 
 
 async def test_a_call_that_takes_too_long_is_cancelled():
@@ -558,8 +563,8 @@ async def test_an_app_that_is_part_of_another_one_has_no_server():
         response = await post(whole, message("tools/list"), path=path.rstrip("/") + "/mcp")
         assert response.status == 500
         assert errors == [
-            "mcp() was given an app that is part of another one, whose middleware its calls would "
-            "leave out: give it the outermost app"
+            "mcp() got an app that is part of another app, so its calls would skip the "
+            "middleware of that app: pass the outermost app"
         ]
 
 
@@ -593,8 +598,8 @@ async def test_cve_2025_66416_dns_rebinding_is_refused(host: str):
         response = await post(PLAIN, message(method), headers={"host": host})
         assert response.status == 421
         assert await response.text() == (
-            f"This MCP server does not answer for the host {host!r}: its operator can add it to "
-            "mcp(allowed_hosts=...)"
+            f"This MCP server does not accept requests for the host {host!r}: "
+            "its operator can add it to mcp(allowed_hosts=...)"
         )
 
 
@@ -615,8 +620,8 @@ async def test_cve_2025_66416_other_origins_are_refused(origin: str):
     response = await post(PLAIN, message("tools/list"), headers=headers)
     assert response.status == 403
     assert await response.text() == (
-        f"This MCP server takes no requests from the origin {origin!r}: its operator can add it to "
-        "mcp(allowed_origins=...)"
+        f"This MCP server does not accept requests from the origin {origin!r}: "
+        "its operator can add it to mcp(allowed_origins=...)"
     )
 
 
@@ -752,8 +757,8 @@ async def test_sessions_need_the_lifespan():
     app.on_error(lambda error, c: errors.append(str(error)) or c.text("no", 500))
     assert (await post(app, message("initialize", OPENING))).status == 500
     assert errors == [
-        "mcp(stateless=False) keeps sessions from the startup of the app to its shutdown: run it "
-        "by a server with lifespan events, or in 'async with app.running()'"
+        "mcp(stateless=False) keeps sessions from the startup of the app to its shutdown: use a "
+        "server with lifespan events, or 'async with app.running()'"
     ]
 
 

@@ -441,8 +441,7 @@ async def test_two_tools_of_one_name_are_refused():
 
     mcp(app)
     assert await problem(app) == (
-        "Two tools are called 'ask': GET /a and GET /b; give one of them another name by "
-        "@tool(name=...)"
+        "Two tools have the name 'ask': GET /a and GET /b; rename one of them with @tool(name=...)"
     )
 
 
@@ -451,13 +450,13 @@ async def test_unknown_operations_and_tags_are_refused():
     app.get("/a", describe(tags="read")(answering()))
     mcp(app, operations=["anser"])
     assert await problem(app) == (
-        "mcp(operations=...) names 'anser', which is no operation of the app: expected some of "
+        "mcp(operations=...) has 'anser', which isn't an operation of the app: expected some of "
         "answer"
     )
     app = Kit()
     mcp(app, tags=["write"])
     assert await problem(app) == (
-        "mcp(tags=...) names 'write', which no operation of the app has: expected some of none, "
+        "mcp(tags=...) has 'write', which no operation of the app uses: expected some of none, "
         "as it has no tags"
     )
 
@@ -496,7 +495,7 @@ async def test_forms_are_refused():
     mcp(app)
     assert await problem(app) == (
         "POST /a can't be a tool: it takes a body of application/x-www-form-urlencoded or "
-        "multipart/form-data, and tools send JSON; don't choose it"
+        "multipart/form-data, but tools send JSON; don't select it"
     )
 
 
@@ -505,8 +504,8 @@ async def test_an_operation_id_that_is_no_name_is_refused():
     app.get("/a", tool()(describe(operation_id="books:list")(answering())))
     mcp(app)
     assert await problem(app) == (
-        "GET /a can't be a tool: its operation id 'books:list' has other characters than letters, "
-        "digits, '_', '-' and '.', or more than 64; give it a name by @tool(name=...)"
+        "GET /a can't be a tool: its operation id 'books:list' has characters other than letters, "
+        "digits, '_', '-' and '.', or more than 64; rename it with @tool(name=...)"
     )
 
 
@@ -575,14 +574,14 @@ def test_options_of_the_decorator_are_checked(options: dict[str, Any], error: st
         ({"identify": 1}, "mcp(identify=...) takes a function (c), not 1"),
         (
             {"allowed_hosts": "https://example.com"},
-            "mcp(allowed_hosts='https://example.com') can't be used: expected the name of a host "
-            "in lower case, without scheme and port, such as 'mcp.example.com'; '*' if something "
-            "in front of the app checks the host",
+            "mcp(allowed_hosts='https://example.com') can't be used: expected a host name in "
+            "lower case, without scheme and port, such as 'mcp.example.com'; '*' if a proxy in "
+            "front of the app checks the host",
         ),
         (
             {"allowed_origins": "example.com"},
-            "mcp(allowed_origins='example.com') can't be used: expected scheme, host and port "
-            "alone, in lower case: write 'https://example.com'",
+            "mcp(allowed_origins='example.com') can't be used: expected only scheme, host and "
+            "port, in lower case: write 'https://example.com'",
         ),
     ],
 )
@@ -596,7 +595,7 @@ def test_identify_is_about_sessions():
     def identify(c: Any) -> str:
         return ""
 
-    with pytest.raises(ValueError, match="expected stateless=False with it, as it is about sess"):
+    with pytest.raises(ValueError, match="expected stateless=False with it, since it is for sess"):
         mcp(Kit(), identify=identify)
 
 

@@ -152,7 +152,7 @@ def test_smart_router_needs_routers(count: int) -> None:
         (
             [TrieRouter(), RegExpRouter],
             "SmartRouter(routers=[...]) takes routers, not the class RegExpRouter: "
-            "make an instance, RegExpRouter()",
+            "create an instance, RegExpRouter()",
         ),
         (["trie"], "SmartRouter(routers=[...]) takes routers, not 'trie'"),
         (RegExpRouter, f"SmartRouter(routers=...) takes a list of routers, not {RegExpRouter!r}"),
@@ -208,10 +208,14 @@ def test_pattern_router_names_that_are_no_identifiers() -> None:
     ("pattern", "position", "reason"),
     [
         ("/:a/:b{[}", 7, "invalid regular expression '[': unterminated character set"),
-        ("/:a/x/:a", 6, "PatternRouter takes a parameter name once, and 'a' is there twice"),
+        (
+            "/:a/x/:a",
+            6,
+            "PatternRouter allows each parameter name only once, but 'a' is repeated",
+        ),
         ("/:x{(a|b)\\1}", 4, "it refers to its own groups by number"),
-        ("/:a{(?P<b>x)}/:b", None, "do not fit into one: redefinition of group name 'b'"),
-        ("/:a{(?i)x}", None, "do not fit into one: global flags not at the start"),
+        ("/:a{(?P<b>x)}/:b", None, "can't be combined into one: redefinition of group name 'b'"),
+        ("/:a{(?i)x}", None, "can't be combined into one: global flags not at the start"),
     ],
 )
 def test_pattern_router_refuses(pattern: str, position: int | None, reason: str) -> None:

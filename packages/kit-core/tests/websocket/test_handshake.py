@@ -621,8 +621,8 @@ def test_cve_2026_35523_no_subprotocol_skips_the_guard(run: Any, peer: Any) -> N
         (
             {"origins": "example.com"},
             ValueError,
-            "upgrade_websocket(origins='example.com') can't be used: expected scheme, host and "
-            "port alone, in lower case: write 'https://example.com'",
+            "upgrade_websocket(origins='example.com') can't be used: expected only scheme, host "
+            "and port, in lower case: write 'https://example.com'",
         ),
         (
             {"origins": ["*"]},

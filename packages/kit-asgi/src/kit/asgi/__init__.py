@@ -8,14 +8,14 @@
 
 The application receives the path as the client sent it, and the prefix that leads to it as
 `root_path` (`SCRIPT_NAME` for WSGI), so that it builds correct URLs. Request and response are
-streamed. The application runs in a task of its own: it sees the context variables of the request,
-but those that it sets stay in its task. A Kit app runs the application's lifespan together with its
-own. Of the `Limits`, only `max_body_size_bytes` applies.
+streamed. The application runs in a separate task: it sees the context variables of the request, but
+variables that it sets stay in its task. A Kit app runs the application's lifespan together with its
+own. `max_body_size_bytes` is the only one of the `Limits` that applies.
 
-An ASGI application gets the WebSocket connections below its path as well. Their handshakes run
-through the middleware of the Kit app, which may refuse them or add headers to the acceptance.
+An ASGI application also receives the WebSocket connections below its path. Their handshakes go
+through the middleware of the Kit app, which may reject them or add headers to the response.
 
-The other way round, `to_wsgi` runs a Kit app, or another ASGI application, on a WSGI server.
+Conversely, `to_wsgi` runs a Kit app, or another ASGI application, on a WSGI server.
 
 SPEC: ASGI 3.0, HTTP & WebSocket message format 2.3; PEP 3333.
 """

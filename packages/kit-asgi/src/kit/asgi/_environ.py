@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the environ of a WSGI server says: the ASGI scope, and the length of the body."""
+"""Reads the environ of a WSGI server: builds the ASGI scope, and finds the length of the body."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAFE_IN_PATH = "/!$&'()*+,;=:@"
 class _Environ(dict[str, Any]):
     """An environ that is part of a scope.
 
-    ASGI middleware such as hypercorn's copies scopes deeply; the streams in an environ can't be.
+    ASGI middleware such as hypercorn's deep-copies scopes; streams in an environ can't be copied.
     """
 
     def __deepcopy__(self, memo: object) -> _Environ:
@@ -32,7 +32,7 @@ def scope_of_environ(environ: Mapping[str, Any], state: Mapping[str, Any]) -> Sc
 
     Args:
         environ: The environ.
-        state: What the lifespan of the application set.
+        state: The state that the application set in its lifespan.
     """
     root = _bytes_of(environ.get("SCRIPT_NAME"))
     path = root + _bytes_of(environ.get("PATH_INFO")) or b"/"
@@ -61,10 +61,10 @@ def _bytes_of(value: str | None) -> bytes:
 
 
 def _raw_path(environ: Mapping[str, Any], path: bytes) -> bytes:
-    """Returns the path as the client encoded it, where the server kept it.
+    """Returns the path as the client encoded it, if the server provides that.
 
-    APPSEC: the server, or middleware, may have rewritten the path; then the target of the request
-    is not the path any more.
+    APPSEC: if the server or middleware has rewritten the path, the request target no longer
+    describes it.
     """
     target = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
     if "://" in target.partition("?")[0]:  # SPEC: RFC 9112 section 3.2.2, the absolute form
@@ -85,15 +85,15 @@ def _headers(environ: Mapping[str, Any]) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _client(environ: Mapping[str, Any]) -> tuple[str, int] | None:
-    """Returns the client. Most servers report no port; ASGI has no way to leave it out but 0."""
+    """Returns the client. Most servers report no port; ASGI requires one, so it is 0 then."""
     address = environ.get("REMOTE_ADDR")
     return (address, int(environ.get("REMOTE_PORT") or 0)) if address else None
 
 
 def refuse_unmeasured(environ: Mapping[str, Any], start_response: Any) -> list[bytes] | None:
-    """Answers a request whose body has an end that the server doesn't report; None for others.
+    """Responds to a request if the server doesn't report the end of its body; otherwise None.
 
-    Reading on for the end could wait forever; to take the body for empty would lose it unnoticed.
+    Reading until the end could block forever; treating the body as empty would silently lose it.
 
     SPEC: RFC 9110 section 15.5.12, 411 (Length Required).
     """

@@ -28,7 +28,7 @@ _NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 class Exchange:
     """Runs an ASGI application for one request until it ends, background work included.
 
-    The application has a task of its own: it continues after the handler has returned, and may
+    The application runs in a separate task: it continues after the handler has returned, and may
     hold cancel scopes open while it sends, which must not be open around the handler or around the
     task that reads the body. Sending waits until the previous chunk has been read.
 
@@ -268,7 +268,7 @@ class Exchange:
 class AppBody:
     """The body of a response that is not yet complete.
 
-    Not an async generator: loop shutdown would close it, and those around it, at once.
+    Not an async generator: loop shutdown would close it, and the generators around it, immediately.
 
     Args:
         exchange: Provides the chunks.

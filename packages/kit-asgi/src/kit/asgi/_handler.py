@@ -153,20 +153,20 @@ def to_wsgi(asgi_app: AsgiApp, /, *, shutdown_timeout: float = 10.0) -> WsgiAppl
 
         application = to_wsgi(app)
 
-    For servers that speak WSGI alone. The application runs in an event loop in a thread of its own,
-    which the first request starts together with the lifespan; `close`, or else the end of Python,
-    stops both. Bodies are streamed both ways; there are no WebSocket connections. The environ is
-    `scope["wsgi.environ"]`.
+    For servers that support only WSGI. The application runs in an event loop in a separate thread.
+    The first request starts the thread and the lifespan; `close` stops both, at the latest when
+    Python exits. Bodies are streamed both ways; WebSocket connections aren't supported. The environ
+    is available as `scope["wsgi.environ"]`.
 
     SPEC: PEP 3333.
 
     Args:
         asgi_app: An ASGI 3 application.
-        shutdown_timeout: Seconds that the end waits for requests and background tasks, before it
-            cancels them.
+        shutdown_timeout: Seconds to wait for requests and background tasks at shutdown before they
+            are cancelled.
 
     Raises:
-        TypeError: If it is not an ASGI 3 application, or `shutdown_timeout` is no number.
+        TypeError: If it is not an ASGI 3 application, or `shutdown_timeout` isn't a number.
         ValueError: If `shutdown_timeout` is negative.
     """
     _check("to_wsgi() takes an ASGI 3 application (scope, receive, send)", asgi_app, 3)

@@ -21,7 +21,8 @@ _logger = logging.getLogger("kit")
 async def run_lifespan(app: Callable[..., Any], name: str) -> AsyncIterator[dict[str, Any]]:
     """Starts an ASGI application, yields the state it set, and stops it at the end.
 
-    An application that raises on the lifespan scope, or returns, has no lifespan; that is no error.
+    If the application raises on the lifespan scope, or returns, it has no lifespan; this isn't an
+    error.
 
     SPEC: ASGI Lifespan Protocol, version 2.0, including "Lifespan State".
 
@@ -60,10 +61,10 @@ class _Run:
         self._task: DetachedTask | None = None
 
     async def say(self, event: str) -> None:
-        """Sends an event and waits for the answer; returns without one if the application ends.
+        """Sends an event and waits for the reply; returns without one if the application ends.
 
         Raises:
-            HandlerError: If the application answers that it failed.
+            HandlerError: If the application replies that it failed.
         """
         self._said.append(event)
         if self._task is None:
@@ -78,11 +79,11 @@ class _Run:
         answer = self._answers.get(event)
         if answer is not None and answer["type"].endswith(".failed"):
             await self.end()
-            message = answer.get("message") or "it gives no reason"
+            message = answer.get("message") or "no reason given"
             raise HandlerError(self._name, f"failed at {event}: {message}") from self._task.failure
 
     async def end(self) -> None:
-        """Cancels the task; after its last answer, an application has nothing left to do in it."""
+        """Cancels the task; after its last reply, the application has nothing left to do in it."""
         if self._task is not None:
             await self._task.cancel_and_wait()
 
@@ -120,7 +121,7 @@ class _Run:
         _, _, event = kind.rpartition(".")[0].rpartition(".")
         if event not in self._said or not kind.endswith((".complete", ".failed")):
             raise RuntimeError(
-                f"{self._name} sent {kind!r}, which is no answer to a lifespan event"
+                f"{self._name} sent {kind!r}, which isn't a reply to a lifespan event"
             )
         self._answers.setdefault(event, message)
         self._to_us.tell()

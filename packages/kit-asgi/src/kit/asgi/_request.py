@@ -20,7 +20,7 @@ class RequestMessages:
     SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
 
     Args:
-        request: The request. Its body is taken, and read only as fast as the application asks.
+        request: The request. Its body is consumed, and read only as fast as the application asks.
 
     Attributes:
         closed: Whether only the disconnect is left to receive: the client has disconnected, or the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Serves an ASGI application by a WSGI server."""
+"""Serves an ASGI application on a WSGI server."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class WsgiApplication:
         self.__wrapped__ = app
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        """Answers a request, as PEP 3333 describes.
+        """Handles a request, as described in PEP 3333.
 
         Raises:
-            Exception: The exception that the application raised before its response, or its start.
+            Exception: The exception that the application raised before its response, or at startup.
             RuntimeError: If the application was closed.
         """
         refusal = refuse_unmeasured(environ, start_response)
@@ -50,14 +50,13 @@ class WsgiApplication:
         return call.respond(start_response)
 
     def start(self) -> None:
-        """Starts the event loop and the lifespan, unless they run already.
+        """Starts the event loop and the lifespan, unless they are already running.
 
-        Call it where a worker process starts, to see a failing start there and not at the first
-        request; not before the server forks, as threads don't survive that.
+        Call it when a worker process starts, so that a failing startup shows there and not at the
+        first request. Don't call it before the server forks, since threads don't survive a fork.
 
         Raises:
-            HandlerError: If the application reports that its startup failed; the next call tries
-                again.
+            HandlerError: If the application reports that its startup failed; the next call retries.
             RuntimeError: If the application was closed.
         """
         with self._lock:
@@ -68,7 +67,7 @@ class WsgiApplication:
         from ._wsgi_loop import WsgiLoop
 
         if self._is_closed:
-            raise RuntimeError(f"{self._name} can't be called any more: it was closed")
+            raise RuntimeError(f"{self._name} can no longer be called: it was closed")
         if self._running is None:
             running = WsgiLoop(self._app, self._name)
             running.start()
@@ -79,8 +78,8 @@ class WsgiApplication:
     def close(self) -> None:
         """Waits for requests and background tasks, then runs the shutdown of the lifespan.
 
-        Called when Python exits, unless it was called before. Without `start` there is nothing to
-        do.
+        Called when Python exits, unless it was called before. Does nothing if the application was
+        never started.
 
         Raises:
             HandlerError: If the application reports that its shutdown failed.

@@ -18,13 +18,13 @@ from ._types import Message, Receive, Scope, Send
 _logger = logging.getLogger("kit")
 
 _SCHEMES = {"http": "ws", "https": "wss"}
-# A handshake that is denied is answered at once, not streamed.
+# The response that denies a handshake is sent in one piece, not streamed.
 _MOST_DENIAL_BYTES = 1024 * 1024
 _NORMAL, _BROKE_OFF, _FAULT = 1000, 1006, 1011  # RFC 6455, section 7.4.1
 
 
 def websocket_scope(scope: Scope, handshake: Handshake) -> Scope:
-    """Returns the scope of a connection, made of that of the GET request which opens it.
+    """Returns the scope of a connection, derived from the scope of the GET request that opens it.
 
     SPEC: ASGI WebSocket, "WebSocket Connection Scope"; "WebSocket Denial Response".
     """
@@ -41,8 +41,8 @@ def websocket_scope(scope: Scope, handshake: Handshake) -> Scope:
 class WebSocketExchange:
     """Runs an ASGI application for one connection, from the handshake until it ends.
 
-    The application has a task of its own. What it answers the handshake with is a response that
-    goes through middleware. If that is an acceptance, the application goes on once it was sent.
+    The application runs in a separate task. Its reply to the handshake is a response that goes
+    through middleware. If it accepts the handshake, it continues after that response was sent.
 
     Args:
         app: The application.
@@ -69,11 +69,11 @@ class WebSocketExchange:
         self._task: DetachedTask | None = None
 
     async def respond(self) -> Response:
-        """Starts the application, and returns what it answers the handshake with.
+        """Starts the application, and returns its response to the handshake.
 
         Raises:
-            Exception: The exception that the application raised before it answered.
-            HandlerError: If it ended without an answer, or its answer is invalid.
+            Exception: The exception that the application raised before it responded.
+            HandlerError: If it ended without a response, or its response is invalid.
         """
         task = self._task = DetachedTask(self._run, changed=self._changed)
         try:
@@ -92,7 +92,7 @@ class WebSocketExchange:
         await call_app(self._app, self._name, self._scope, self._receive, self._send)
 
     async def _converse(self, receive: Receive, send: Send) -> Exception | None:
-        """Lets the application go on after the acceptance, and waits for its end."""
+        """Lets the application continue after the acceptance, and waits for it to end."""
         task = self._task
         assert task is not None  # noqa: S101 - it has accepted the connection
         self._channel = receive, send
@@ -115,7 +115,7 @@ class WebSocketExchange:
         return task.failure
 
     def _refuse(self) -> None:
-        """Notes that the connection is not accepted in the end, whatever the application said."""
+        """Records that the connection was not accepted, whatever the application replied."""
         self._is_refused = True
         self._changed.tell()
 
@@ -140,7 +140,7 @@ class WebSocketExchange:
                 self._is_closed = True
             await self._channel[1](message)
         elif self._is_refused:
-            raise OSError("The WebSocket handshake was refused")
+            raise OSError("The WebSocket handshake was rejected")
         else:
             await self._answer(message)
 
@@ -168,7 +168,7 @@ class WebSocketExchange:
             if not message.get("more_body", False):
                 self._deny(self._make_denial(self._denial))
         else:
-            raise RuntimeError(f"{self._name} sent {kind!r} in the place of its answer")
+            raise RuntimeError(f"{self._name} sent {kind!r} instead of a response to the handshake")
 
     def _make_denial(self, head: Message) -> Response:
         headers = self._headers_of(head)

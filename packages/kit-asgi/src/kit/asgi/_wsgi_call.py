@@ -34,15 +34,15 @@ _HOP_BY_HOP = frozenset(
 class WsgiCall:
     """One request, and the iterable of its response's body.
 
-    The application runs in the event loop. What it sends, and that it wants to read, comes to the
-    thread of the server through a queue; the body is read in that thread, as servers expect it.
+    The application runs in the event loop. Its messages and its requests for more of the body reach
+    the server's thread through a queue; the body is read in that thread, as servers expect.
 
     Args:
         app: The ASGI application.
         name: Its name in error messages.
         environ: The WSGI environ.
         loop: The event loop of the application.
-        state: What the lifespan of the application set.
+        state: The state that the application set in its lifespan.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class WsgiCall:
     # These run in the thread of the server:
 
     def respond(self, start_response: Any) -> Iterable[bytes]:
-        """Waits for the head of the response, and starts it; returns the body.
+        """Waits for the head of the response, starts the response, and returns its body.
 
         Raises:
             Exception: The exception that the application raised.
@@ -96,7 +96,7 @@ class WsgiCall:
     def __next__(self) -> bytes:
         """Returns the next chunk.
 
-        The first one is empty: servers send the head with the first, and the next may take long.
+        The first chunk is empty: servers send the head with it, and the next one may take a while.
         """
         if not self._has_begun:
             self._has_begun = True
@@ -109,15 +109,15 @@ class WsgiCall:
         return bytes(message.get("body", b""))
 
     def close(self) -> None:
-        """Reports to the application that the response was sent, or that reading it has ended."""
+        """Tells the application that the response was sent, or is no longer being read."""
         self._tell(self._leave)
 
     def _next(self) -> Message:
-        """Returns the next message of the application, and reads for it meanwhile."""
+        """Returns the application's next message; reads the body for it in the meantime."""
         while (message := self._events.get())["type"] == "read":
             self._tell(self._give, message["into"], *self._read())
         if message["type"] == "end":
-            raise message["error"] or HandlerError(self._name, "ended without a whole response")
+            raise message["error"] or HandlerError(self._name, "ended without a complete response")
         return message
 
     def _read(self) -> tuple[bytes, bool]:
@@ -148,8 +148,8 @@ class WsgiCall:
             await self._app(self._scope, self._receive, self._send)
         except Exception as error:
             failure = error
-        except BaseException:  # cancelled, since the server ends
-            failure = HandlerError(self._name, "was cancelled at the end of the server")
+        except BaseException:  # cancelled, since the server is shutting down
+            failure = HandlerError(self._name, "was cancelled because the server shut down")
             raise
         finally:
             self._events.put({"type": "end", "error": failure})
@@ -162,7 +162,7 @@ class WsgiCall:
         if self._pending is None:
             self._pending = self._loop.create_future()
             self._events.put({"type": "read", "into": self._pending})
-        # A reader that is cancelled leaves what was read to the next one.
+        # If a reader is cancelled, the next one gets what was read.
         message = await asyncio.shield(self._pending)
         self._pending = None
         return message
@@ -175,7 +175,7 @@ class WsgiCall:
         """Sends a message, and waits until the server takes it.
 
         Raises:
-            OSError: If nothing reads the response any more.
+            OSError: If the response is no longer being read.
         """
         if self._gone.is_set():
             raise OSError("The client went away before its response was complete")

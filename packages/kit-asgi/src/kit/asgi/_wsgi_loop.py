@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The event loop of an ASGI application that a WSGI server calls."""
+"""The event loop for an ASGI application on a WSGI server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class WsgiLoop:
         self._timeout = 0.0
         self._has_started: Future[None] = Future()
         self._has_stopped: Future[None] = Future()
-        # A daemon, as Python waits for other threads before it runs what atexit has.
+        # A daemon, since Python waits for other threads before it runs atexit handlers.
         self._thread = Thread(target=self._run, name=f"to_wsgi of {name}", daemon=True)
         self._calls: set[asyncio.Task[None]] = set()
 
@@ -37,13 +37,13 @@ class WsgiLoop:
         self._has_started.result()
 
     def stop(self, timeout: float) -> None:
-        """Ends the thread, and waits for that."""
+        """Stops the thread, and waits until it has ended."""
         self._timeout = timeout
         self._loop.call_soon_threadsafe(self._over.set)
         self._has_stopped.result()
 
     def call(self, environ: dict[str, Any]) -> WsgiCall:
-        """Starts a call of the application in the event loop, which was not told to stop."""
+        """Calls the application in the event loop, which must not have been stopped."""
         call = WsgiCall(self._app, self._name, environ, self._loop, self._state)
         self._loop.call_soon_threadsafe(self._begin, call)
         return call

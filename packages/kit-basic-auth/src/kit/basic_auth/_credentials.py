@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads credentials from requests, and checks those that are configured."""
+"""Reads credentials from requests, and checks the configured users."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MADE_OF_MARKS = frozenset("\u0f73\u0f75\u0f81")
 
 
 def read_credentials(header: str | None) -> str | None:
-    """Returns the name, a colon and the password that an Authorization header carries.
+    """Returns the name, a colon and the password from an Authorization header.
 
     Args:
         header: The value of the header, or None.
@@ -54,12 +54,12 @@ def read_credentials(header: str | None) -> str | None:
     text = text.removeprefix("\ufeff")
     if _has_many_marks(text):
         return None
-    # SPEC: RFC 7617 section 2.1: charset="UTF-8" asks clients for NFC. Most take no notice.
+    # SPEC: RFC 7617 section 2.1: charset="UTF-8" asks clients for NFC. Most ignore it.
     return normalize("NFC", text)
 
 
 def check_users(users: tuple[Any, ...], username: Any, password: Any) -> list[tuple[str, str]]:
-    """Checks the configured users. Errors never show a password: they end up in logs.
+    """Checks the configured users. Error messages never contain a password: they end up in logs.
 
     Args:
         users: The positional arguments of the factory.

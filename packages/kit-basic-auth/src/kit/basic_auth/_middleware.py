@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: reads and checks name and password, and calls the next handler or refuses."""
+"""The middleware: checks name and password, and calls the next handler or responds with a 401."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ("OnAuthSuccess", "User", "VerifyUser", "basic_auth")
 
 # Any lets a function annotate its context as the core's own class, or one with its types.
 VerifyUser: TypeAlias = Callable[[str, str, Any], bool | Awaitable[bool]]
-"""Decides whether a user is let in: `def verify_user(username, password, c)`, plain or async."""
+"""Returns whether to let a user in: `def verify_user(username, password, c)`, plain or async."""
 
 OnAuthSuccess: TypeAlias = Callable[[Any, str], object]
 """Called with the accepted username: `def on_auth_success(c, username)`, plain or async."""
 
 
 class User(TypedDict):
-    """A user who is let in.
+    """A user to let in.
 
     Attributes:
         username: The name, without a colon.
@@ -53,24 +53,24 @@ def basic_auth(
 ) -> AsyncMiddleware:
     """Returns middleware that only lets requests with a known name and password through (RFC 7617).
 
-    Any other request raises an `HTTPException(401)` that carries the response (`res`), so
-    `on_error` sees it. Its challenge asks for credentials in UTF-8.
+    Any other request raises an `HTTPException(401)` with the response in `res`, so `on_error`
+    handlers see it. Its challenge asks for credentials in UTF-8.
 
-    Names and passwords are compared in constant time, always with those of all users.
+    Names and passwords are compared in constant time, always with all users.
 
-    The middleware carries its security scheme and its 401 as facts, see `kit.interface.metadata`.
+    The middleware has its security scheme and its 401 as metadata, see `kit.interface.metadata`.
 
     Args:
         *users: The users, each a mapping `{"username": ..., "password": ...}`.
         username: Name of one more user.
         password: The password of that user.
-        verify_user: Function `(username, password, c)`, plain or async, that returns whether the
-            user is let in. Used instead of all users.
-        realm: Name of the protected area, which browsers show. `""` selects the default.
+        verify_user: Function `(username, password, c)`, plain or async, that returns whether to
+            let the user in. Replaces the list of users.
+        realm: Name of the protected area, shown by browsers. `""` selects the default.
         hash_function: Function `(text)`, plain or async, that returns the hash of a name or a
-            password as str or bytes, or None, which never matches. It must be deterministic.
-            Configured users and what a request presents are both hashed by it. It is not for
-            passwords that are stored as hashes: check those with `verify_user`. Default: SHA-256.
+            password as str or bytes, or None, which never matches. It must be deterministic, and
+            is applied both to configured users and to credentials in requests. It isn't meant for
+            passwords stored as hashes: check those with `verify_user`. Default: SHA-256.
         invalid_user_message: The body of the 401: a str is sent as text/plain, any other value as
             JSON; `""` and None select the default. A function `(c)`, plain or async, returns
             either of them.
@@ -81,7 +81,7 @@ def basic_auth(
         The middleware, for `app.use(path, ...)`.
 
     Raises:
-        ValueError: If there are neither users nor `verify_user`, or a value can't be used.
+        ValueError: If there are neither users nor `verify_user`, or a value is invalid.
         TypeError: If an argument has the wrong type.
 
     Example:
@@ -115,7 +115,7 @@ def basic_auth(
     return attach(
         basic_auth,
         security={"type": "http", "scheme": "basic"},
-        responses={401: "No credentials, or refused ones"},
+        responses={401: "Missing or invalid credentials"},
     )
 
 
@@ -130,7 +130,7 @@ def _check_functions(verify_user: Any, hash_function: Any, on_auth_success: Any)
 
 
 def _refusal(realm: Any, message: Any) -> Callable[[Context[Any, Any]], Awaitable[HTTPException]]:
-    """Checks the options of the answer, and returns a function that makes the error."""
+    """Checks the options of the response, and returns a function that creates the error."""
     check = OptionChecks("basic_auth")
     try:
         quoted = quoted_string(check.text("realm", realm) or "Secure Area")
@@ -159,7 +159,7 @@ def _acceptance(
     verify_user: VerifyUser | None,
     hash_function: HashFunction | None,
 ) -> Callable[[str, Context[Any, Any]], Any]:
-    """Returns a function that tells whether `name:password` is accepted, plain or async."""
+    """Returns a function that returns whether `name:password` is accepted, plain or async."""
     if verify_user is not None:
         verify = verify_user
 
@@ -177,6 +177,6 @@ def _acceptance(
             return is_known(username, password)
 
         return hashed
-    # No name contains a colon, so two different users never make the same text.
+    # No name contains a colon, so two different users never produce the same text.
     is_user = compare_by_digest([f"{username}:{password}" for username, password in users])
     return lambda credentials, c: is_user(credentials)

@@ -11,7 +11,7 @@ from kit.interface.calls import call
 from kit.interface.fields import is_field_value, is_token, quoted_string
 from kit.interface.options import OptionChecks
 
-# PERF: those that are usual, without the import of http.
+# PERF: the common ones, without importing http.
 _PHRASES = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden"}
 _KEYS = ("message", "www_authenticate_header", "status")
 
@@ -36,7 +36,7 @@ class FailureOptions(TypedDict, total=False):
 
 
 class Failure(NamedTuple):
-    """What is answered to one kind of failure.
+    """The response to one kind of failure.
 
     Attributes:
         status: HTTP status code.
@@ -78,7 +78,7 @@ def prepare(
 
     Raises:
         TypeError: If the options are not a mapping, or a value has the wrong type.
-        ValueError: If a key is unknown, or a value can't be used.
+        ValueError: If a key is unknown, or a value is invalid.
     """
     given: Mapping[str, Any] = {}
     if options is not None:
@@ -123,7 +123,7 @@ def _phrase(status: int) -> str:
 
     try:
         return HTTPStatus(status).phrase
-    except ValueError:  # a status of the app's own
+    except ValueError:  # a non-standard status
         return "Unauthorized"
 
 

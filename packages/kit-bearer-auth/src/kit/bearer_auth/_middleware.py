@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: extracts the token, verifies it, and calls the next handler or refuses."""
+"""The middleware: verifies the token, and calls the next handler or responds with an error."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ("FailureOptions", "HashFunction", "VerifyToken", "bearer_auth")
 
 # Any lets a function annotate its context as the core's own class, or one with its types.
 VerifyToken: TypeAlias = Callable[[str, Any], object]
-"""Decides whether a well-formed token is accepted: `def verify(token, c)`, plain or async.
+"""Verifies a well-formed token: `def verify(token, c)`, plain or async.
 
-It returns the user whose token it is, or True; anything falsy, such as None, refuses the token.
+It returns the token's user, or True; a falsy result, such as None, rejects the token.
 """
 
 # SPEC: RFC 6750 section 2.1, b64token.
@@ -51,19 +51,19 @@ def bearer_auth(
 ) -> AsyncMiddleware:
     """Returns middleware that only lets requests with a valid bearer token through.
 
-    Any other request raises an `HTTPException` that carries the response (`res`), so `on_error`
-    sees it: 401 without credentials, 400 if they are malformed or sent twice, 401 if the token is
-    refused (RFC 6750 section 3, RFC 9110 section 11.6.1).
+    Any other request raises an `HTTPException` with the response in `res`, so `on_error` handlers
+    see it: 401 without credentials, 400 if they are malformed or sent twice, 401 if the token is
+    rejected (RFC 6750 section 3, RFC 9110 section 11.6.1).
 
     Tokens are compared in constant time.
 
-    The middleware carries its security scheme, the statuses of its responses and the type of the
-    user as facts, see `kit.interface.metadata`.
+    The middleware has its security scheme, the statuses of its responses and the type of the user
+    as metadata, see `kit.interface.metadata`.
 
     Args:
         token: The accepted token, or several tokens, any of which is accepted.
-        verify_token: Function `(token, c)`, plain or async, that returns the user whose token it
-            is, or True, or something falsy if the token is refused. Used instead of `token`.
+        verify_token: Function `(token, c)`, plain or async, that returns the token's user, or True,
+            or a falsy value to reject the token. Replaces `token`.
         realm: Name of the protected area, for the challenge to requests without credentials.
         prefix: Scheme before the token, compared case-insensitively. If empty, the header contains
             only the token, and challenges have no scheme.
@@ -73,11 +73,11 @@ def bearer_auth(
         no_authentication_header: `message`, `www_authenticate_header` and `status` of the response
             to a request without credentials, see `FailureOptions`.
         invalid_authentication_header: The same for malformed credentials.
-        invalid_token: The same for a refused token. With the status 403 the challenge says
-            `insufficient_scope` (RFC 6750 section 3.1).
-        optional: Let requests without credentials through too, without a user. Malformed and
-            refused credentials are still errors.
-        user_variable: Name of the variable in which a user that `verify_token` returns is kept, for
+        invalid_token: The same for a rejected token. With the status 403, the error in the
+            challenge is `insufficient_scope` (RFC 6750 section 3.1).
+        optional: Whether to let requests without credentials through, without a user. Malformed and
+            rejected credentials are still errors.
+        user_variable: Name of the variable for the user that `verify_token` returns, for
             `c.get(user_variable)`.
 
     Returns:
@@ -113,7 +113,7 @@ def bearer_auth(
         scheme,
         lambda status: 'error="invalid_request"',
     )
-    # SPEC: RFC 6750 section 3.1: the error that goes with each status.
+    # SPEC: RFC 6750 section 3.1: the error for each status.
     refused = prepare(
         "invalid_token",
         invalid_token,
@@ -123,7 +123,7 @@ def bearer_auth(
     )
     accepts = _acceptance(check, token, verify_token, hash_function)
     credentials = _credentials(prefix)
-    # Caches know what Authorization means (RFC 9111 section 3.5).
+    # Caches have rules for Authorization (RFC 9111 section 3.5).
     is_known_to_caches = header_name.lower() == "authorization"
 
     async def bearer_auth(c: Context[Any, Any], next: Next) -> None:
@@ -212,12 +212,12 @@ def _provided(name: str, kind: Any, optional: bool) -> dict[str, Any]:
 
 
 def _responses(absent: Failure | None, malformed: Failure, refused: Failure) -> dict[int, str]:
-    """Returns the statuses of the failures, each with what it means."""
+    """Returns the statuses of the failures, each with a description."""
     meanings: dict[int, list[str]] = {}
     for failure, meaning in (
         (absent, "no credentials"),
         (malformed, "malformed credentials"),
-        (refused, "a refused token"),
+        (refused, "an invalid token"),
     ):
         if failure is not None:
             meanings.setdefault(failure.status, []).append(meaning)

@@ -12,7 +12,7 @@ def check_tokens(token: str | Iterable[str], syntax: re.Pattern[str]) -> list[st
 
     Args:
         token: One token, or several.
-        syntax: The pattern that tokens in requests match; no other token can ever be accepted.
+        syntax: The pattern that tokens in requests have to match.
 
     Returns:
         The tokens.

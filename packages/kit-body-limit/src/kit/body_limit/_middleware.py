@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: refuses bodies by their declared length, and has the bytes of others counted."""
+"""The middleware: rejects bodies by their declared length, and counts the bytes of all others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ("OnError", "body_limit")
 
 # Any lets the function annotate its context as the core's own class, or one with its types.
 OnError: TypeAlias = Callable[[Any], Response | Awaitable[Response]]
-"""Answers a request whose body is too large: `def on_error(c)`, plain or async."""
+"""Returns the response to a body that is too large: `def on_error(c)`, plain or async."""
 
 # Python refuses to read numbers of many thousands of digits.
 _MOST_DIGITS = 30
@@ -23,7 +23,7 @@ _STATUS = 413
 
 
 class _TooLarge(HTTPException):
-    """The refusal of one middleware; no other one's `on_error` answers it."""
+    """The error of one middleware, handled only by the `on_error` of that middleware."""
 
     def __init__(self, refused_by: object) -> None:
         super().__init__(_STATUS, "Payload Too Large")
@@ -33,11 +33,11 @@ class _TooLarge(HTTPException):
 def body_limit(max_size: int, on_error: OnError | None = None) -> Middleware:
     """Returns middleware that limits the size of request bodies.
 
-    A body whose Content-Length exceeds the limit is refused before it is read, so a client that
-    expects `100 Continue` never sends it (RFC 9110, section 10.1.1). The bytes of all other bodies
-    are counted while they are read, whatever length was declared and whatever reads them. Nothing
-    is read into memory: a handler that reads a stream gets an `HTTPException` as soon as the body
-    exceeds the limit. A body that nothing reads is not counted.
+    If the Content-Length exceeds the limit, the body is rejected before it is read, so a client
+    that expects `100 Continue` never sends it (RFC 9110, section 10.1.1). All other bodies are
+    counted as they are read, regardless of the declared length and of what reads them. Nothing is
+    buffered in memory: a handler that reads a stream gets an `HTTPException` as soon as the body
+    exceeds the limit. A body that nothing reads isn't counted.
 
     Args:
         max_size: Maximum size in bytes. A body of this size is accepted.
@@ -62,7 +62,7 @@ def body_limit(max_size: int, on_error: OnError | None = None) -> Middleware:
     def refuse() -> HTTPException:
         return _TooLarge(refuse)
 
-    # PERF: not async where nothing is done after next(): the request needs no coroutine for it.
+    # PERF: not async if there is nothing to do after next(), which saves a coroutine per request.
     def raising(c: Context[Any, Any], next: Next) -> Awaitable[None]:
         request = c.req
         declared = request.header("content-length")
@@ -108,10 +108,10 @@ def _exceeds(declared: str, max_size: int, request: KitRequest) -> bool:
 
 
 def _one_value(declared: str) -> str:
-    # SPEC: RFC 9110 section 8.6: a list of equal values may stand for one of them.
+    # SPEC: RFC 9110 section 8.6: a list of equal values may replace a single one.
     values = {value.strip(" \t") for value in declared.split(",")}
     value = values.pop()
     if values or not (value.isdigit() and value.isascii()):
-        # A server refuses it. If one did not, no length can be trusted.
+        # Servers reject it. If one did not, no length can be trusted.
         raise HTTPException(400, "Invalid Content-Length")
     return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: answers from the store, or runs the handlers and stores what they return."""
+"""The middleware: serves stored responses, or runs the handlers and stores their responses."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ from ._refreshing import Refreshing, later
 from ._sending import send
 
 VARIABLE = "cache"
-"""The variable under which handlers find the cache."""
+"""The variable in which handlers find the cache."""
 
 NONCE = "secure_headers_nonce"
-"""The variable in which kit-secure-headers has the nonce of a response."""
+"""The variable in which kit-secure-headers stores the nonce of a response."""
 
 _logger = logging.getLogger("kit.cache")
-# Methods that are neither stored nor change anything.
+# Methods that are neither stored nor change any state.
 _IGNORED = frozenset(("CONNECT", "OPTIONS", "TRACE"))
-# SPEC: section 4.3.2: a cache doesn't evaluate the first two. Range asks for a part of a response.
+# SPEC: section 4.3.2: a cache doesn't evaluate the first two. Range requests a partial response.
 _PASSED = frozenset(("if-match", "if-unmodified-since", "range"))
-# How far the clocks of machines that share a store may be apart.
+# The largest difference between the clocks of machines that share a store.
 _LARGEST_SKEW_S = 60
 _ERRORS = frozenset((500, 502, 503, 504))
 
 
 class _Found(NamedTuple):
-    """What was found for a request.
+    """The result of a lookup.
 
     Attributes:
         key: The key of the URL.
@@ -67,7 +67,7 @@ class _Found(NamedTuple):
 
 
 class Cache:
-    """Middleware that stores responses; `cache(...)` makes it."""
+    """Middleware that stores responses; created by `cache(...)`."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -76,15 +76,15 @@ class Cache:
         self._refreshing = Refreshing(options.app)
 
     async def purge(self, *groups: str, cache_name: str | None = None) -> None:
-        """Removes the responses of paths, whatever their hosts and queries.
+        """Removes the responses for paths, with any host and query.
 
         Args:
-            *groups: The paths, as in a URL or as in `c.req.path`; or what `key_generator` returned.
-            cache_name: The name of the cache; needed if `cache_name` is a function.
+            *groups: Paths, as in a URL or in `c.req.path`, or keys that `key_generator` returned.
+            cache_name: The name of the cache; required if `cache_name` is a function.
 
         Raises:
             TypeError: If the name is missing.
-            Exception: That of the store.
+            Exception: The exception that the store raised.
         """
         name = self._name_for("purge", cache_name)
         if self._options.key_generator is None:
@@ -97,11 +97,11 @@ class Cache:
         """Removes all responses.
 
         Args:
-            cache_name: The name of the cache; needed if `cache_name` is a function.
+            cache_name: The name of the cache; required if `cache_name` is a function.
 
         Raises:
             TypeError: If the name is missing.
-            Exception: That of the store.
+            Exception: The exception that the store raised.
         """
         name = self._name_for("purge_all", cache_name)
         self._flights.outdate(name)
@@ -110,13 +110,13 @@ class Cache:
     def _name_for(self, method: str, cache_name: str | None) -> str:
         name = self._options.cache_name if cache_name is None else cache_name
         if not isinstance(name, str):
-            raise TypeError(f"{method}() needs cache_name, as that of the cache is a function")
+            raise TypeError(f"{method}() needs cache_name, since the cache's name is a function")
         return name
 
     async def __call__(self, c: Context[Any, Any], next: Next) -> Response | None:
-        """Answers from the store, or runs what comes after."""
+        """Returns a stored response, or runs the handlers."""
         c.set(VARIABLE, self)
-        # PERF: all headers at once take as long as looking for three of them.
+        # PERF: reading all headers takes no longer than looking up three of them.
         method, headers = c.req.method, c.req.header()
         if method in _IGNORED or "upgrade" in headers:
             await next()
@@ -149,7 +149,7 @@ class Cache:
     # Finding ----------------------------------------------------------------------------------
 
     async def _find(self, c: Context[Any, Any], key: Key, headers: Mapping[str, str]) -> _Found:
-        """Looks for a stored response; a store that fails has none."""
+        """Looks up a stored response; if the store fails, there is none."""
         variant = key
         names: tuple[str, ...] = ()
         try:
@@ -163,7 +163,7 @@ class Cache:
             stored = None
         entry = stored if isinstance(stored, Entry) and may_be_sent(headers, stored) else None
         if entry is not None and entry.stored_at > self._options.clock() + _LARGEST_SKEW_S:
-            entry = None  # the clock was set back: how old it is can't be known
+            entry = None  # the clock was set back, so its age is unknown
         return _Found(key, variant, names, entry, entry is None and variant is not key)
 
     def _answer(
@@ -173,7 +173,7 @@ class Cache:
         directives: Mapping[str, str | None],
         headers: Mapping[str, str],
     ) -> Response | None:
-        """Returns the stored response, if it may be sent as it is."""
+        """Returns the stored response, if it may be sent without running the handlers."""
         entry = found.entry
         if entry is None or self._refreshing.is_under_way_here():
             return None
@@ -192,7 +192,7 @@ class Cache:
     # Running the handlers ---------------------------------------------------------------------
 
     async def _forward(self, c: Context[Any, Any], next: Next, found: _Found) -> Response | None:
-        """Runs the handlers, unless another request for the same does so already."""
+        """Runs the handlers, unless a concurrent request for the same response already does."""
         if c.req.header("authorization") is not None or self._refreshing.is_under_way_here():
             await self._run(c, next, found, self._flights.begin(found.variant, alone=True))
             return None
@@ -201,13 +201,13 @@ class Cache:
             entry = flight.entry
             if entry is None:
                 if flight.ended:
-                    break  # nothing was stored, so that it would be in vain to wait for the next
+                    break  # nothing was stored, so waiting for the next request is pointless
                 continue
             variant = _stored_under(c, found.key, entry)
             if flight.stored_under == variant:
                 now = self._options.clock()
                 return send(c, entry, now, self._status(f"{_why(found)}; collapsed"))
-            # It is for other values of headers, of which only now is known that they matter.
+            # It is for other header values; only now is it known that these headers matter.
             found = found._replace(variant=variant, names=entry.vary, varies=True)
         with self._flights.leading(found.variant) as flight:
             await self._run(c, next, found, flight)
@@ -242,7 +242,7 @@ class Cache:
             self._keep_stream(c, found, how, headers, body, flight)
 
     def _add_headers(self, c: Context[Any, Any]) -> None:
-        """Adds the headers of the options to a response whose status can be stored."""
+        """Adds the configured headers to a response if its status can be stored."""
         options = self._options
         if c.res.status not in options.statuses:
             return
@@ -290,7 +290,7 @@ class Cache:
         body: Any,
         flight: Flight,
     ) -> None:
-        # What the headers are now, before outer middleware changes the response.
+        # Takes the headers now, before outer middleware changes the response.
         entry = self._entry(c, found, how, headers, b"")
         variant = _stored_under(c, found.key, entry)
         nonce = c.get(NONCE)
@@ -319,8 +319,8 @@ class Cache:
         headers: tuple[tuple[str, str], ...],
         body: bytes,
     ) -> Entry:
-        # What any response of this URL depends on counts for all of them: a handler may leave out
-        # Vary where it answers with its default.
+        # A header that any response of this URL depends on counts for all of them: a handler may
+        # omit Vary when it returns its default.
         names = tuple(sorted({*how.vary, *found.names}))
         return Entry(
             c.res.status,
@@ -337,14 +337,14 @@ class Cache:
         )
 
     async def _set(self, key: Key, variant: Key, entry: Entry, flight: Flight) -> None:
-        """Stores a response unless it was purged meanwhile; a store that fails is logged."""
+        """Stores a response unless it was purged in the meantime; logs errors of the store."""
         if flight.is_outdated:
             return
         try:
             if entry.vary:
                 await self._store.set(key, Variants(entry.vary), entry.ttl)
             await self._store.set(variant, entry, entry.ttl)
-            if flight.is_outdated:  # the store may have removed it before it was there
+            if flight.is_outdated:  # the purge may have run before the response was stored
                 await self._store.delete(key.cache, key.group)
         except Exception:
             _logger.warning("The store failed to write %s", key.group, exc_info=True)
@@ -352,7 +352,7 @@ class Cache:
     # Afterwards -------------------------------------------------------------------------------
 
     async def _invalidate(self, c: Context[Any, Any]) -> None:
-        """Removes what a request has changed (section 4.4)."""
+        """Removes the responses that a request has invalidated (section 4.4)."""
         if not 200 <= c.res.status < 400:
             return
         groups = await paths_to_invalidate(c, self._options)
@@ -368,7 +368,7 @@ class Cache:
         return None if name is None else f"{name}; {text}"
 
     def _tell(self, c: Context[Any, Any], text: str) -> None:
-        """Adds what was done to Cache-Status (RFC 9211)."""
+        """Adds the result to Cache-Status (RFC 9211)."""
         status = self._status(text)
         if status is not None:
             c.header("Cache-Status", status, append=True)
@@ -380,7 +380,7 @@ def _stored_under(c: Context[Any, Any], key: Key, entry: Entry) -> Key:
 
 
 def _why(found: _Found) -> str:
-    """Returns why a request was not answered from the store (RFC 9211, section 2.2)."""
+    """Returns why a request was not served from the store (RFC 9211, section 2.2)."""
     if found.entry is not None:
         return "fwd=stale"
     return "fwd=vary-miss" if found.varies else "fwd=uri-miss"

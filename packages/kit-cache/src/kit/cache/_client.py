@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What clients ask of a cache (RFC 9111, section 5.2.1)."""
+"""Cache directives in requests (RFC 9111, section 5.2.1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._entries import Entry
 def satisfies(
     headers: Mapping[str, str], entry: Entry, left: float, directives: Mapping[str, str | None]
 ) -> bool:
-    """Returns whether a client asks for nothing newer than a stored response."""
+    """Returns whether a stored response is fresh enough for a client."""
     if "no-cache" in directives:
         return False
     if not directives and "no-cache" in headers.get("pragma", "").lower():
@@ -25,7 +25,7 @@ def satisfies(
 
 
 def accepts_stale(entry: Entry, staleness: float, directives: Mapping[str, str | None]) -> bool:
-    """Returns whether a client takes a response that is stale by some seconds."""
+    """Returns whether a client accepts a response that is stale by `staleness` seconds."""
     if entry.must_revalidate or "max-stale" not in directives:
         return False
     if directives["max-stale"] is None:

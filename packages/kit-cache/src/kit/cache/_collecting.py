@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A streamed body that passes through while it is collected."""
+"""A streamed body that is collected while it passes through."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 
 class CollectingBody:
-    """Passes a body through, and hands over a copy of it once it has ended.
+    """Passes a body through, and calls `done` with a copy of it when it ends.
 
-    Nothing is handed over if it is larger than the limit, breaks off, or is closed before its end.
-    Not an async generator: closing one that hasn't begun would not close the body.
+    `done` isn't called if the body exceeds the limit, fails, or is closed before its end.
+    Not an async generator: closing one that hasn't started would not close the body.
 
     Args:
         body: The body.
-        most: How many bytes are collected.
-        done: Called with the whole.
+        most: Maximum number of bytes to collect.
+        done: Called with the complete body.
     """
 
     __slots__ = ("_chunks", "_collected", "_done", "_left")

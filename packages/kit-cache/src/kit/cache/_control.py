@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from kit.interface import Headers
 from kit.interface.fields import list_members
 
-# SPEC: section 1.2.2: what is larger than this counts as this.
+# SPEC: section 1.2.2: larger values are treated as this one.
 _MOST_SECONDS = 2**31
 _SECONDS = re.compile(r"[0-9]+")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -20,11 +20,11 @@ def parse_directives(value: str | None) -> dict[str, str | None]:
     """Parses the value of Cache-Control.
 
     Args:
-        value: The value; that of several lines is joined by commas. None if there is none.
+        value: The value; several lines are joined with commas. None if the header is absent.
 
     Returns:
-        The arguments by the names of the directives, in lower case; None where there is no
-        argument. If a directive is repeated, its first argument counts (section 4.2.1).
+        Maps the names of the directives, in lower case, to their arguments, or to None if they
+        have none. If a directive is repeated, its first argument counts (section 4.2.1).
     """
     found: dict[str, str | None] = {}
     for member in list_members(value):
@@ -37,7 +37,7 @@ def parse_directives(value: str | None) -> dict[str, str | None]:
 
 
 def seconds(directives: Mapping[str, str | None], name: str) -> int | None:
-    """Returns the argument of a directive that is a number of seconds.
+    """Returns the argument of a directive as a number of seconds.
 
     Args:
         directives: From `parse_directives`.
@@ -52,7 +52,7 @@ def seconds(directives: Mapping[str, str | None], name: str) -> int | None:
     argument = directives[name] or ""
     if not _SECONDS.fullmatch(argument):
         return 0
-    # PERF: a number of any length is not converted.
+    # PERF: avoids converting very long numbers.
     return min(int(argument[:12]), _MOST_SECONDS) if len(argument) < 12 else _MOST_SECONDS
 
 
@@ -60,11 +60,11 @@ def merged(headers: Headers, added: Mapping[str, str | None]) -> str | None:
     """Adds directives to the Cache-Control of a response.
 
     Args:
-        headers: Those of the response.
-        added: The directives to add unless they are there; `max-age` also gives way to Expires.
+        headers: The headers of the response.
+        added: Directives to add if they are absent; `max-age` isn't added if there is Expires.
 
     Returns:
-        The value; None if there is nothing to say.
+        The value; None if it is empty.
     """
     value = headers.get("cache-control")
     present = parse_directives(value)

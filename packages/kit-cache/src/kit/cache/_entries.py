@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a cache stores, and under which keys."""
+"""The entries of a cache and their keys."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from msgspec import Struct, msgpack
 
 
 class Key(NamedTuple):
-    """Where something is stored.
+    """The key of an entry.
 
     Attributes:
         cache: The name of the cache.
-        group: What is purged together: a path, or what `key_generator` returned.
-        rest: What tells the entries of a group apart.
+        group: The unit of purging: a path, or a key that `key_generator` returned.
+        rest: Distinguishes the entries of a group.
     """
 
     cache: str
@@ -24,21 +24,21 @@ class Key(NamedTuple):
 
 
 class Entry(Struct, frozen=True, array_like=True, tag=1, dict=True):
-    """A response.
+    """A stored response.
 
     Attributes:
         status: HTTP status code.
-        headers: Names and values; several lines of one name are joined by commas.
+        headers: Names and values; several lines with the same name are joined with commas.
         body: The content.
         stored_at: When it was received, in seconds since 1970-01-01 00:00:00 UTC.
-        initial_age: How old it was by then, in seconds.
-        lifetime: For how long it is fresh, in seconds of age.
-        stale_while_revalidate: For how many seconds after that it may be sent while it is fetched
-            anew (RFC 5861).
-        stale_if_error: For how many seconds after that it may be sent in place of an error.
-        must_revalidate: Whether it may not be sent once it is stale, whatever the client says.
+        initial_age: Its age at that time, in seconds.
+        lifetime: How long it is fresh, in seconds of age.
+        stale_while_revalidate: How many seconds after that it may be sent while a new response is
+            fetched (RFC 5861).
+        stale_if_error: How many seconds after that it may be sent instead of an error.
+        must_revalidate: Whether it must not be sent once it is stale, even if the client allows it.
         for_authorized: Whether it may be sent to requests with Authorization.
-        vary: The names of the request headers that it depends on, in lower case.
+        vary: Names of the request headers it depends on, in lower case.
     """
 
     status: int
@@ -54,23 +54,23 @@ class Entry(Struct, frozen=True, array_like=True, tag=1, dict=True):
     vary: tuple[str, ...]
 
     def age(self, now: float) -> float:
-        """Returns how old it is, in seconds (RFC 9111, section 4.2.3)."""
+        """Returns its age in seconds (RFC 9111, section 4.2.3)."""
         return self.initial_age + max(0.0, now - self.stored_at)
 
     @property
     def ttl(self) -> float:
-        """For how many seconds after `stored_at` there is a use for it."""
+        """How many seconds after `stored_at` it can still be used."""
         extra = max(self.stale_while_revalidate, self.stale_if_error)
         return self.lifetime - self.initial_age + extra
 
     @cached_property
     def fields(self) -> dict[str, str]:
-        """The headers by their names."""
+        """The headers by name."""
         return dict(self.headers)
 
 
 class Variants(Struct, frozen=True, array_like=True, tag=2):
-    """Says that the responses of a key depend on request headers, and are stored apart.
+    """Declares that the responses of a key depend on request headers, and have their own keys.
 
     Attributes:
         names: The names of these headers, in lower case.
@@ -80,29 +80,29 @@ class Variants(Struct, frozen=True, array_like=True, tag=2):
 
 
 Stored: TypeAlias = Entry | Variants
-"""What a store keeps."""
+"""A value in a store."""
 
 _encoder = msgpack.Encoder()
 _decoder: msgpack.Decoder[Any] = msgpack.Decoder(Stored)
 
 
 def encode(stored: Stored) -> bytes:
-    """Encodes what a cache stores, as MessagePack.
+    """Encodes a value for a store as MessagePack.
 
     Args:
-        stored: A response, or what tells its variants apart.
+        stored: A response, or the headers that distinguish its variants.
     """
     return _encoder.encode(stored)
 
 
 def decode(data: bytes) -> Stored | None:
-    """Decodes what `encode` returned.
+    """Decodes a value encoded by `encode`.
 
     Args:
         data: The bytes.
 
     Returns:
-        None if they are something else, e.g. of another version of this package.
+        The value; None if it can't be decoded, e.g. because of another version of this package.
     """
     try:
         found: Stored = _decoder.decode(data)

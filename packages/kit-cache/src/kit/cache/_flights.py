@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Requests for one key at the same time: one runs the handlers, the others wait for it."""
+"""Concurrent requests for one key: one runs the handlers, the others wait for it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from weakref import WeakSet
 
 from ._entries import Entry, Key
 
-# How many keys are remembered whose responses can't be stored.
+# How many keys of unstorable responses are remembered.
 _MOST_UNSTORED = 1024
 
 
-# Whether others may be waiting for the running request. It doesn't wait then: they might wait for
-# each other, or it for itself, where a handler asks its own app, or a cache is used twice.
+# Whether others may be waiting for the current request. In that case it doesn't wait itself: if a
+# handler calls its own app, or a cache is used twice, they would deadlock.
 _leads: ContextVar[bool] = ContextVar("kit.cache.leads", default=False)
 
 
@@ -25,14 +25,14 @@ class Flight:
     """A request that runs the handlers.
 
     Args:
-        key: Where its response would be stored, as far as is known.
+        key: The key for its response, as far as it is known.
 
     Attributes:
         key: The same.
-        entry: What it stored.
-        stored_under: The key of that, which is for the values of its headers.
-        is_outdated: Whether the key was purged since it began, so that nothing is to be stored.
-        ended: Whether there was a response, rather than that it was cancelled.
+        entry: The response that it stored.
+        stored_under: The key of that response, for the values of its headers.
+        is_outdated: Whether the key was purged since it started, so nothing may be stored.
+        ended: Whether there was a response. False if the request was cancelled.
     """
 
     __slots__ = (
@@ -54,35 +54,35 @@ class Flight:
         self._event: Any = None
 
     async def wait(self) -> None:
-        """Waits until it is over."""
-        if self._event is None:  # PERF: made only when there is something to wait
+        """Waits until the request has finished."""
+        if self._event is None:  # PERF: created only when a request waits
             from anyio import Event
 
             self._event = Event()
         await self._event.wait()
 
     def finish(self) -> None:
-        """Ends the waiting."""
+        """Wakes the waiting requests."""
         if self._event is not None:
             self._event.set()
 
 
 class Flights:
-    """The requests under way."""
+    """The requests in progress."""
 
     def __init__(self) -> None:
         self._flights: dict[Key, Flight] = {}
-        # Those of streams too, which are over before they are stored.
+        # Includes those of streams, which finish before they are stored.
         self._all: WeakSet[Flight] = WeakSet()
         self._unstored: OrderedDict[Key, None] = OrderedDict()
 
     def under_way(self, key: Key) -> Flight | None:
-        """Returns the request to wait for, if there is one and it is worth it."""
+        """Returns the request to wait for, if there is one and waiting is worthwhile."""
         return None if key in self._unstored or _leads.get() else self._flights.get(key)
 
     @contextmanager
     def leading(self, key: Key) -> Iterator[Flight]:
-        """Begins a request that others can wait for, and ends it."""
+        """Starts a request that others can wait for, and ends it on exit."""
         flight = self.begin(key)
         token = _leads.set(True)
         try:
@@ -92,7 +92,7 @@ class Flights:
             self.end(key, flight)
 
     def begin(self, key: Key, *, alone: bool = False) -> Flight:
-        """Begins a request; unless it is `alone`, others can wait for it."""
+        """Starts a request; unless it is `alone`, others can wait for it."""
         flight = Flight(key)
         self._all.add(flight)
         if not alone:
@@ -100,7 +100,7 @@ class Flights:
         return flight
 
     def outdate(self, cache: str, group: str | None = None) -> None:
-        """Has nothing stored of the requests under way for a cache, or a group of it."""
+        """Prevents requests in progress for a cache, or one of its groups, from being stored."""
         for flight in [*self._all]:
             key = flight.key
             if key.cache == cache and group in (None, key.group):
@@ -109,7 +109,7 @@ class Flights:
                     del self._flights[key]
 
     def end(self, key: Key, flight: Flight) -> None:
-        """Ends a request, and remembers whether the next ones should wait for each other."""
+        """Ends a request, and records whether later requests should wait for each other."""
         if self._flights.get(key) is flight:
             del self._flights[key]
         if flight.entry is not None:

@@ -17,7 +17,7 @@ from ._options import Options
 
 
 async def key_of(c: Context[Any, Any], options: Options, headers: Mapping[str, str]) -> Key | None:
-    """Returns the key of a request; None if its response is not to be stored.
+    """Returns the key of a request; None if its response must not be stored.
 
     Args:
         c: The context.
@@ -42,34 +42,34 @@ async def key_of(c: Context[Any, Any], options: Options, headers: Mapping[str, s
         scheme, host, query = _parts(req.url)
     else:  # PERF: the URL is not built
         scheme, query = scope["scheme"], scope["query_string"].decode("latin-1")
-    # Separated by what none of them can contain: a client decides what Host is. In a mounted app,
-    # the path is what follows the root path, and other apps have the same.
+    # The separator can't occur in any part, since clients control Host. In a mounted app, the path
+    # excludes the root path, so the same path may exist in other apps.
     return Key(
         name, req.path, f"{scheme}\n{host.lower()}\n{query}\n{content}\n{quote(raw.root_path)}"
     )
 
 
 def variant_of(key: Key, values: tuple[tuple[str, str | None], ...]) -> Key:
-    """Returns the key of the response for some values of request headers.
+    """Returns the key of the response for specific values of request headers.
 
     Args:
         key: The key of the URL.
-        values: The headers that it depends on, with their values.
+        values: The headers it depends on, with their values.
     """
     digest = sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()
     return Key(key.cache, key.group, f"{key.rest}\n{digest}")
 
 
 async def paths_to_invalidate(c: Context[Any, Any], options: Options) -> list[tuple[str, str]]:
-    """Returns what a successful unsafe request has made invalid (RFC 9111, section 4.4).
+    """Returns the groups that a successful unsafe request invalidates (RFC 9111, section 4.4).
 
     Args:
         c: The context, with the response.
         options: The options.
 
     Returns:
-        Pairs of the names of caches and of groups: that of the request, and those that Location
-        and Content-Location of the response name, if they are of the same origin.
+        Pairs of cache name and group: the group of the request, and those of the response's
+        Location and Content-Location, if they have the same origin.
     """
     name = options.cache_name
     if not isinstance(name, str):
@@ -99,9 +99,9 @@ async def _text(option: str, function: Any, c: Context[Any, Any]) -> str:
 
 
 async def _content_of_query(c: Context[Any, Any], most: int) -> str | None:
-    """Returns a digest of a request's content and of what says how to read it."""
+    """Returns a digest of a request's content and of the headers that describe it."""
     declared = c.req.header("content-length") or ""
-    # PERF: a length of many digits is not converted.
+    # PERF: avoids converting very long numbers.
     if not declared.isascii() or not declared.isdigit() or len(declared) > 15:
         return None
     if not 0 < int(declared) <= most:

@@ -11,7 +11,7 @@ from kit.interface.options import OptionChecks
 
 from ._entries import Entry, Key, Stored
 
-# About what the objects of an entry take, besides its texts and its body.
+# Approximate memory of an entry's objects, in addition to its strings and its body.
 _OVERHEAD_BYTES = 1000
 
 
@@ -22,10 +22,10 @@ class _Kept(NamedTuple):
 
 
 class MemoryStore:
-    """Keeps responses in memory, those that were used last.
+    """Keeps the most recently used responses in memory.
 
     Args:
-        max_size: About how many bytes it may take.
+        max_size: Approximate maximum size in bytes.
 
     Raises:
         TypeError: If `max_size` is not an int.
@@ -42,11 +42,11 @@ class MemoryStore:
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes."""
+        """Approximate size in bytes."""
         return self._size
 
     async def get(self, key: Key) -> Stored | None:
-        """Returns what was stored under a key."""
+        """Returns the value of a key, or None."""
         kept = self._kept.get(key)
         if kept is None:
             return None
@@ -57,7 +57,7 @@ class MemoryStore:
         return kept.stored
 
     async def set(self, key: Key, stored: Stored, ttl: float) -> None:
-        """Stores something, unless it is larger than all that fits."""
+        """Stores a value, unless it is larger than `max_size`."""
         if key in self._kept:
             self._remove(key)
         size = _size_of(key, stored)
@@ -75,7 +75,7 @@ class MemoryStore:
             self._remove(key)
 
     async def clear(self, cache: str) -> None:
-        """Removes everything of a cache."""
+        """Removes all entries of a cache."""
         for key in [key for key in self._kept if key.cache == cache]:
             self._remove(key)
 

@@ -30,48 +30,49 @@ def cache(
     app: App | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Cache:
-    """Returns middleware that stores responses and sends them again, as a shared cache.
+    """Returns middleware that acts as a shared cache: it stores responses and serves them again.
 
-    It follows RFC 9111: a response is stored if its Cache-Control or Expires says for how long it
-    is fresh, and if nothing says that it is for one client alone. A request that finds it is
-    answered without running what comes after the middleware, guards included: put those that have
-    to run each time before it.
+    It follows RFC 9111: a response is stored if its Cache-Control or Expires defines how long it is
+    fresh, and if nothing restricts it to a single client. If a stored response is found, nothing
+    registered after the middleware runs, guards included: register middleware that has to run for
+    every request before it.
 
     Responses with `private`, `no-cache`, `no-store`, Set-Cookie or `Vary: *` are never stored, nor
-    are those for which a handler used a session or a nonce. Those to requests with Authorization
-    are stored if the handler says `public`, `must-revalidate` or `s-maxage`. Other middleware
-    before the cache that has responses depend on a header calls `kit.interface.dependence`.
+    are responses for which a handler used a session or a nonce. Responses to requests with
+    Authorization are stored if the handler sets `public`, `must-revalidate` or `s-maxage`. If other
+    middleware before the cache makes responses depend on a header, it has to call `depend_on` of
+    `kit.interface.dependence`.
 
     Args:
-        cache_name: Name of the cache, or a function `(c)`, plain or async, that returns it. Those
-            of different names don't share anything in the store.
+        cache_name: Name of the cache, or a function `(c)`, plain or async, that returns it. Caches
+            with different names share nothing in the store.
         store: Where responses are kept. Default: a `MemoryStore` of 64 MiB.
-        wait: Wait until a response is stored before it is sent. Otherwise it is stored afterwards.
+        wait: Whether to store a response before it is sent. Otherwise it is stored afterwards.
         cache_control: Directives to add to the Cache-Control of each response that may be stored,
-            e.g. `max-age=60`. Those that it has itself are kept. Nothing is added if the request
-            has Authorization.
-        vary: Names of request headers that the responses depend on, to be added to Vary.
+            e.g. `max-age=60`. Existing directives are kept. Nothing is added if the request has
+            Authorization.
+        vary: Names of request headers that the responses depend on, to add to Vary.
         key_generator: Function `(c)`, plain or async, that returns the key of a request. Default:
             scheme, host, path and query.
-        cacheable_status_codes: The statuses that are stored.
-        max_query_body_size: The largest body of a QUERY request, in bytes, whose response is
-            stored. 0: none is.
-        max_body_size: The largest body of a response, in bytes, that is stored.
-        client_directives: Obey the Cache-Control of requests: `no-cache`, `max-age`, `min-fresh`
-            and `max-stale`. Any client can then have the handlers run. `no-store` and
-            `only-if-cached` are always obeyed.
-        cache_status: Name of the cache in the header Cache-Status (RFC 9211); None for no header.
-        app: The app that has the cache. A stale response with `stale-while-revalidate` is fetched
-            from it in the background. Without it, the request waits for the new response.
+        cacheable_status_codes: The statuses to store.
+        max_query_body_size: The largest QUERY request body, in bytes, for which a response is
+            stored. 0 disables the cache for QUERY.
+        max_body_size: The largest response body to store, in bytes.
+        client_directives: Whether to obey `no-cache`, `max-age`, `min-fresh` and `max-stale` in
+            the Cache-Control of requests, which let any client make the handlers run. `no-store`
+            and `only-if-cached` are always obeyed.
+        cache_status: Name of the cache in the Cache-Status header (RFC 9211); None omits it.
+        app: The app that uses the cache. Stale responses with `stale-while-revalidate` are
+            refreshed from it in the background. Without it, requests wait for the new response.
         clock: Returns the time, in seconds since 1970-01-01 00:00:00 UTC; for tests.
 
     Returns:
-        The middleware, for `app.use(...)`, which can also purge. Handlers find it with
-        `c.get("cache")`.
+        The middleware, for `app.use(...)`; it also has methods to purge. Handlers can access it
+        with `c.get("cache")`.
 
     Raises:
         TypeError: If an option has the wrong type.
-        ValueError: If an option can't be used.
+        ValueError: If an option is invalid.
 
     Example:
         app.use("/books/*", cache(cache_control="max-age=60"))

@@ -16,29 +16,29 @@ from ._store import Store
 
 # Any lets a function annotate its context as the core's own class.
 TextFunction: TypeAlias = Callable[[Any], str | Awaitable[str]]
-"""Returns a text for a request: `def name(c)`, plain or async."""
+"""Returns a str for a request: `def name(c)`, plain or async."""
 
 _METHODS_OF_STORES = ("get", "set", "delete", "clear")
-# SPEC: RFC 9110 section 15: what a status of these says holds for one request alone, or for a part.
+# SPEC: RFC 9110 section 15: these statuses apply to a single request, or to a partial response.
 _UNUSABLE_STATUSES = (206, 304)
 
 
 class Options(NamedTuple):
-    """The options of `cache`; see there.
+    """The options of `cache`, where they are documented.
 
     Attributes:
         cache_name: A name, or a function that returns it.
         store: Where responses are kept.
-        wait: Whether responses wait until they are stored.
+        wait: Whether to store responses before sending them.
         cache_control: The directives to add, by name.
         vary: The names to add to Vary.
         key_generator: Returns the key of a request.
-        statuses: The statuses that are stored.
+        statuses: The statuses to store.
         max_query_body_size: In bytes.
         max_body_size: In bytes.
-        client_directives: Whether clients may ask for newer responses.
-        status_name: The name in Cache-Status; None for no such header.
-        app: The app, to be asked in the background.
+        client_directives: Whether clients may request newer responses.
+        status_name: The name in Cache-Status; None omits the header.
+        app: The app, for requests in the background.
         clock: Returns the time.
     """
 
@@ -77,7 +77,7 @@ def check_options(
 
     Raises:
         TypeError: If one has the wrong type.
-        ValueError: If one can't be used.
+        ValueError: If one is invalid.
     """
     check = OptionChecks("cache")
     if callable(cache_name):

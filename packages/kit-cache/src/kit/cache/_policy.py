@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which responses may be stored, for how long, and whom they may be sent to (RFC 9111)."""
+"""Decides which responses may be stored, for how long, and for which requests (RFC 9111)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kit.interface.fields import list_members
 from ._control import parse_directives, seconds
 from ._entries import Entry
 
-# SPEC: section 3.1; and what a cache writes itself.
+# SPEC: section 3.1; also headers that the cache itself writes.
 _NOT_STORED = frozenset(
     (
         "age",
@@ -30,14 +30,14 @@ _NOT_STORED = frozenset(
         "upgrade",
     )
 )
-# SPEC: RFC 9110, section 15, and RFC 6585: the statuses whose meaning is known.
+# SPEC: RFC 9110, section 15, and RFC 6585: the statuses that the cache understands.
 _UNDERSTOOD = frozenset((*range(200, 206), *range(300, 309), *range(400, 418), 421, 422, 426))
 _UNDERSTOOD |= {428, 429, 431, *range(500, 506)}
-# A response that depends on more headers than any sensible one is not stored.
+# A response that depends on more headers isn't stored.
 _MOST_VARYING = 20
 # SPEC: section 3.5.
 _FOR_AUTHORIZED = ("public", "s-maxage", "must-revalidate")
-# Those that forbid storing.
+# Directives that forbid storing.
 _PERSONAL = frozenset(("no-cache", "no-store", "private"))
 # SPEC: sections 4.2.4, 5.2.2.2, 5.2.2.8 and 5.2.2.10.
 _MUST_REVALIDATE = ("must-revalidate", "proxy-revalidate", "s-maxage")
@@ -47,13 +47,13 @@ class Storing(NamedTuple):
     """How a response may be stored.
 
     Attributes:
-        initial_age: How old it is, in seconds.
-        lifetime: For how long it is fresh, in seconds of age.
+        initial_age: Its age in seconds.
+        lifetime: How long it is fresh, in seconds of age.
         stale_while_revalidate: See `Entry`.
         stale_if_error: See `Entry`.
         must_revalidate: See `Entry`.
         for_authorized: See `Entry`.
-        vary: The names of the headers that it depends on, in lower case, sorted.
+        vary: The names of the headers it depends on, in lower case, sorted.
     """
 
     initial_age: float
@@ -84,7 +84,7 @@ def storing(
         now: Seconds since 1970-01-01 00:00:00 UTC.
 
     Returns:
-        How it may be stored; None if it may not, or if it would be stale at once.
+        How it may be stored; None if it may not be stored, or would be stale immediately.
     """
     if status not in statuses or headers.has("set-cookie") or headers.has("content-range"):
         return None
@@ -113,7 +113,7 @@ def storing(
 
 
 def is_for_one(req: KitRequest, headers: Headers, depends_on: str | None) -> bool:
-    """Returns whether something says that a response is for one client, or not to be stored.
+    """Returns whether a response is for a single client, or must not be stored.
 
     Args:
         req: The request.
@@ -128,17 +128,17 @@ def is_for_one(req: KitRequest, headers: Headers, depends_on: str | None) -> boo
 
 
 def has_nonce(nonce: str | None, headers: Iterable[tuple[str, str]], body: bytes) -> bool:
-    """Returns whether a response has a nonce (CSP Level 3, section 7.1), which is for one alone.
+    """Returns whether a response has a nonce, which is for one response (CSP Level 3, section 7.1).
 
     Args:
-        nonce: That of the request, if it has one.
-        headers: Those that would be stored.
+        nonce: The nonce of the request, if it has one.
+        headers: The headers that would be stored.
         body: The content.
     """
     for name, value in headers:
         if name.startswith("content-security-policy") and "'nonce-" in value:
             return True
-        if nonce and name == "content-encoding":  # the nonce may be in it
+        if nonce and name == "content-encoding":  # the encoded body may contain the nonce
             return True
     return bool(nonce) and str(nonce).encode() in body
 
@@ -154,7 +154,7 @@ def vary_names(value: str | None) -> tuple[str, ...] | None:
 def vary_values(
     headers: Mapping[str, str], names: Iterable[str]
 ) -> tuple[tuple[str, str | None], ...]:
-    """Returns the values of request headers, without what makes no difference (section 4.1)."""
+    """Returns the normalized values of request headers (section 4.1)."""
     return tuple((name, _normal(headers.get(name))) for name in names)
 
 
@@ -162,8 +162,8 @@ def stored_headers(headers: Headers, before: Mapping[str, str]) -> tuple[tuple[s
     """Returns the headers of a response that are stored.
 
     Args:
-        headers: Those of the response.
-        before: Those that outer middleware had set before it was made: each request gets its own.
+        headers: The headers of the response.
+        before: The headers that outer middleware set before; each request gets its own.
     """
     unwanted = {name.strip().lower() for name in (headers.get("connection") or "").split(",")}
     return tuple(
@@ -183,20 +183,20 @@ def _joined(*values: str | None) -> str:
 
 
 def _is_allowed(req: KitRequest, status: int, control: Mapping[str, str | None]) -> bool:
-    # SPEC: section 5.2.2.3: `must-understand` overrides `no-store`, for statuses that are known.
+    # SPEC: section 5.2.2.3: `must-understand` overrides `no-store` for known statuses.
     if "must-understand" in control:
         if status not in _UNDERSTOOD:
             return False
     elif "no-store" in control:
         return False
-    # What is `private` or `no-cache` for some fields is taken as if it were for all.
+    # `private` and `no-cache` for some fields are treated as if they applied to all.
     if "private" in control or "no-cache" in control:
         return False
     return req.header("authorization") is None or any(name in control for name in _FOR_AUTHORIZED)
 
 
 def _lifetime(headers: Headers, control: Mapping[str, str | None], now: float) -> float | None:
-    """Returns the freshness lifetime (section 4.2.1); None if none is given."""
+    """Returns the freshness lifetime (section 4.2.1); None if it isn't specified."""
     for name in ("s-maxage", "max-age"):
         found = seconds(control, name)
         if found is not None:

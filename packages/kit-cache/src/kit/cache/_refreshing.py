@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fetches stale responses anew, after they were sent (RFC 5861, section 3)."""
+"""Refreshes stale responses after they were sent (RFC 5861, section 3)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _refreshed: ContextVar[Any] = ContextVar("kit.cache.refreshed", default=None)
 
 
 class Refreshing:
-    """The responses that are being fetched anew.
+    """The responses that are being refreshed.
 
     Args:
-        app: The app; None if it isn't known.
+        app: The app; None if it is unknown.
     """
 
     def __init__(self, app: Any) -> None:
@@ -31,11 +31,11 @@ class Refreshing:
         self._keys: set[Key] = set()
 
     def is_under_way_here(self) -> bool:
-        """Returns whether the running request is one that `begin` has made."""
+        """Returns whether the current request was created by `begin`."""
         return _refreshed.get() is self
 
     def begin(self, c: Context[Any, Any], key: Key) -> bool:
-        """Has a response fetched after the running request; returns whether it will be."""
+        """Schedules a refresh after the current request; returns whether that is possible."""
         if self._app is None:
             return False
         if key in self._keys:
@@ -60,14 +60,14 @@ class Refreshing:
             response = await self._app.fetch(request, env)
             await response.bytes()
         except Exception:
-            _logger.warning("%s was not fetched anew", key.group, exc_info=True)
+            _logger.warning("%s was not refreshed", key.group, exc_info=True)
         finally:
             _refreshed.reset(token)
             self._keys.discard(key)
 
 
 def later(c: Context[Any, Any], work: Any) -> bool:
-    """Has something done after the response was sent; returns whether that is possible."""
+    """Schedules work after the response was sent; returns whether that is possible."""
     try:
         c.execution_ctx.wait_until(work)
     except RuntimeError:  # the request was made in process, without an execution context

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes responses of stored ones."""
+"""Builds responses from stored ones."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from kit.interface.conditional import evaluate, parse_entity_tag, parse_http_dat
 
 from ._entries import Entry
 
-# SPEC: RFC 9110 section 15.4.5: what a 304 has to carry.
+# SPEC: RFC 9110 section 15.4.5: headers that a 304 must have.
 _OF_NOT_MODIFIED = frozenset(
     ("cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary")
 )
 
 
 def send(c: Context[Any, Any], entry: Entry, now: float, cache_status: str | None) -> Response:
-    """Returns a stored response, or a 304 if the client has it (RFC 9111, section 4.3.2).
+    """Returns a stored response, or a 304 if the client already has it (RFC 9111, section 4.3.2).
 
     Args:
         c: The context.
         entry: The stored response.
         now: Seconds since 1970-01-01 00:00:00 UTC.
-        cache_status: What Cache-Status says; None for no such header.
+        cache_status: The value to add to Cache-Status; None adds nothing.
     """
     headers = {**entry.fields, "age": str(int(entry.age(now)))}
     if cache_status is not None:
@@ -31,7 +31,7 @@ def send(c: Context[Any, Any], entry: Entry, now: float, cache_status: str | Non
         headers["cache-status"] = cache_status if own is None else f"{own}, {cache_status}"
     if entry.status == 200 and _has_precondition(c):
         modified = parse_http_date(headers.get("last-modified"))
-        # What a handler has set may be malformed: it is then no validator.
+        # A malformed ETag set by a handler isn't a validator.
         tag = parse_entity_tag(headers.get("etag", ""))
         status = evaluate(c.req.method, c.req.header, etag=tag, last_modified=modified)
         if status == 304:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a store has to do."""
+"""The protocol for stores."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from ._entries import Key, Stored
 
 
 class Store(Protocol):
-    """Keeps responses. An exception that it raises is logged, and the request goes on uncached.
+    """Keeps responses. If it raises, the exception is logged and the request continues uncached.
 
-    `encode` and `decode` turn what is stored into bytes and back.
+    `encode` and `decode` convert stored values to bytes and back.
     """
 
     async def get(self, key: Key) -> Stored | None:
-        """Returns what was stored under a key, or None if that is too old or was never there."""
+        """Returns the value of a key, or None if it is absent or has expired."""
 
     async def set(self, key: Key, stored: Stored, ttl: float) -> None:
-        """Stores something for some seconds, in place of what was there."""
+        """Stores a value for `ttl` seconds, replacing any earlier value."""
 
     async def delete(self, cache: str, group: str) -> None:
-        """Removes everything whose key begins with these."""
+        """Removes all entries of a group."""
 
     async def clear(self, cache: str) -> None:
-        """Removes everything of a cache."""
+        """Removes all entries of a cache."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A store in Redis, which the processes of several machines share.
+"""A store in Redis, shared by processes on several machines.
 
 It needs the package redis: `pip install "kit-cache[redis]"`.
 """
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 __all__ = ("RedisStore",)
 
 _GENERATION_BYTES = 8
-# A generation is kept for longer than the responses that carry it.
+# A generation is kept for longer than the responses that refer to it.
 _LONGEST_S = 6 * 86_400
 _REMEMBERED_S = 7 * 86_400
 
 
 class RedisStore:
-    """Keeps responses in Redis. It runs on asyncio alone, as redis-py does.
+    """Keeps responses in Redis. It supports only asyncio, like redis-py.
 
-    Responses that end are removed by Redis. Have it remove others if there are too many: with a
-    `maxmemory`, and a `maxmemory-policy` such as `allkeys-lru`.
+    Redis removes expired responses. To limit their total size, configure Redis with `maxmemory` and
+    a `maxmemory-policy` such as `allkeys-lru`.
 
-    A purge takes the same time however much it removes: it changes the generation of a group, which
-    every response of it carries. If Redis evicts a generation, its responses are gone with it.
+    A purge takes constant time: it changes the generation of a group, which is stored with each of
+    the group's responses. If Redis evicts a generation, its responses are lost too.
     Redis Cluster is not supported.
 
     Args:
         redis: A URL, such as `redis://localhost:6379/0`, or a client of `redis.asyncio`.
-        prefix: What the keys begin with.
-        timeout: After how many seconds a server that doesn't answer counts as failed; with a URL.
+        prefix: Prefix of the keys.
+        timeout: Seconds to wait for the server to reply; used with a URL.
 
     Raises:
         ImportError: If redis-py isn't installed: `pip install "kit-cache[redis]"`.
         TypeError: If an argument has the wrong type.
-        ValueError: If one can't be used, or a client decodes what it reads.
+        ValueError: If one is invalid, or if the client has `decode_responses`.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class RedisStore:
             )
 
     async def get(self, key: Key) -> Stored | None:
-        """Returns what was stored under a key, unless it was purged since."""
+        """Returns the value of a key, unless it was purged."""
         data, *found = await self._client.mget(
             self._name("response", *key), *self._generations(key.cache, key.group)
         )
@@ -71,15 +71,15 @@ class RedisStore:
         return decode(data[len(present) :])
 
     async def set(self, key: Key, stored: Stored, ttl: float) -> None:
-        """Stores something."""
-        # If it is purged between the two calls, it belongs to the past already.
+        """Stores a value."""
+        # If it is purged between the two calls, its generation is already outdated.
         names = self._generations(key.cache, key.group)
         present = _joined(await self._client.mget(*names))
         if present is None:
             for name in names:
                 await self._begin(name, nx=True)
             present = _joined(await self._client.mget(*names))
-            if present is None:  # there is no room for them
+            if present is None:  # Redis has no memory left for them
                 return
         pipeline = self._client.pipeline(transaction=False)
         pipeline.set(
@@ -96,7 +96,7 @@ class RedisStore:
         await self._begin(self._generations(cache, group)[1])
 
     async def clear(self, cache: str) -> None:
-        """Removes everything of a cache."""
+        """Removes all entries of a cache."""
         await self._begin(self._generations(cache, "")[0])
 
     async def close(self) -> None:
@@ -110,7 +110,7 @@ class RedisStore:
         return self._name("all", cache), self._name("group", cache, group)
 
     def _name(self, kind: str, *parts: str) -> str:
-        # Hashed, as paths and queries may be long, and may contain what is secret.
+        # Hashed, since paths and queries may be long, and may contain secrets.
         digest = sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
         return f"{self._prefix}{kind}:{digest}"
 
@@ -122,5 +122,5 @@ def _client_of_url(url: str, timeout_s: float) -> Any:
 
 
 def _joined(generations: list[bytes | None]) -> bytes | None:
-    """Returns what a response of these generations begins with; None if one isn't known."""
+    """Returns the prefix of responses of these generations; None if one is unknown."""
     return None if None in generations else b"".join(each or b"" for each in generations)

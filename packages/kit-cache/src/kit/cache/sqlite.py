@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A store in a SQLite file, which the processes of one machine share."""
+"""A store in a SQLite file, shared by the processes on one machine."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ CREATE TABLE IF NOT EXISTS responses_1 (
 CREATE INDEX IF NOT EXISTS responses_1_end ON responses_1 (ends_at);
 """
 _BUSY_S = 5.0
-# How many are stored before the size of all is looked at again, which reads all sizes.
+# How many responses are stored between checks of the total size, which read all sizes.
 _STORED_BETWEEN = 100
-# How much of its size is left when it was too large.
+# The share of the maximum size to keep when the store is too large.
 _KEPT_SHARE = 0.9
 
 
@@ -38,10 +38,10 @@ class SQLiteStore:
     """Keeps responses in a SQLite file. Calls run in worker threads.
 
     Args:
-        path: The file. It is made if it doesn't exist, readable for its owner alone; its folder has
-            to exist.
-        max_size: About how many bytes of responses are kept. If there are more, those that end
-            first are removed.
+        path: The file. It is created if it doesn't exist, readable only by its owner; its folder
+            has to exist.
+        max_size: Approximate maximum size of all responses, in bytes. If it is exceeded, the
+            responses that expire first are removed.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -56,7 +56,7 @@ class SQLiteStore:
             check.unusable("path", path, "a file: use MemoryStore for the memory of a process")
         self._path = Path(path).absolute()
         if not self._path.parent.is_dir():
-            check.unusable("path", str(path), f"a file in a folder, {self._path.parent} is none")
+            check.unusable("path", str(path), f"a file in a folder, {self._path.parent} isn't one")
         self._max_size = check.number("max_size", max_size, least=1, unit="byte")
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
@@ -64,7 +64,7 @@ class SQLiteStore:
         self._stored = 0
 
     async def get(self, key: Key) -> Stored | None:
-        """Returns what was stored under a key."""
+        """Returns the value of a key, or None."""
 
         def read(db: sqlite3.Connection) -> bytes | None:
             row = db.execute(
@@ -78,7 +78,7 @@ class SQLiteStore:
         return None if data is None else decode(data)
 
     async def set(self, key: Key, stored: Stored, ttl: float) -> None:
-        """Stores something, and removes what has ended."""
+        """Stores a value, and removes expired entries."""
         data = encode(stored)
 
         def write(db: sqlite3.Connection) -> None:
@@ -103,11 +103,11 @@ class SQLiteStore:
         )
 
     async def clear(self, cache: str) -> None:
-        """Removes everything of a cache."""
+        """Removes all entries of a cache."""
         await self._run(lambda db: db.execute("DELETE FROM responses_1 WHERE cache = ?", (cache,)))
 
     async def close(self) -> None:
-        """Closes the file; it is opened again when it is used."""
+        """Closes the file; the next use opens it again."""
 
         def close() -> None:
             with self._lock:
@@ -132,7 +132,7 @@ class SQLiteStore:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             db = sqlite3.connect(self._path, timeout=_BUSY_S, check_same_thread=False)
             db.execute("PRAGMA journal_mode = WAL")
-            # What a crash of the machine loses is fetched anew.
+            # Responses lost in a crash of the machine are fetched again.
             db.execute("PRAGMA synchronous = OFF")
             db.executescript(_SCHEMA)
             self._connection, self._process = db, os.getpid()

@@ -10,9 +10,9 @@
         async for message in subscription:  # str or bytes
             ...
 
-Delivery is at most once, and in the order of each publisher. A subscriber that reads too slowly
-loses messages or is closed, as it chose; what is lost is counted and told. Publishers never wait
-for subscribers.
+Delivery is at most once, and ordered per publisher. A subscriber that reads too slowly loses
+messages or is closed, depending on its options; lost messages are counted and reported. Publishers
+never wait for subscribers.
 """
 
 from ._backend import Backend, Receiver

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What carries messages between the processes of an app."""
+"""The protocol for backends, which carry messages between the processes of an app."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ __all__ = ("Backend", "Receiver")
 
 
 class Receiver(Protocol):
-    """Takes what a backend received; `Channels` is one. Called in the event loop of `start`."""
+    """Receives messages from a backend. Its methods are called in the event loop of `start`."""
 
     def deliver(self, channel: str, message: str | bytes, /) -> None:
-        """Hands a message to the subscribers of this process. Never waits.
+        """Delivers a message to the subscribers of this process. Never waits.
 
         Args:
-            channel: A channel that the backend is subscribed to; of any other it is ignored.
+            channel: A channel that the backend is subscribed to; other channels are ignored.
             message: The message, of the type that it was published with.
         """
         ...
 
     def interrupted(self, channel: str, /) -> None:
-        """Says that messages of a channel may have been lost, as the connection was.
+        """Reports that messages of a channel may have been lost with the connection.
 
-        Call it when the channel is subscribed to again, before its next message: a subscriber that
-        now loads what it may have missed misses nothing.
+        Call it after resubscribing to the channel, before its next message, so that subscribers can
+        load the messages they may have missed.
 
         Args:
             channel: The channel.
@@ -35,17 +35,17 @@ class Receiver(Protocol):
 
 @runtime_checkable
 class Backend(Protocol):
-    """Carries messages; `kit.channels.testing` has the conformance tests for one.
+    """Carries messages; `kit.channels.testing` has conformance tests for backends.
 
-    A backend delivers each message at most once to each process, and the messages that one task
-    publishes in the order in which it published them. It reconnects by itself.
+    A backend delivers each message at most once to each process. Messages published by one task are
+    delivered in order. It reconnects automatically.
     """
 
     async def start(self, receiver: Receiver, /) -> None:
-        """Connects. A backend may be started again after `stop`, also in another event loop.
+        """Connects. A backend may be restarted after `stop`, even in another event loop.
 
         Args:
-            receiver: Takes what arrives.
+            receiver: Receives the messages.
 
         Raises:
             ChannelsUnavailableError: If there is no connection within a bounded time.
@@ -61,31 +61,32 @@ class Backend(Protocol):
 
         Args:
             channel: A checked name: 1 to 200 characters, no control characters.
-            message: The message. A str and bytes are told apart where they arrive.
+            message: The message. Receivers can distinguish str from bytes.
 
         Raises:
-            ChannelsUnavailableError: If that isn't known to have worked within a bounded time.
+            ChannelsUnavailableError: If success isn't confirmed within a bounded time.
         """
         ...
 
     async def subscribe(self, channels: Sequence[str], /) -> None:
-        """Subscribes this process to channels; what is published after it returns arrives.
+        """Subscribes this process to channels; messages published after it returns are received.
 
-        It may be called again for a channel that is subscribed to, or while such a call waits, and
-        may be cancelled: `unsubscribe` follows then.
+        It may be called again for a subscribed channel, or while another such call waits. It may be
+        cancelled; `unsubscribe` is then called.
 
         Args:
             channels: At least one name.
 
         Raises:
-            ChannelsUnavailableError: If that isn't known to have worked within a bounded time.
+            ChannelsUnavailableError: If success isn't confirmed within a bounded time.
         """
         ...
 
     def unsubscribe(self, channel: str, /) -> None:
-        """Ends the subscription to a channel. Never waits, as it is called in cancelled tasks.
+        """Ends the subscription to a channel. Never waits, since it is called in cancelled tasks.
 
-        A later `subscribe` to the same channel holds, in whatever order they reach a server.
+        A later `subscribe` to the same channel takes precedence, in whatever order the two calls
+        reach the server.
 
         Args:
             channel: The name.

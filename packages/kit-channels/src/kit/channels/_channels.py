@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`Channels`: who of this process listens to what."""
+"""`Channels`: the subscriptions of this process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Listeners:
 
     def __init__(self) -> None:
         self.inboxes: dict[Inbox, None] = {}
-        # Whether the backend has confirmed.
+        # Whether the backend has confirmed the subscription.
         self.is_ready = False
 
 
@@ -44,21 +44,21 @@ class Channels:
         channels = Channels()
         app = Kit(lifespan=channels.lifespan)
 
-    Delivery: each message arrives at most once at each subscription, and the messages of a task
-    arrive in the order in which it published them. Messages are not stored: a subscription gets
-    what is published from when it is entered until it is left. What a slow subscriber or an outage
-    of the backend has cost is told, see `Subscription.events`.
+    Delivery: each subscription receives a message at most once, and the messages of one task in the
+    order in which it published them. Messages aren't stored: a subscription receives what is
+    published between entering and leaving it. Messages lost by a slow subscriber or in an outage of
+    the backend are reported, see `Subscription.events`.
 
     Args:
-        backend: What carries the messages. Default: `MemoryBackend`, for one process.
+        backend: Carries the messages. Default: `MemoryBackend`, for one process.
 
     Attributes:
         backend: The backend.
-        dropped: How many messages slow subscribers have lost, in all.
-        interruptions: How many times the backend has lost a channel's messages.
+        dropped: Total number of messages that slow subscribers have lost.
+        interruptions: Number of times the backend may have lost a channel's messages.
 
     Raises:
-        TypeError: If `backend` is no backend.
+        TypeError: If `backend` isn't a backend.
     """
 
     def __init__(self, backend: Backend | None = None) -> None:
@@ -82,18 +82,18 @@ class Channels:
 
     @property
     def dropped(self) -> int:
-        """How many messages slow subscribers have lost, in all."""
+        """Total number of messages that slow subscribers have lost."""
         return self._dropped_before + sum(each.dropped for each in self._inboxes)
 
     @property
     def subscriptions(self) -> int:
-        """How many subscriptions this process has."""
+        """Number of subscriptions in this process."""
         return len(self._inboxes)
 
     async def __aenter__(self) -> Self:
         if self._is_running or self._is_starting:
             raise RuntimeError(
-                "The channels are running already: give them to the lifespan of one app, the "
+                "The channels are already running: pass them to the lifespan of only one app, the "
                 "outermost"
             )
         self._is_starting = True
@@ -122,7 +122,7 @@ class Channels:
         """The lifespan of an app: `Kit(lifespan=channels.lifespan)`.
 
         Args:
-            app: The app, which is not used.
+            app: The app; not used.
 
         Yields:
             `{"channels": channels}`, so that handlers also find them in `c.env`.
@@ -135,13 +135,13 @@ class Channels:
 
         Args:
             channel: The channel, 1 to 200 characters without control characters.
-            message: A str or bytes, and so it arrives.
+            message: A str or bytes; subscribers receive the same type.
 
         Raises:
             ChannelsUnavailableError: If the backend can't be reached. The message may have been
                 delivered or not; it is never sent twice.
-            TypeError: If the message is neither str nor bytes, or the channel no str.
-            ValueError: If the name of the channel can't be used.
+            TypeError: If the message is neither str nor bytes, or the channel isn't a str.
+            ValueError: If the name of the channel is invalid.
             RuntimeError: If the channels are not running.
         """
         _check_name(channel)
@@ -173,25 +173,26 @@ class Channels:
         max_queue_bytes: int = 1024 * 1024,
         on_overflow: OnOverflow = "drop_oldest",
     ) -> Subscription:
-        """Subscribes to channels, while what it returns is entered.
+        """Subscribes to channels while the returned object is entered.
 
             async with channels.subscribe("room:1") as subscription:
                 async for message in subscription:
                     ...
 
-        What is published once it is entered arrives. Messages wait in a queue until they are
-        received; if that is full, since the subscriber reads too slowly, they are dropped or the
-        subscription is closed, and publishers never wait.
+        Messages published after it is entered are received. They wait in a queue. If the subscriber
+        reads too slowly and the queue is full, messages are dropped or the subscription is closed;
+        publishers never wait.
 
         Args:
             *channels: The channels, at least one.
-            max_queue: How many messages may wait.
-            max_queue_bytes: How large they may be together; of a str, characters count. One
-                message may always wait.
-            on_overflow: What happens to a message that finds the queue full. `"drop_oldest"`: the
-                oldest ones are dropped in its favour, for what is outdated by the next, such as
-                positions. `"drop_newest"`: it is dropped itself. `"close"`: the subscription ends
-                with SlowSubscriberError once the queue is read, for those that must see all.
+            max_queue: Maximum number of messages in the queue.
+            max_queue_bytes: Maximum total size of the queue in bytes, or characters for a str. A
+                single message always fits.
+            on_overflow: What to do with a new message when the queue is full. `"drop_oldest"` drops
+                the oldest messages, for data such as positions that the next message replaces.
+                `"drop_newest"` drops the new message. `"close"` ends the subscription with
+                SlowSubscriberError after the queue is read, for subscribers that need every
+                message.
 
         Returns:
             The subscription. Entering it raises ChannelsUnavailableError if the backend can't be
@@ -199,7 +200,7 @@ class Channels:
 
         Raises:
             TypeError: If an argument has the wrong type, or there is no channel.
-            ValueError: If an argument can't be used.
+            ValueError: If an argument is invalid.
         """
         if not channels:
             raise TypeError("subscribe() takes at least one channel")
@@ -265,7 +266,7 @@ class Channels:
 
 
 class _Receiver:
-    """What the backend of some channels hands messages to."""
+    """Receives messages from the backend."""
 
     __slots__ = ("deliver", "interrupted")
 
@@ -276,13 +277,13 @@ class _Receiver:
 
 def _check_name(channel: str) -> None:
     if not isinstance(channel, str):
-        raise TypeError(f"A channel is named by a str, not {channel!r:.100}")
+        raise TypeError(f"The name of a channel must be a str, not {channel!r:.100}")
     if not channel or len(channel) > _MOST_CHARACTERS:
         raise ValueError(
             f"The channel {channel!r:.100} can't be used: its name has {len(channel)} characters, "
             f"expected 1 to {_MOST_CHARACTERS}"
         )
-    # The first is faster, and refuses some that are fine: those of a later version of Unicode.
+    # isprintable() is faster, but rejects valid characters of later Unicode versions.
     if not channel.isprintable() and any(
         unicodedata.category(each) in _UNFIT_CATEGORIES for each in channel
     ):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can go wrong while an app runs."""
+"""Errors at runtime."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ __all__ = (
 
 
 class ChannelsError(KitError):
-    """Any error of channels that is not a mistake in the code."""
+    """Base class of errors in channels that aren't programming errors."""
 
 
 class ChannelsUnavailableError(ChannelsError):
-    """The backend can't be reached: nothing could be published, or subscribed to.
+    """The backend can't be reached, so publishing or subscribing failed.
 
-    A message whose `publish` raised this may have been delivered or not. It is never sent again by
-    itself, so that nobody gets it twice.
+    If `publish` raised this, the message may or may not have been delivered. It is never resent
+    automatically, so that no subscriber receives it twice.
     """
 
 
 class SlowSubscriberError(ChannelsError):
-    """A subscription with `on_overflow="close"` was closed, since its queue was full."""
+    """A subscription with `on_overflow="close"` was closed because its queue was full."""
 
 
 class SubscriptionClosedError(ChannelsError):
-    """There is nothing more to receive: the subscription was left, or the channels have ended."""
+    """Nothing more can be received: the subscription was left, or the channels were stopped."""
 
 
 class InvalidMessageError(ChannelsError, ValueError):
-    """A message is no JSON, or doesn't fit the type that `receive_json` asked for."""
+    """A message isn't valid JSON, or doesn't match the type passed to `receive_json`."""

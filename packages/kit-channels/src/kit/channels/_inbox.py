@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bounded queue of a subscription, which `Channels` fills and the subscriber empties."""
+"""The bounded queue of a subscription, filled by `Channels` and emptied by the subscriber."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ._errors import SlowSubscriberError, SubscriptionClosedError
 __all__ = ("Gap", "Inbox", "Message", "OnOverflow")
 
 OnOverflow: TypeAlias = Literal["drop_oldest", "drop_newest", "close"]
-"""What happens to the messages of a subscriber that reads more slowly than others publish."""
+"""What to do with messages when a subscriber reads too slowly."""
 
 
 class Message(NamedTuple):
-    """A message and where it was published.
+    """A message and its channel.
 
     Attributes:
         channel: The channel.
@@ -32,9 +32,9 @@ class Gap(NamedTuple):
     """Messages are missing here.
 
     Attributes:
-        dropped: How many were dropped since the queue was full.
-        interrupted: Whether the connection to the backend was lost. How many messages were lost by
-            that is not known; there may be none.
+        dropped: Number of messages dropped because the queue was full.
+        interrupted: Whether the connection to the backend was lost. An unknown number of messages,
+            possibly none, was lost with it.
     """
 
     dropped: int
@@ -42,20 +42,20 @@ class Gap(NamedTuple):
 
 
 class Inbox:
-    """What was published to the channels of one subscription and is not received yet.
+    """The messages of one subscription that haven't been received yet.
 
     Args:
         channels: The names of the channels.
-        max_queue: How many messages may wait.
-        max_queue_bytes: How many bytes, or characters of text, they may have together. One message
-            may wait whatever its size.
-        on_overflow: What happens to more.
+        max_queue: Maximum number of messages.
+        max_queue_bytes: Maximum total size in bytes, or characters for a str. A single message
+            always fits.
+        on_overflow: What to do with messages that don't fit.
 
     Attributes:
         channels: The names of the channels.
-        size: How many messages wait.
-        dropped: How many were dropped since the queue was full.
-        interruptions: How many times messages may have been lost by the backend.
+        size: Number of messages in the queue.
+        dropped: Number of messages dropped because the queue was full.
+        interruptions: Number of times the backend may have lost messages.
     """
 
     __slots__ = (
@@ -85,7 +85,7 @@ class Inbox:
         self.channels = channels
         self.dropped = 0
         self.interruptions = 0
-        # Gaps are in the queue as well, and count for neither.
+        # Gaps are in the queue too, but don't count toward either limit.
         self.size = 0
         self._bytes = 0
         self._queue: deque[Message | Gap] = deque()
@@ -102,14 +102,14 @@ class Inbox:
         """Waits for the next message or gap.
 
         Raises:
-            SlowSubscriberError: If the queue was full, and `on_overflow` is `"close"`.
-            SubscriptionClosedError: If it has ended otherwise.
+            SlowSubscriberError: If the queue was full and `on_overflow` is `"close"`.
+            SubscriptionClosedError: If the subscription ended for another reason.
             RuntimeError: If another task is waiting.
         """
         if self._is_receiving:
             raise RuntimeError(
-                "Two tasks receive from one subscription at once, and either would get some of the "
-                "messages: subscribe twice"
+                "Two tasks are receiving from one subscription, so each would get only some of "
+                "the messages: subscribe twice"
             )
         while True:
             if self._gap_first is not None:
@@ -133,7 +133,7 @@ class Inbox:
                 self._is_receiving = False
 
     def put(self, message: Message) -> None:
-        """Adds a message, unless it has ended."""
+        """Adds a message, unless the subscription has ended."""
         if self._has_ended:
             return
         size = len(message.data)
@@ -159,19 +159,19 @@ class Inbox:
             self._arrival.set()
 
     def interrupt(self) -> None:
-        """Notes that messages may have been lost by the backend."""
+        """Records that the backend may have lost messages."""
         if not self._has_ended:
             self.interruptions += 1
             self._put_gap(Gap(0, interrupted=True))
 
     def end(self) -> None:
-        """Ends it: what waits can still be received."""
+        """Ends the subscription; queued messages can still be received."""
         self._has_ended = True
         if self._arrival is not None:
             self._arrival.set()
 
     def clear(self) -> None:
-        """Forgets what waits."""
+        """Discards the queued messages."""
         self._queue.clear()
         self._gap_first = None
         self.size = self._bytes = 0

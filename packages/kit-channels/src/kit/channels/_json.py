@@ -27,7 +27,7 @@ def decode(message: str | bytes, type: Any) -> Any:
     """Decodes a message into a value of a type; None for plain values.
 
     Raises:
-        InvalidMessageError: If it is no JSON, or doesn't fit the type.
+        InvalidMessageError: If it isn't valid JSON, or doesn't match the type.
     """
     model = None if type is None else model_of(type)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The backend of an app that runs in one process."""
+"""The backend for an app that runs in one process."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ __all__ = ("MemoryBackend",)
 class MemoryBackend:
     """Carries messages within one process, on asyncio and trio.
 
-    Each process has its own: with several workers, a message reaches the subscribers of the worker
-    that published it and no others. Use `RedisBackend` there.
+    With several workers, a message reaches only subscribers in the worker that published it. Use
+    `RedisBackend` in that case.
     """
 
     def __init__(self) -> None:
         self._receiver: Receiver | None = None
 
     async def start(self, receiver: Receiver, /) -> None:
-        """Begins to deliver."""
+        """Starts delivering messages."""
         self._receiver = receiver
 
     async def stop(self) -> None:
-        """Ends the delivery."""
+        """Stops delivering messages."""
         self._receiver = None
 
     async def publish(self, channel: str, message: str | bytes, /) -> None:
         """Delivers a message, and lets other tasks run."""
         if self._receiver is not None:
             self._receiver.deliver(channel, message)
-        # A task that only publishes would keep its subscribers from reading.
+        # Otherwise, a task that only publishes would keep its subscribers from running.
         await checkpoint()
 
     async def subscribe(self, channels: Sequence[str], /) -> None:
-        """Does nothing: all messages are here."""
+        """Does nothing: all messages are delivered anyway."""
 
     def unsubscribe(self, channel: str, /) -> None:
-        """Does nothing: nobody is delivered to."""
+        """Does nothing: messages without subscribers are ignored."""

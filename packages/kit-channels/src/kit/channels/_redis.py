@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The backend of an app that runs in several processes: Redis Pub/Sub."""
+"""The backend for an app that runs in several processes: Redis Pub/Sub."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ __all__ = ("RedisBackend",)
 
 
 class RedisBackend:
-    """Carries messages between processes by Redis Pub/Sub (or Valkey), on asyncio.
+    """Carries messages between processes through Redis (or Valkey) Pub/Sub, on asyncio.
 
-    It has two connections: one publishes, one receives. If the one that receives breaks, it is made
-    again, with growing delays; subscriptions stay, and are told of the gap. `publish` is tried
-    once: without a connection it raises at once, and without an answer after `timeout`. A message
-    is never sent a second time.
+    It uses two connections: one publishes, one receives. If the receiving connection is lost, it
+    reconnects with increasing delays; subscriptions survive, and receive a `Gap`. `publish` tries
+    only once: it raises immediately if there is no connection, and after `timeout` if there is no
+    reply. A message is never sent twice.
 
-    A str is published as its UTF-8, so that other programs can publish and receive it. Bytes are
-    published behind a byte 0xFF, which begins no UTF-8.
+    A str is published as UTF-8, so that other programs can publish and receive it. Bytes are
+    published with a leading byte 0xFF, which never occurs in UTF-8.
 
     Args:
         redis: The URL of a server, `redis://[[user]:password@]host[:port]`, `rediss://` for TLS or
-            `unix://path`; or a client of redis-py, `redis.asyncio.Redis`, whose settings are used,
-            for TLS certificates or Sentinel. It stays yours to close.
-        prefix: What stands before the names of channels in Redis, where all databases share them.
-        timeout: How long connecting, publishing or subscribing may take, in seconds.
-        ping_interval: After so many seconds without a message the server is asked whether it is
-            still there; after as many more the connection counts as broken.
-        max_backoff: The longest delay between two attempts to connect, in seconds.
+            `unix://path`; or a redis-py client, `redis.asyncio.Redis`, with the settings to use,
+            e.g. for TLS certificates or Sentinel. You have to close the client yourself.
+        prefix: Prefix of channel names in Redis, since all its databases share them.
+        timeout: Timeout for connecting, publishing or subscribing, in seconds.
+        ping_interval: Seconds without a message after which the server is pinged; after the same
+            time without a reply, the connection is considered lost.
+        max_backoff: Maximum delay between two attempts to connect, in seconds.
 
     Raises:
         ImportError: If redis-py isn't installed: `pip install "kit-channels[redis]"`.
         TypeError: If an argument has the wrong type.
-        ValueError: If an argument can't be used.
+        ValueError: If an argument is invalid.
     """
 
     def __init__(
@@ -81,16 +81,16 @@ class RedisBackend:
             asyncio.get_running_loop()
         except RuntimeError:
             raise RuntimeError(
-                "RedisBackend runs on asyncio alone, as redis-py does; on trio there is "
-                "MemoryBackend, for one process"
+                "RedisBackend requires asyncio, as redis-py does; on trio, use MemoryBackend, for "
+                "one process"
             ) from None
         if self._tasks:
-            raise RuntimeError("A backend serves one Channels at a time: make another one")
+            raise RuntimeError("A backend serves one Channels at a time: create another one")
         connector = self._connector
         subscriber = Subscriber(
             connector, self._prefix, receiver, self._ping_interval, self._max_backoff
         )
-        # What was published meanwhile would be lost to a subscriber that waits any longer.
+        # A subscriber that waited any longer would miss messages published in the meantime.
         publisher = Publisher(connector, self._prefix, subscriber.hurry)
         await publisher.connect()
         try:
@@ -106,10 +106,10 @@ class RedisBackend:
         ]
 
     async def stop(self) -> None:
-        """Disconnects; what waits to be published or subscribed to fails."""
+        """Disconnects; pending calls to publish or subscribe fail."""
         tasks, self._tasks = self._tasks, []
         await end(tasks)
-        # A task that is cancelled before it has begun closes nothing.
+        # A task that is cancelled before it has started closes nothing.
         if self._publisher is not None:
             await self._publisher.disconnect()
         if self._subscriber is not None:
@@ -117,27 +117,28 @@ class RedisBackend:
         self._publisher = self._subscriber = None
 
     async def publish(self, channel: str, message: str | bytes, /) -> None:
-        """Publishes a message, and waits until the server has it.
+        """Publishes a message, and waits for the server to confirm it.
 
         Raises:
-            ChannelsUnavailableError: If there is no connection, or no answer in time.
+            ChannelsUnavailableError: If there is no connection, or no reply in time.
         """
         if self._publisher is None:
             raise RuntimeError("The backend is not started")
         await self._publisher.publish(channel, message)
 
     async def subscribe(self, channels: Sequence[str], /) -> None:
-        """Subscribes to channels, and waits until the server has confirmed it.
+        """Subscribes to channels, and waits for the server to confirm it.
 
         Raises:
-            ChannelsUnavailableError: If it has not in time; a lost connection is waited for.
+            ChannelsUnavailableError: If it isn't confirmed in time; if the connection is lost, this
+                waits for it to return.
         """
         if self._subscriber is None:
             raise RuntimeError("The backend is not started")
         await self._subscriber.subscribe(channels)
 
     def unsubscribe(self, channel: str, /) -> None:
-        """Ends the subscription to a channel, as soon as there is a connection."""
+        """Ends the subscription to a channel as soon as there is a connection."""
         if self._subscriber is not None:
             self._subscriber.unsubscribe(channel)
 
@@ -145,7 +146,7 @@ class RedisBackend:
 def _pool_of_url(url: str) -> Any:
     from redis.asyncio import ConnectionPool
 
-    # A message is received as it is in the second version of the protocol as well.
+    # Version 2 of the protocol transmits messages unchanged, too.
     return ConnectionPool.from_url(url, protocol=2)
 
 

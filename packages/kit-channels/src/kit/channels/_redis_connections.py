@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The two connections to Redis: one publishes, one receives.
 
-Neither is taken from the pool of the client, nor repeats commands: a PUBLISH that redis-py repeats
-could arrive twice, and a SUBSCRIBE that it repeats would hide what was lost in between.
+Neither comes from the client's pool, and neither retries commands: a PUBLISH retried by redis-py
+could arrive twice, and a retried SUBSCRIBE would hide the messages lost in between.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _logger = logging.getLogger("kit")
 _BINARY = b"\xff"
 _FIRST_BACKOFF_S = 0.05
 _CANCEL_AGAIN_S = 0.1
-# What is published at once is sent together; the answers are read before more is sent.
+# Concurrently published messages are sent together; their replies are read before more are sent.
 _MOST_AT_ONCE = 512
-# So many messages are handed out before other tasks run, and read them.
+# The number of messages delivered before other tasks get to run and read them.
 _MOST_IN_A_ROW = 64
 
 
 class _Waiting(NamedTuple):
-    """A message that waits to be published."""
+    """A message waiting to be published."""
 
     channel: bytes
     payload: bytes
@@ -38,11 +38,11 @@ class _Waiting(NamedTuple):
 
 
 class Connector:
-    """Makes connections.
+    """Creates connections.
 
     Args:
-        pool: The pool that knows the settings.
-        timeout_s: How long connecting and each answer may take.
+        pool: The pool with the settings.
+        timeout_s: Timeout for connecting and for each reply.
     """
 
     def __init__(self, pool: Any, timeout_s: float) -> None:
@@ -50,10 +50,10 @@ class Connector:
         self.timeout_s = timeout_s
 
     async def connect(self) -> Any:
-        """Returns a connection that is open.
+        """Returns an open connection.
 
         Raises:
-            ChannelsUnavailableError: If there is none in time.
+            ChannelsUnavailableError: If it can't connect in time.
         """
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
@@ -61,8 +61,8 @@ class Connector:
 
         connection = self._pool.make_connection()
         connection.retry = Retry(NoBackoff(), 0)
-        # All waiting is bounded here. redis-py bounds it by `asyncio.wait_for`, which before Python
-        # 3.12 can lose a cancellation.
+        # All timeouts are applied here, since redis-py uses `asyncio.wait_for`, which can lose a
+        # cancellation before Python 3.12.
         connection.socket_timeout = None
         try:
             async with asyncio.timeout(self.timeout_s):
@@ -90,8 +90,8 @@ async def close(connection: Any) -> None:
 async def end(tasks: Sequence[asyncio.Task[None]]) -> None:
     """Cancels tasks until they have ended.
 
-    Once is not enough if redis-py connects: it uses `asyncio.wait_for`, which before Python 3.12
-    can lose a cancellation.
+    Once isn't enough while redis-py connects: it uses `asyncio.wait_for`, which can lose a
+    cancellation before Python 3.12.
     """
     while running := [task for task in tasks if not task.done()]:
         for task in running:
@@ -100,12 +100,12 @@ async def end(tasks: Sequence[asyncio.Task[None]]) -> None:
 
 
 class Publisher:
-    """Publishes messages one after the other, each once.
+    """Publishes messages in order, each once.
 
     Args:
-        connector: Makes the connection.
-        prefix: What stands before the names of channels.
-        on_connect: Called when the server is there.
+        connector: Creates the connection.
+        prefix: Prefix of channel names.
+        on_connect: Called when the connection is established.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Publisher:
         self._arrival = asyncio.Event()
 
     async def connect(self) -> None:
-        """Connects, unless that was done.
+        """Connects, unless it is already connected.
 
         Raises:
             ChannelsUnavailableError: If the server can't be reached.
@@ -135,10 +135,10 @@ class Publisher:
             await close(connection)
 
     async def publish(self, channel: str, message: str | bytes) -> None:
-        """Waits until the server has a message.
+        """Publishes a message, and waits for the server to confirm it.
 
         Raises:
-            ChannelsUnavailableError: If that isn't known.
+            ChannelsUnavailableError: If the server doesn't confirm it.
         """
         payload = message.encode() if isinstance(message, str) else _BINARY + message
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -154,7 +154,7 @@ class Publisher:
             ) from None
 
     async def run(self) -> None:
-        """Sends what waits, until it is cancelled."""
+        """Sends waiting messages until it is cancelled."""
         batch: list[_Waiting] = []
         try:
             while True:
@@ -162,7 +162,7 @@ class Publisher:
                 waiting = self._waiting
                 while waiting and len(batch) < _MOST_AT_ONCE:
                     each = waiting.popleft()
-                    if not each.future.done():  # nobody waits for it any more
+                    if not each.future.done():  # otherwise no task is waiting for it
                         batch.append(each)
                 if not waiting:
                     self._arrival.clear()
@@ -185,7 +185,7 @@ class Publisher:
         from redis.exceptions import RedisError, ResponseError
 
         connection = self._connection
-        # The server may have closed it while nothing was published: no message is lost by that.
+        # The server may have closed the connection while it was idle; no message is lost by that.
         if connection is not None and not await _is_usable(connection):
             await self.disconnect()
         await self.connect()
@@ -200,7 +200,7 @@ class Publisher:
                     try:
                         await connection.read_response(disable_decoding=True)
                     except ResponseError as error:
-                        refusal = ChannelsUnavailableError(f"Redis refused a message: {error}")
+                        refusal = ChannelsUnavailableError(f"Redis rejected a message: {error}")
                         _fail([each], refusal)
                     else:
                         if not each.future.done():
@@ -213,10 +213,10 @@ class Publisher:
 
 
 async def _is_usable(connection: Any) -> bool:
-    """Whether an idle connection is open at both ends, as far as is known here."""
+    """Whether an idle connection is open at both ends, as far as is known."""
     if not connection.is_connected:
         return False
-    # Both, of redis-py from 8 on and before, tell of data and of the end.
+    # `can_read` (redis-py 8 and later) and its predecessor report both data and the end.
     can_read = getattr(connection, "can_read", None) or connection.can_read_destructive
     try:
         return not await can_read()
@@ -227,21 +227,21 @@ async def _is_usable(connection: Any) -> bool:
 def _fail(batch: Sequence[_Waiting], error: ChannelsUnavailableError) -> None:
     for each in batch:
         if not each.future.done():
-            # Each has its own, since a traceback belongs to one task.
+            # Each task gets its own exception, since a traceback belongs to one task.
             failure = ChannelsUnavailableError(*error.args)
             failure.__cause__ = error.__cause__
             each.future.set_exception(failure)
 
 
 class Subscriber:
-    """Receives messages, and connects again when the connection is lost.
+    """Receives messages, and reconnects when the connection is lost.
 
     Args:
-        connector: Makes the connection.
-        prefix: What stands before the names of channels.
-        receiver: What messages are handed to.
-        ping_interval_s: When to ask whether the server is there.
-        max_backoff_s: The longest delay between attempts to connect.
+        connector: Creates the connection.
+        prefix: Prefix of channel names.
+        receiver: Receives the messages.
+        ping_interval_s: Seconds without a message after which the server is pinged.
+        max_backoff_s: Maximum delay between attempts to connect.
     """
 
     def __init__(
@@ -258,17 +258,17 @@ class Subscriber:
         self._ping_interval_s = ping_interval_s
         self._max_backoff_s = max_backoff_s
         self._connection: Any = None
-        # The channels that this process wants, in their order.
+        # The channels that this process needs, in order.
         self._wanted: dict[str, None] = {}
-        # Those of them that the server has confirmed, on this connection or the one before.
+        # The channels that the server has confirmed, on this connection or the previous one.
         self._confirmed: set[str] = set()
-        # The waiting task of each SUBSCRIBE that was sent and not yet answered.
+        # The waiting tasks of each SUBSCRIBE that was sent but not yet confirmed.
         self._unanswered: dict[str, deque[list[asyncio.Future[None]]]] = {}
-        # How many of these are of subscriptions that have ended.
+        # How many of these belong to subscriptions that have ended.
         self._ended: dict[str, int] = {}
-        # Channels for which a gap is to be told when they are subscribed to again.
+        # Channels for which to report a gap after resubscribing.
         self._interrupted: set[str] = set()
-        # What is to be sent, in this order.
+        # The commands to send, in order.
         self._commands: deque[tuple[bytes, str]] = deque()
         self._arrival = asyncio.Event()
         self._is_back = asyncio.Event()
@@ -282,10 +282,10 @@ class Subscriber:
         self._connection = await self._connector.connect()
 
     async def subscribe(self, channels: Sequence[str]) -> None:
-        """Subscribes to channels, and waits for the answers.
+        """Subscribes to channels, and waits for confirmation.
 
         Raises:
-            ChannelsUnavailableError: If they do not come in time.
+            ChannelsUnavailableError: If it isn't confirmed in time.
         """
         loop = asyncio.get_running_loop()
         futures = []
@@ -347,23 +347,23 @@ class Subscriber:
                         future.set_exception(ChannelsUnavailableError("The channels have ended"))
 
     def hurry(self) -> None:
-        """Ends the delay before the next attempt to connect: the server is there again."""
+        """Skips the delay before the next attempt to connect, since the server is available."""
         self._is_back.set()
 
     def _backoff(self, attempts: int) -> float:
         longest = min(self._max_backoff_s, _FIRST_BACKOFF_S * 2 ** min(attempts, 16))
-        # Different in each process, so that they don't all come at once.
+        # Different in each process, so that they don't all reconnect at the same time.
         return float(longest * random.uniform(0.5, 1))  # noqa: S311 - not secret
 
     async def disconnect(self) -> None:
-        """Closes the connection, and notes which channels may miss messages by that."""
+        """Closes the connection, and records which channels may miss messages."""
         connection, self._connection = self._connection, None
         if connection is not None:
             await close(connection)
             self._interrupted |= self._confirmed
 
     def _begin_again(self) -> None:
-        """Puts together what a new connection has to be told: what is wanted, and nothing else."""
+        """Builds the commands for a new connection: subscriptions to the needed channels only."""
         groups = self._unanswered
         self._unanswered = {
             channel: deque([[future for group in groups.get(channel, ()) for future in group]])
@@ -388,7 +388,7 @@ class Subscriber:
             raise ChannelsUnavailableError(f"The connection to Redis was lost: {error}") from error
 
     async def send_commands(self) -> None:
-        """Sends what is to be sent, until it is cancelled."""
+        """Sends waiting commands until it is cancelled."""
         while True:
             await self._arrival.wait()
             commands: list[tuple[bytes, ...]] = []
@@ -402,8 +402,8 @@ class Subscriber:
     async def _write(self, connection: Any, commands: list[tuple[bytes, ...]]) -> None:
         from redis.exceptions import RedisError
 
-        # If it is lost, the task that receives notices, and collects what is to be sent anew.
-        # redis-py would connect again by itself.
+        # If the connection is lost, the receiving task notices and rebuilds the commands. redis-py
+        # would reconnect on its own.
         if commands and connection is not None and connection.is_connected:
             packed = connection.pack_commands(commands)
             with suppress(RedisError, OSError):
@@ -421,7 +421,7 @@ class Subscriber:
             )
             if answer is None:
                 if is_asked:
-                    raise ChannelsUnavailableError("Redis does not answer any more")
+                    raise ChannelsUnavailableError("Redis stopped responding")
                 await self._write(connection, [(b"PING",)])
                 is_asked = True
                 continue
@@ -433,13 +433,13 @@ class Subscriber:
                 await asyncio.sleep(0)
 
     def _take(self, answer: Any) -> None:
-        # What else comes are pongs, and answers to UNSUBSCRIBE.
+        # All other replies are pongs and confirmations of UNSUBSCRIBE.
         if not isinstance(answer, list) or len(answer) != 3:
             return
         kind, name, payload = answer
         if kind == b"message":
             channel = self._channel_of(name)
-            # Others are of a subscription that has ended: they were published before this one.
+            # Other messages belong to an earlier subscription that has ended.
             if channel in self._confirmed:
                 self._receiver.deliver(channel, _message_of(payload))
         elif kind == b"subscribe":

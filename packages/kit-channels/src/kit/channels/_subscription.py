@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A subscription: what was published to some channels, as the subscriber receives it."""
+"""A subscription: receives the messages published to its channels."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ T = TypeVar("T")
 
 
 class Subscription:
-    """What `Channels.subscribe` returns; it holds while it is entered with `async with`.
+    """A subscription, returned by `Channels.subscribe`; active while entered with `async with`.
 
-    Iterating it gives the messages, str or bytes, and ends when the channels end, as at the
-    shutdown of the app. One task may receive at a time.
+    Iterating over it yields messages, str or bytes. The iteration ends when the channels stop, e.g.
+    when the app shuts down. Only one task may receive at a time.
 
     Attributes:
         channels: The names of the channels.
@@ -47,14 +47,14 @@ class Subscription:
 
     @property
     def dropped(self) -> int:
-        """How many messages were dropped since the queue was full."""
+        """Number of messages dropped because the queue was full."""
         return self._inbox.dropped
 
     @property
     def interruptions(self) -> int:
-        """How many times messages may have been lost by the backend.
+        """Number of times the backend may have lost messages.
 
-        In one outage each of the channels counts.
+        In an outage, each channel counts separately.
         """
         return self._inbox.interruptions
 
@@ -96,9 +96,9 @@ class Subscription:
             The message, of the type that it was published with.
 
         Raises:
-            SlowSubscriberError: If the subscription was closed by `on_overflow="close"`. What was
-                in the queue is received before.
-            SubscriptionClosedError: If it has ended otherwise.
+            SlowSubscriberError: If the subscription was closed by `on_overflow="close"`. Messages
+                in the queue are received first.
+            SubscriptionClosedError: If the subscription ended for another reason.
             RuntimeError: If another task is receiving.
         """
         while True:
@@ -111,15 +111,15 @@ class Subscription:
     @overload
     async def receive_json(self, *, type: TypeForm[T]) -> T: ...
     async def receive_json(self, *, type: Any = None) -> Any:
-        """Waits for the next message and reads it as JSON, be it str or bytes.
+        """Waits for the next message, str or bytes, and decodes it as JSON.
 
         Args:
-            type: What to make of it: a dataclass, msgspec Struct, TypedDict, any type that
-                msgspec knows, or a pydantic model. Default: dicts, lists and plain values.
+            type: The type to decode to: a dataclass, msgspec Struct, TypedDict, any type that
+                msgspec supports, or a pydantic model. Default: dicts, lists and plain values.
 
         Raises:
-            InvalidMessageError: If it is no JSON, or doesn't fit `type`. The next message can be
-                received nevertheless.
+            InvalidMessageError: If it isn't valid JSON, or doesn't match `type`. You can still
+                receive the next message.
             SlowSubscriberError: As `receive`.
             SubscriptionClosedError: As `receive`.
             RuntimeError: If another task is receiving.
@@ -127,7 +127,7 @@ class Subscription:
         return decode(await self.receive(), type)
 
     async def events(self) -> AsyncIterator[Message | Gap]:
-        """Iterates the messages with their channels, and where messages are missing.
+        """Iterates over the messages with their channels, and over gaps between them.
 
             async for event in subscription.events():
                 match event:
@@ -135,7 +135,7 @@ class Subscription:
                     case Gap(): ...
 
         Yields:
-            A `Message`, or a `Gap` in the place of those that are missing.
+            A `Message`, or a `Gap` where messages are missing.
 
         Raises:
             SlowSubscriberError: As `receive`.

@@ -24,7 +24,7 @@ from ._channels import Channels
 __all__ = ("BackendConformance",)
 
 _LIMIT_S = 30.0
-# Long enough that a message that should not come would have come behind one that should.
+# Sent last: an unexpected message would arrive before it.
 _LAST = "the last one"
 
 
@@ -33,8 +33,8 @@ class BackendConformance:
 
     Attributes:
         event_loops: The event loops that the backend runs on.
-        connects_processes: Whether what one backend publishes reaches the others that `new_backend`
-            returns.
+        connects_processes: Whether messages published by one backend reach the others that
+            `new_backend` returns.
     """
 
     event_loops: tuple[str, ...] = ("asyncio",)
@@ -45,7 +45,7 @@ class BackendConformance:
         raise NotImplementedError(f"{type(self).__name__} needs a method new_backend()")
 
     def run(self, test: Callable[..., Awaitable[None]], *args: Any) -> None:
-        """Runs a test on each event loop, for a bounded time."""
+        """Runs a test on each event loop, with a timeout."""
 
         async def bounded() -> None:
             with anyio.fail_after(_LIMIT_S):
@@ -56,7 +56,7 @@ class BackendConformance:
 
     @asynccontextmanager
     async def _pair(self) -> AsyncIterator[tuple[Channels, Channels]]:
-        """Two that reach each other: of two processes, where the backend connects them."""
+        """Yields two connected Channels, with separate backends if these connect processes."""
         async with Channels(self.new_backend()) as one:
             if not self.connects_processes:
                 yield one, one
@@ -93,7 +93,7 @@ class BackendConformance:
             assert type(received) is type(message)
 
     def test_order(self) -> None:
-        """What a task publishes arrives in its order, each once."""
+        """Messages of one task arrive in order, each once."""
         self.run(self._order)
 
     async def _order(self) -> None:
@@ -105,7 +105,7 @@ class BackendConformance:
                 assert [await subscription.receive() for _ in sent] == sent
 
     def test_publishers_at_once(self) -> None:
-        """Of several tasks that publish at once, each one's messages stay in order."""
+        """If several tasks publish concurrently, the messages of each stay in order."""
         self.run(self._publishers_at_once)
 
     async def _publishers_at_once(self) -> None:
@@ -124,7 +124,7 @@ class BackendConformance:
                 assert mine == [f"{name} {number}" for number in range(50)]
 
     def test_channels_are_apart(self) -> None:
-        """Each subscription gets what was published to its channels, and nothing else."""
+        """Each subscription receives only the messages of its channels."""
         self.run(self._channels_are_apart)
 
     async def _channels_are_apart(self) -> None:
@@ -139,7 +139,7 @@ class BackendConformance:
                     assert received == [f"to {wanted}", _LAST]
 
     def test_several_subscribers(self) -> None:
-        """All subscriptions to a channel get a message, once, whoever published it."""
+        """All subscriptions to a channel receive a message once, from any publisher."""
         self.run(self._several_subscribers)
 
     async def _several_subscribers(self) -> None:
@@ -157,7 +157,7 @@ class BackendConformance:
                     assert received == ["to all", _LAST]
 
     def test_unsubscribe_and_subscribe_again(self) -> None:
-        """What is published in between is gone, and what is published later arrives."""
+        """Messages published in between are lost; later ones arrive."""
         self.run(self._unsubscribe_and_subscribe_again)
 
     async def _unsubscribe_and_subscribe_again(self) -> None:
@@ -183,7 +183,7 @@ class BackendConformance:
             assert [await subscription.receive() for _ in names[::7]] == names[::7]
 
     def test_cancelled_subscribers(self) -> None:
-        """A subscription that is cancelled while it is made disturbs no other one."""
+        """Cancelling a subscription while it is being created doesn't affect others."""
         self.run(self._cancelled_subscribers)
 
     async def _cancelled_subscribers(self) -> None:
@@ -209,7 +209,7 @@ class BackendConformance:
             assert one.subscriptions == 0
 
     def test_start_again(self) -> None:
-        """A backend can be started again, also in another event loop."""
+        """A backend can be restarted, even in another event loop."""
         channels = Channels(self.new_backend())
         for _ in range(2):
             self.run(partial(self._start_again, channels))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Combines middleware: some of several, every one, or all except for some requests."""
+"""Combines middleware: some part, every part, or all requests except some."""
 
 from ._except import except_
 from ._parts import Condition, UnmetConditionError

@@ -27,15 +27,15 @@ _EXPECTED = "a path pattern, a condition (c), or a list of them"
 def except_(
     condition: str | Condition | Iterable[str | Condition], *middleware: Middleware | Condition
 ) -> Middleware:
-    """Returns middleware that applies its parts to all requests except those that are exempt.
+    """Returns middleware that applies its parts to all requests except exempt ones.
 
-    If a condition raises, the request is not exempt.
+    If a condition raises, the request isn't exempt.
 
     Args:
-        condition: Which requests are exempt: those whose whole path, `c.req.path`, matches a route
-            pattern such as `/public/*`; those for which a function `(c)`, plain or async, returns a
-            true value; or a list of patterns and functions, one of which is enough. In an app that
-            is added by `route`, a pattern includes the prefix.
+        condition: Which requests to exempt: a route pattern such as `/public/*`, matched against
+            the whole path, `c.req.path`; a function `(c)`, plain or async, that returns a true
+            value; or a list of patterns and functions, any of which exempts the request. In an app
+            added with `route`, the pattern has to include the prefix.
         *middleware: The parts, as for `every`.
 
     Returns:
@@ -43,7 +43,7 @@ def except_(
 
     Raises:
         TypeError: If an argument is of the wrong type, or there are no parts.
-        ValueError: If a pattern can match no path, or matches every path.
+        ValueError: If a pattern can't match any path, or matches every path.
 
     Example:
         app.use("/api/*", except_("/api/public/*", bearer_auth(token=TOKEN)))
@@ -59,7 +59,7 @@ def except_(
                 return
         await run_every("except_()", parts, c, next)
 
-    # PERF: not async, so that an exempt request needs no coroutine for it.
+    # PERF: not async, which saves a coroutine for exempt requests.
     def except_(c: Context[Any, Any], next: Next) -> Awaitable[None]:
         if patterns and matches(c.req.path):
             return next()
@@ -69,10 +69,10 @@ def except_(
 
     facts = facts_of_every(parts)
     if functions and facts.get("security"):
-        # Only the function knows which requests it exempts; those need no credentials.
+        # It is unknown which requests the function exempts; those need no credentials.
         choices = facts["security"]
         facts["security"] = choices if () in choices else (*choices, ())
-    # For tools: the paths that these facts don't apply to.
+    # For tools: the paths to which these facts don't apply.
     return attach(except_, **facts, combine_except=tuple(patterns))
 
 
@@ -81,7 +81,7 @@ def _conditions(condition: Any) -> tuple[list[str], list[Callable[..., Any]]]:
 
     Raises:
         TypeError: If something is neither.
-        ValueError: If there are none, or a pattern can't be used.
+        ValueError: If there are none, or a pattern is invalid.
     """
     if isinstance(condition, str) or callable(condition):
         condition = (condition,)
@@ -118,7 +118,7 @@ def _check_pattern(pattern: str) -> None:
 
 
 async def _exempts(function: Callable[..., Any], c: Context[Any, Any]) -> bool:
-    """Returns whether a condition exempts a request; one that fails does not."""
+    """Returns whether a condition exempts a request; False if it raises."""
     try:
         result = function(c)
         if hasattr(result, "__await__"):

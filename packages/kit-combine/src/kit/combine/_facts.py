@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Merges the facts of parts, for tools such as OpenAPI."""
+"""Merges the metadata of parts, for tools such as OpenAPI."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._parts import Part
 
 __all__ = ("facts_of_every", "facts_of_some")
 
-_UNMET = {403: "A condition is not met"}
+_UNMET = {403: "A condition isn't met"}
 
 
 def facts_of_every(parts: Sequence[Part]) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def facts_of_some(parts: Sequence[Part]) -> dict[str, Any]:
     """Returns the facts of parts if one of them suffices, as arguments of `attach`."""
     facts = [facts_of(part.function) for part in parts]
     merged = _merged(facts, ("responses",))
-    if parts[-1].is_condition:  # else it is not what refuses
+    if parts[-1].is_condition:  # otherwise a condition's error is never the response
         merged["responses"] = _UNMET | merged.get("responses", {})
     provides: dict[str, Any] = {}
     for name in {name: None for each in facts for name in each.provides}:
@@ -40,7 +40,7 @@ def facts_of_some(parts: Sequence[Part]) -> dict[str, Any]:
     if provides:
         merged["provides"] = provides
     if any(each.security for each in facts):
-        # A part without a scheme lets requests through that satisfy none.
+        # A part without a scheme lets requests through that satisfy no scheme.
         choices = [choice for each in facts for choice in each.security or ((),)]
         merged["security"] = [
             choice for number, choice in enumerate(choices) if choice not in choices[:number]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts that are combined: middleware, which takes `next`, and conditions, which don't."""
+"""The parts of a combination: middleware, which takes `next`, and conditions, which don't."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ("Condition", "Part", "UnmetConditionError", "called_again", "parts_of
 
 # Any lets the function annotate its context as the core's own class, or one with its types.
 Condition: TypeAlias = Callable[[Any], bool | Awaitable[bool]]
-"""Looks at a request: `def condition(c)`, plain or async. Its result is a truth value."""
+"""Decides about a request: `def condition(c)`, plain or async. Its result is a truth value."""
 
 
 class UnmetConditionError(HTTPException):
-    """The refusal of a request by a condition: 403 with the text `Forbidden`.
+    """A condition rejected the request; becomes a 403 with the text `Forbidden`.
 
     Args:
         combinator: The function that combined the parts, e.g. `every()`.
@@ -30,7 +30,7 @@ class UnmetConditionError(HTTPException):
         self.condition = condition
 
     def __str__(self) -> str:
-        return f"{self.combinator} refused the request: {self.condition} is not met"
+        return f"{self.combinator} rejected the request: {self.condition} is not met"
 
 
 class Part(NamedTuple):
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
     Attributes:
         function: The middleware or condition.
-        is_condition: Which of the two it is.
+        is_condition: Whether it is a condition.
     """
 
     function: Callable[..., Any]
@@ -57,7 +57,7 @@ def parts_of(combinator: str, functions: Iterable[Any]) -> tuple[Part, ...]:
     """
     parts = tuple(_part(combinator, function) for function in functions)
     if not parts:
-        raise TypeError(f"{combinator} takes middleware, at least one, but was given none")
+        raise TypeError(f"{combinator} takes at least one middleware, but got none")
     return parts
 
 
@@ -76,5 +76,5 @@ def _part(combinator: str, function: Any) -> Part:
 
 
 def called_again(part: Part) -> HandlerError:
-    """Returns the error of a part that calls `next` a second time."""
+    """Returns the error for a part that calls `next` a second time."""
     return HandlerError(describe(part.function), "called next() multiple times; call it once")

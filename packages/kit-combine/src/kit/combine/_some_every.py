@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs the parts in order, until one lets the request through or one refuses it."""
+"""Runs the parts in order, until one lets the request through or rejects it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _logger = logging.getLogger("kit")
 def some(*middleware: Middleware | Condition) -> Middleware:
     """Returns middleware that lets a request through if one of its parts does.
 
-    The parts are tried in order until one calls `next`, answers, or is a condition that is met. If
-    a part raises before it has called `next`, or a condition is not met, the next part is tried; if
-    none is left, the last error is raised. What a failed part has set on `c` is kept: variables,
-    headers and the status.
+    The parts are tried in order until one calls `next`, returns a response, or is a condition that
+    is met. If a part raises before it calls `next`, or a condition isn't met, the next part is
+    tried; if none is left, the last error is raised. Variables, headers and the status that a
+    failed part has set on `c` are kept.
 
     Args:
         *middleware: The parts: middleware `(c, next)`, or conditions `(c)`, plain or async.
@@ -50,8 +50,8 @@ def some(*middleware: Middleware | Condition) -> Middleware:
 def every(*middleware: Middleware | Condition) -> Middleware:
     """Returns middleware that lets a request through if all of its parts do.
 
-    Each part runs around those after it. What one raises or answers ends the request there, and a
-    condition that is not met raises `UnmetConditionError`, which is answered with 403.
+    Each part wraps the parts after it. If one raises or returns a response, the parts after it
+    don't run. A condition that isn't met raises `UnmetConditionError`, which becomes a 403.
 
     Args:
         *middleware: The parts: middleware `(c, next)`, or conditions `(c)`, plain or async.
@@ -73,7 +73,7 @@ def every(*middleware: Middleware | Condition) -> Middleware:
     return attach(every, **facts_of_every(parts))
 
 
-# C901: to await a part in a function of its own would cost a coroutine for each.
+# C901: awaiting each part in a separate function would cost an extra coroutine.
 async def _run_some(  # noqa: C901
     parts: tuple[Part, ...], c: Context[Any, Any], next: Next
 ) -> Response | None:
@@ -102,7 +102,7 @@ async def _run_some(  # noqa: C901
             return result
         if is_called:
             return None
-        # Whether there is a response says nothing: middleware outside may have set one before.
+        # The presence of a response proves nothing: outer middleware may have set one before.
         if _is_refusal(result, part):
             error = UnmetConditionError("some()", describe(part.function))
             continue
@@ -115,13 +115,13 @@ async def _run_some(  # noqa: C901
 async def run_every(
     combinator: str, parts: tuple[Part, ...], c: Context[Any, Any], next: Next, start: int = 0
 ) -> None:
-    """Runs the parts from a number on, and then what comes after them.
+    """Runs the parts from `start` on, and then `next`.
 
     Args:
         combinator: The function that combined them, for errors.
         parts: The parts.
         c: The context.
-        next: Runs what comes after them.
+        next: Runs the middleware and handlers after the parts.
         start: The number of the first part to run.
 
     Raises:
@@ -147,12 +147,12 @@ async def run_every(
 
 
 def _call(part: Part, c: Context[Any, Any], next: Next) -> Any:
-    """Returns what a part returns, or an awaitable of it."""
+    """Returns the result of a part, or an awaitable of it."""
     return part.function(c) if part.is_condition else part.function(c, next)
 
 
 def _once(next: Next, part: Part) -> Next:
-    """Makes a `next` for one part that raises if it is called again."""
+    """Returns a `next` for one part that raises if it is called again."""
     is_called = False
 
     def once() -> Awaitable[None]:
@@ -166,21 +166,21 @@ def _once(next: Next, part: Part) -> Next:
 
 
 def _is_refusal(result: Any, part: Part) -> bool:
-    """Whether a condition is not met; middleware may say so too, by False."""
+    """Whether a condition isn't met; middleware may also return False."""
     return not result if part.is_condition else result is False
 
 
 def _following(
     combinator: str, parts: tuple[Part, ...], c: Context[Any, Any], next: Next, start: int
 ) -> Callable[[], Awaitable[None]]:
-    # PERF: the last part is followed by what comes after all of them, without a call between.
+    # PERF: the last part gets the outer `next`, without a call in between.
     if start == len(parts):
         return next
     return lambda: run_every(combinator, parts, c, next, start)
 
 
 def _note(error: Exception, part: Part) -> None:
-    """Logs an error that the next part may hide; a refusal is not an error."""
+    """Logs an error that the next part may hide; a rejection isn't an error."""
     if not isinstance(error, HTTPException):
         _logger.warning(
             "%s failed, so the next part decides", describe(part.function), exc_info=error

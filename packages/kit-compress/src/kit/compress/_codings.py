@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The content codings: what compresses a whole body, and what compresses a stream."""
+"""The content codings: compressors for whole bodies and for streams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ("CODINGS", "DEFAULT", "Coding", "Encoder", "Kind", "is_installed")
 # section 8.4.1.2).
 _GZIP_BITS, _ZLIB_BITS = 31, 15
 _HALF_WINDOW_BYTES = 16 * 1024
-# A stream may go on for hours, so its window is bounded: 512 KiB.
+# A stream may last for hours, so its window is limited to 512 KiB.
 _STREAM_WINDOW_BITS = 19
 
 
@@ -23,9 +23,9 @@ class Encoder(NamedTuple):
     """Compresses one stream.
 
     Attributes:
-        compress: Takes data, and returns what can be sent by then, which may be nothing.
-        flush: Returns all that is left, so that a client can decode what was taken so far.
-        finish: Returns what ends the stream.
+        compress: Takes data, and returns the output so far, which may be empty.
+        flush: Returns all pending output, so that a client can decode everything up to here.
+        finish: Returns the end of the stream.
     """
 
     compress: Callable[[Any], bytes]
@@ -38,7 +38,7 @@ class Coding(NamedTuple):
 
     Attributes:
         whole: Compresses a body.
-        encoder: Makes what compresses a stream.
+        encoder: Returns an encoder for one stream.
     """
 
     whole: Callable[[bytes], bytes]
@@ -46,13 +46,13 @@ class Coding(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A content coding that `compress` knows.
+    """A content coding that `compress` supports.
 
     Attributes:
-        make: Makes the coding for a level; raises ImportError without its library.
-        levels: The least and the greatest level.
+        make: Returns the coding for a level; raises ImportError if its library is missing.
+        levels: The lowest and the highest level.
         level: The default.
-        extra: The extra of this distribution that installs the library; None if Python has it.
+        extra: The extra of this distribution that installs the library; None if Python includes it.
         module: The library.
     """
 
@@ -66,7 +66,7 @@ class Kind(NamedTuple):
 def _zlib_maker(window_bits: int) -> Callable[[int], Coding]:
     def make(level: int) -> Coding:
         def whole(body: bytes) -> bytes:
-            # PERF: half the window, where the body fits in it, takes a third less time.
+            # PERF: half the window takes a third less time, if the body fits in it.
             bits = window_bits - 1 if len(body) <= _HALF_WINDOW_BYTES else window_bits
             return zlib.compress(body, level, bits)
 
@@ -122,10 +122,10 @@ CODINGS = {
     "gzip": Kind(_zlib_maker(_GZIP_BITS), (1, 9), 6, None, "zlib"),
     "deflate": Kind(_zlib_maker(_ZLIB_BITS), (1, 9), 6, None, "zlib"),
 }
-"""By the name in Content-Encoding."""
+"""The codings by their names in Content-Encoding."""
 
 DEFAULT = ("zstd", "br", "gzip")
-"""Those that are used unless others are named, if they are installed."""
+"""The default codings, used if they are installed."""
 
 
 def is_installed(name: str) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the headers of a response say about compressing it, and what they have to say after that."""
+"""Reads the headers that affect compression, and adjusts the headers of compressed responses."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = (
 )
 
 ACCEPT_ENCODING = "Accept-Encoding"
-# The response is encoded already, is to be sent as it is, or is a part of one (a range of bytes).
+# The response is already encoded, must be sent unchanged, or is partial (a range of bytes).
 _FIXED = frozenset(("content-encoding", "transfer-encoding", "content-range"))
-# SPEC: RFC 9530, RFC 3230 and RFC 1864: digests of the bytes that would have been sent. Ranges of
-# those are not what a client that has the encoded ones could use.
+# SPEC: RFC 9530, RFC 3230 and RFC 1864: digests of the unencoded bytes. A client with the encoded
+# bytes could not use ranges of the unencoded ones.
 _OF_THE_BYTES = frozenset(
     ("content-digest", "repr-digest", "digest", "content-md5", "accept-ranges")
 )
@@ -64,11 +64,11 @@ def is_fixed(status: int, known: Mapping[str, str]) -> bool:
 
 
 def describe_encoded(headers: Headers, known: Mapping[str, str], coding: str) -> None:
-    """Corrects the headers of a response that is encoded from now on, but for Content-Length.
+    """Adjusts the headers of a response that is now encoded, except Content-Length.
 
     Args:
         headers: Its headers.
-        known: What they were, by name in lower case.
+        known: Its previous headers, by name in lower case.
         coding: The name of the coding.
     """
     add_vary(headers, ACCEPT_ENCODING)
@@ -81,7 +81,7 @@ def describe_encoded(headers: Headers, known: Mapping[str, str], coding: str) ->
 
 
 def vary(c: Context[Any, Any], known: Mapping[str, str]) -> None:
-    """Has a response that isn't encoded say that it might have been.
+    """Adds Vary to a response that could have been encoded.
 
     Args:
         c: The context.
@@ -92,15 +92,15 @@ def vary(c: Context[Any, Any], known: Mapping[str, str]) -> None:
         members = {member.lower() for member in list_members(value)}
         if not members.isdisjoint(("*", "accept-encoding")):
             return
-    # By the context, which copies a response that the handler may return again.
+    # Uses the context, which copies a response that the handler may return again.
     c.header("Vary", ACCEPT_ENCODING, append=True)
 
 
 def describe_revalidated(c: Context[Any, Any], known: Mapping[str, str]) -> None:
-    """Corrects the headers of a 304: they are to be those of the 200 (RFC 9110, section 15.4.5).
+    """Adjusts the headers of a 304 to match those of the 200 (RFC 9110, section 15.4.5).
 
-    Whether that was encoded can't be seen, but a client that names a strong ETag as a weak one has
-    an encoded response.
+    It is unknown whether the 200 was encoded, but a client that sends a strong ETag as a weak one
+    has an encoded response.
 
     Args:
         c: The context.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: decides which responses are compressed, and corrects their headers."""
+"""The middleware: decides which responses to compress, and adjusts their headers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from ._stream import STREAMED_BYTES, CompressedStream, compress_whole
 __all__ = ("ContentTypeFilter", "Skip", "compress")
 
 ContentTypeFilter: TypeAlias = re.Pattern[str] | Callable[[str], bool | Awaitable[bool]]
-"""Which types to compress: a pattern that is searched, or `def is_text(content_type)`."""
+"""Which types to compress: a pattern to search for, or `def is_text(content_type)`."""
 
 # Any lets the function annotate its context as the core's own class, or one with its types.
 Skip: TypeAlias = Callable[[Any], bool | Awaitable[bool]]
-"""Returns whether to leave a response as it is: `def skip(c)`, plain or async."""
+"""Returns whether to leave a response uncompressed: `def skip(c)`, plain or async."""
 
 
 def compress(
@@ -43,48 +43,48 @@ def compress(
     level: int | Mapping[str, int] | None = None,
     skip: Skip | None = None,
 ) -> AsyncMiddleware:
-    """Returns middleware that compresses responses with what the client accepts.
+    """Returns middleware that compresses responses with a coding that the client accepts.
 
     The coding is chosen by Accept-Encoding (RFC 9110, section 12.5.3). Streams are compressed chunk
-    by chunk, and each chunk is sent at once. Bodies from 32 KiB on are compressed in a worker
-    thread, and from 1 MiB on they are streamed.
+    by chunk, and each chunk is sent immediately. Bodies of at least 32 KiB are compressed in a
+    worker thread, and bodies of at least 1 MiB are streamed.
 
-    Left alone are responses that have a Content-Encoding, a Transfer-Encoding or a Content-Range,
-    `Cache-Control: no-transform` (RFC 9111, section 5.2.2.6), bodies below the threshold, and other
-    types. All that could have been compressed have `Vary: Accept-Encoding`, whether they are or
-    not. A strong ETag becomes a weak one, since it was made for other bytes; digests of the content
-    and Accept-Ranges are removed.
+    Responses aren't compressed if they have a Content-Encoding, a Transfer-Encoding, a
+    Content-Range or `Cache-Control: no-transform` (RFC 9111, section 5.2.2.6), if they are below
+    the threshold, or if their type is excluded. All responses that could have been compressed have
+    `Vary: Accept-Encoding`. A strong ETag becomes a weak one, since it identifies the uncompressed
+    bytes; digests of the content and Accept-Ranges are removed.
 
-    A client that refuses everything, as by `*;q=0`, gets the response as it is.
+    If a client rejects every coding, e.g. with `*;q=0`, the response is sent uncompressed.
 
     Args:
-        encodings: The codings to use, the preferred one first: `zstd`, `br`, `gzip`, `deflate`.
-            Default: the first three, as far as their libraries are installed.
-        encoding: The only coding to use, in place of `encodings`.
-        threshold: Size in bytes from which bodies are compressed. It is unknown for most streams,
-            which are compressed.
-        content_type_filter: Which responses to compress by their Content-Type: a compiled pattern,
-            which is searched in it, or a function `(content_type)`, plain or async. Default:
+        encodings: The codings to use, in order of preference: `zstd`, `br`, `gzip`, `deflate`.
+            Default: the first three, if their libraries are installed.
+        encoding: The only coding to use, instead of `encodings`.
+        threshold: Size in bytes from which bodies are compressed. Streams of unknown size are
+            compressed.
+        content_type_filter: Which responses to compress by their Content-Type: a compiled pattern
+            to search for, or a function `(content_type)`, plain or async. Default:
             `kit.interface.media_types.is_compressible`.
-        level: How much effort to make: a level, or one for each coding. Default 3 for zstd (1 to
-            19), 4 for br (0 to 11), 6 for gzip and deflate (1 to 9).
-        skip: `skip(c)`, plain or async, is called when `c.res` is about to be compressed, and
-            returns whether to leave it as it is.
+        level: The compression level, or a mapping with one for each coding. Default 3 for zstd (1
+            to 19), 4 for br (0 to 11), 6 for gzip and deflate (1 to 9).
+        skip: `skip(c)`, plain or async, is called before `c.res` is compressed, and returns whether
+            to leave it uncompressed.
 
     Returns:
         The middleware, for `app.use(...)` or a route.
 
     Raises:
         TypeError: If an option has the wrong type, or both `encodings` and `encoding` are given.
-        ValueError: If an option can't be used.
-        ImportError: If the library of a coding that is named isn't installed.
+        ValueError: If an option is invalid.
+        ImportError: If the library of a requested coding isn't installed.
 
     Example:
         app.use(compress())
     """
     check = OptionChecks("compress")
     codings = check_codings(check, encodings, encoding, level)
-    # Not even a threshold of 0 makes an empty body larger.
+    # Even with a threshold of 0, an empty body isn't compressed.
     least = max(check.number("threshold", threshold, least=0, unit="bytes"), 1)
     is_type = check_filter(check, content_type_filter)
     if skip is not None:
@@ -96,8 +96,8 @@ def compress(
         res = c.res
         body = res.body
         if isinstance(body, bytes) and len(body) < least:
-            return  # PERF: what is small costs no more than this
-        # PERF: read once, as most of them are asked for.
+            return  # PERF: small bodies cost no more than this
+        # PERF: read once, since most of them are needed.
         known = dict(res.headers.items())
         if res.status == 304:
             describe_revalidated(c, known)
@@ -120,7 +120,7 @@ def compress(
         # A copy, since the handler may return the same response again.
         encoded = res.replace(body=await _encoded(coding, body))
         describe_encoded(encoded.headers, known, chosen)
-        # PERF: the copy has all headers, so there are none to be handed on.
+        # PERF: the copy has all headers, so there are none to carry over.
         c.res = None
         c.res = encoded
 
@@ -134,7 +134,7 @@ def _is_long(known: Mapping[str, str], body: Any, method: str, threshold: int) -
     is_short = is_shorter(known, threshold)
     if body is not None:
         return not is_short
-    # A HEAD without a body is to have the headers of a GET, whose length is known from here only.
+    # A HEAD response without a body has the headers of the GET, so its length is only known here.
     return method == "HEAD" and is_short is False
 
 

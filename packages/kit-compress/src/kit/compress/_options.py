@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks the options, and turns them into what the middleware needs at each request."""
+"""Checks the options, and prepares them for the middleware."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ("check_codings", "check_filter")
 def check_codings(
     check: OptionChecks, encodings: Any, encoding: Any, level: Any
 ) -> dict[str, Coding]:
-    """Checks the options that name codings and their levels.
+    """Checks the options for codings and their levels.
 
     Args:
         check: The checks of the factory.
@@ -27,12 +27,12 @@ def check_codings(
         level: The option; None for the defaults.
 
     Returns:
-        The codings, the preferred one first.
+        The codings, in order of preference.
 
     Raises:
-        TypeError: If an option has the wrong type, or both are given that name codings.
-        ValueError: If a coding or a level can't be used.
-        ImportError: If the library of a coding that is named isn't installed.
+        TypeError: If an option has the wrong type, or both `encodings` and `encoding` are given.
+        ValueError: If a coding or a level is invalid.
+        ImportError: If the library of a requested coding isn't installed.
     """
     if encoding is not None:
         if encodings is not None:

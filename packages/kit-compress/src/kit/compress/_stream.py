@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compresses streams chunk by chunk, and large bodies outside of the event loop."""
+"""Compresses streams chunk by chunk, and large bodies outside the event loop."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from ._codings import Coding, Encoder
 
 __all__ = ("STREAMED_BYTES", "CompressedStream", "compress_whole")
 
-# Compressing so many bytes takes a few times as long as a worker thread takes to start on them.
+# Compressing this many bytes takes a few times as long as handing them to a worker thread.
 _IN_THREAD_BYTES = 32 * 1024
-# What a thread takes at a time: it can't be cancelled before it is done with that.
+# The size of a thread's unit of work, which can't be cancelled.
 _PIECE_BYTES = 256 * 1024
 STREAMED_BYTES = 1024 * 1024
-"""Bodies of this size are sent while they are compressed, so that memory is bounded."""
+"""Bodies from this size on are sent while they are compressed, to limit memory use."""
 
 
 class CompressedStream:
     """A body that is compressed while it is sent.
 
-    What was yielded at each chunk can be decoded up to that chunk, so that server-sent events and
-    the like arrive as they are written.
+    The output after each chunk can be decoded up to that chunk, so that server-sent events and
+    similar streams arrive as they are written.
 
     Args:
         source: The body.
-        encoder: Makes what compresses it.
+        encoder: Returns the encoder.
     """
 
-    # Not an async generator: closing one that hasn't begun would not close the source.
+    # Not an async generator: closing one that hasn't started would not close the source.
     __slots__ = ("_encoder", "_source")
 
     def __init__(self, source: Any, encoder: Callable[[], Encoder]) -> None:
@@ -56,15 +56,15 @@ class CompressedStream:
 
 
 async def compress_whole(coding: Coding, body: bytes) -> bytes:
-    """Compresses a body, in a worker thread if that takes long.
+    """Compresses a body, in a worker thread if it is large.
 
     Args:
-        coding: What compresses it.
+        coding: The coding.
         body: The body.
     """
     if len(body) < _IN_THREAD_BYTES:
         return coding.whole(body)
-    from anyio import to_thread  # here, since small bodies need none
+    from anyio import to_thread  # here, since small bodies don't need it
 
     return await to_thread.run_sync(coding.whole, body)
 

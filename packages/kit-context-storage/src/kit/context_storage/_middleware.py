@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware that keeps the context, and the functions that find it."""
+"""The middleware that stores the context, and the functions that return it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _current: Current[Any] = Current("kit.context_storage")
 def context_storage() -> AsyncMiddleware:
     """Returns middleware that makes `get_context()` return the context of the request.
 
-    It works in everything that the request runs: handlers and the functions they call, tasks and
-    threads started by anyio or asyncio, streamed bodies, and work of `wait_until`.
+    It works everywhere within the request: in handlers and the functions they call, in tasks and
+    threads started by anyio or asyncio, in streamed bodies, and in work passed to `wait_until`.
 
     Returns:
-        The middleware, for `app.use(...)`, to be registered before code that calls `get_context()`.
+        The middleware, for `app.use(...)`. Register it before code that calls `get_context()`.
 
     Example:
         app.use(context_storage())
@@ -48,7 +48,7 @@ def get_context(type: Any = None, /) -> Any:
             is not checked.
 
     Returns:
-        The context that the handlers have.
+        The context that the handlers receive.
 
     Raises:
         RuntimeError: Outside of a request that went through `context_storage`.

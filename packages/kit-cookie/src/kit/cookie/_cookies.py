@@ -24,7 +24,7 @@ _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 # Reading is more lenient, as in Hono: any character that doesn't end a name or value.
 _NAME_READ = re.compile(r"[!#-:<>-\[\]-~]+")
 _VALUE_READ = re.compile(r"[ !#-:<-\[\]-~]*")
-# The characters that ECMA-262's encodeURIComponent leaves alone, besides letters and digits.
+# Characters other than letters and digits that ECMA-262's encodeURIComponent doesn't encode.
 _UNENCODED = "-_.!~*'()"
 
 # SPEC: RFC 6265bis section 5.6: clients ignore larger cookies.
@@ -55,9 +55,10 @@ class CookieOptions(TypedDict, total=False):
             host that set it.
         expires: When the cookie expires, an aware datetime at most 400 days ahead. Default None:
             unless `max_age` is set, it expires when the browser is closed.
-        max_age: Seconds until the cookie expires, at most 34560000 (400 days); 0 expires it at
-            once. Takes precedence over `expires`. Default None; a negative number means None.
-        secure: Send it over https only. Default False.
+        max_age: Seconds until the cookie expires, at most 34560000 (400 days); 0 expires it
+            immediately. Takes precedence over `expires`. Default None; a negative number means
+            None.
+        secure: Send it over HTTPS only. Default False.
         http_only: Hide it from scripts. Default False.
         same_site: `"Strict"`, `"Lax"` or `"None"`: whether it is sent with cross-site requests.
             Default None, the object: the browser decides.
@@ -195,7 +196,7 @@ def delete_cookie(c: Context, name: str, **options: Unpack[CookieOptions]) -> st
         c: The context.
         name: Name of the cookie, without the prefix.
         **options: Fields of `CookieOptions`. `path`, `domain`, `partitioned` and `prefix` must be
-            those that the cookie was set with; `max_age` is ignored.
+            the same as when the cookie was set; `max_age` is ignored.
 
     Returns:
         The cookie's value in the request, as `get_cookie` returns it, or None.
@@ -235,7 +236,7 @@ def _key(secret: str | bytes) -> bytes:
     if not isinstance(secret, (str, bytes)):
         raise TypeError(f"The secret of a cookie must be str or bytes, not {type(secret).__name__}")
     if not secret:
-        raise ValueError("The secret of a cookie is empty: everybody could sign with it")
+        raise ValueError("The secret of a cookie is empty: anyone could sign with it")
     return secret if isinstance(secret, bytes) else secret.encode()
 
 
@@ -271,7 +272,7 @@ def _serialize(name: str, value: str, options: CookieOptions, key: bytes | None 
     known = CookieOptions.__annotations__
     for option in options:
         if option not in known:
-            raise TypeError(f"A cookie has no option {option!r}: there are {', '.join(known)}")
+            raise TypeError(f"Unknown cookie option {option!r}: expected {', '.join(known)}")
     prefix = options.get("prefix")
     pair = _pair(name, value, prefix, key)
     wanted: dict[str, Any] = {"path": "/", **options, **_IMPLIED.get(prefix, {})}
@@ -332,7 +333,7 @@ def _pair(name: str, value: str, prefix: Prefix | None, key: bytes | None) -> st
     if size > _MOST_OCTETS:
         raise ValueError(
             f"Cookie {name!r} is too large: name and encoded value have {size} octets, "
-            f"at most {_MOST_OCTETS} are kept"
+            f"browsers accept at most {_MOST_OCTETS}"
         )
     return pair
 

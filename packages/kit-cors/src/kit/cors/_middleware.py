@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: answers preflights, and adds the headers of CORS to all other responses."""
+"""The middleware: answers preflights, and adds CORS headers to all other responses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ORIGIN = "Access-Control-Allow-Origin"
 _CREDENTIALS = "Access-Control-Allow-Credentials"
 _EXPOSE = "Access-Control-Expose-Headers"
 _ASKED_METHOD = "Access-Control-Request-Method"
-# The variable that tells outer `cors` middleware which origin an inner one has allowed.
+# The variable in which inner `cors` middleware reports the allowed origin to outer one.
 _ALLOWED = "kit.cors"
 
 
@@ -52,38 +52,39 @@ def cors(
     expose_headers: str | Iterable[str] = (),
     allow_private_network: bool = False,
 ) -> AsyncMiddleware:
-    """Returns middleware that lets scripts of other origins call the routes it covers.
+    """Returns middleware that lets scripts from other origins call the routes it covers.
 
-    It answers preflights, which are OPTIONS requests with Access-Control-Request-Method, with 204.
-    Any other request goes on to the handlers, and its response gets the headers, whatever its
-    status. Register it before guards, since a preflight has no credentials, and errors and
-    refusals have to be readable by scripts too.
+    It responds to preflights, which are OPTIONS requests with Access-Control-Request-Method, with
+    a 204. All other requests go on to the handlers, and their responses get the headers, whatever
+    their status. Register it before guards, since preflights have no credentials, and scripts must
+    be able to read errors and rejections.
 
-    CORS says which pages may read responses. It doesn't prevent requests from being handled: see
-    kit-csrf.
+    CORS controls which pages may read responses. It doesn't prevent requests from being handled:
+    see kit-csrf.
 
     Args:
-        origin: The origins that are allowed: `*` for all of them; one or several, which are
-            compared literally, e.g. `https://app.example.com`; a compiled pattern, which has to
-            match the whole origin; or a function `(origin, c)`, plain or async, that returns the
-            origin to allow, `*`, or None. The function gets `""` if there is no Origin header.
-        allow_methods: The methods that are allowed, or a function `(origin, c)`, plain or async,
-            that returns them.
-        allow_headers: The request headers that are allowed. Empty: those that are asked for.
-        max_age: Seconds for which browsers may keep the answer to a preflight. None: their own
-            default, 5 seconds by the standard.
-        credentials: Whether requests with cookies and other credentials are allowed. Needs named
+        origin: The allowed origins: `*` for all; one or several, compared literally, e.g.
+            `https://app.example.com`; a compiled pattern, which has to match the whole origin; or
+            a function `(origin, c)`, plain or async, that returns the origin to allow, `*`, or
+            None. The function gets `""` if there is no Origin header.
+        allow_methods: The allowed methods, or a function `(origin, c)`, plain or async, that
+            returns them.
+        allow_headers: The allowed request headers. If empty, all that the preflight requests.
+        max_age: Seconds for which browsers may cache the preflight response. None: the browser's
+            default, 5 seconds according to the standard.
+        credentials: Whether to allow requests with cookies and other credentials. Requires named
             origins. If a function returns `*`, the response doesn't allow them.
-        expose_headers: The response headers that scripts may read, besides the safelisted ones.
-        allow_private_network: Whether public sites may call a server in a private network, by
-            Private Network Access. Needs named origins.
+        expose_headers: The response headers that scripts may read, in addition to the safelisted
+            ones.
+        allow_private_network: Whether public sites may call a server in a private network (Private
+            Network Access). Requires named origins.
 
     Returns:
         The middleware, for `app.use(...)`.
 
     Raises:
         TypeError: If an option has the wrong type.
-        ValueError: If an option can't be used, by itself or with another one.
+        ValueError: If an option is invalid, by itself or in combination with another one.
 
     SPEC: WHATWG Fetch, section 3.3.
 
@@ -172,7 +173,7 @@ def _for_some(
                     c.header(_CREDENTIALS)
             if exposed is not None and (inner is None or not c.res.headers.has(_EXPOSE)):
                 c.header(_EXPOSE, exposed)
-            # PERF: appended without a look for duplicates, which costs more than a second line.
+            # PERF: appended without checking for duplicates, which costs more than a second line.
             c.header("Vary", "Origin", append=True)
         return None
 

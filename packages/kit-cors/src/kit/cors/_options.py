@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks the options, and turns them into what the middleware needs at each request."""
+"""Checks the options, and prepares them for the middleware."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ AllowMethods: TypeAlias = Callable[[str, Any], Iterable[str] | Awaitable[Iterabl
 """Returns the methods to allow: `def methods(origin, c)`, plain or async."""
 
 Decide: TypeAlias = Callable[[str, Any], Awaitable[str | None]]
-"""Returns the origin to allow, once it was checked, or None."""
+"""Returns the checked origin to allow, or None."""
 
-_EXAMPLE = "name the origins that may, e.g. origin='https://app.example.com'"
+_EXAMPLE = "list the allowed origins, e.g. origin='https://app.example.com'"
 
 
 def check_flags(
     check: OptionChecks, *, credentials: bool, allow_private_network: bool, any_origin: bool
 ) -> None:
-    """Checks the options that are too dangerous for every origin: they need named origins.
+    """Checks the options that are too dangerous with `*`: they require named origins.
 
     Args:
         check: The checks of the factory.
@@ -41,13 +41,13 @@ def check_flags(
     """
     if check.flag("credentials", credentials) and any_origin:
         raise ValueError(
-            "cors(credentials=True) can't be used with origin='*': every site could act for a "
-            f"user who is logged in; {_EXAMPLE}"
+            "cors(credentials=True) can't be used with origin='*': every site could act on behalf "
+            f"of a logged-in user; {_EXAMPLE}"
         )
     if check.flag("allow_private_network", allow_private_network) and any_origin:
         raise ValueError(
             "cors(allow_private_network=True) can't be used with origin='*': every site could "
-            f"reach into the networks of its visitors; {_EXAMPLE}"
+            f"access its visitors' networks; {_EXAMPLE}"
         )
 
 
@@ -63,7 +63,7 @@ def check_origin(check: OptionChecks, origin: Any) -> frozenset[str] | AllowOrig
 
     Raises:
         TypeError: If it has the wrong type.
-        ValueError: If it contains something that is not an origin.
+        ValueError: If it contains an invalid origin.
     """
     if callable(origin):
         return origin  # type: ignore[no-any-return]
@@ -78,7 +78,7 @@ def check_origin(check: OptionChecks, origin: Any) -> frozenset[str] | AllowOrig
     origins = check.texts("origin", origin)
     if "*" in origins:
         raise ValueError(
-            "cors(origin=...) has '*' in a list: write origin='*' alone to allow every origin"
+            "cors(origin=...) has '*' in a list: write only origin='*' to allow every origin"
         )
     return check_origins(check, "origin", origins, several="a compiled pattern or a function")
 
@@ -89,14 +89,14 @@ def _matching(check: OptionChecks, pattern: re.Pattern[Any]) -> AllowOrigin:
     fullmatch = pattern.fullmatch
 
     def matching(origin: str, c: Any) -> str | None:
-        # A pattern may take very long to match a long text, so it is only asked about origins.
+        # A pattern may take very long on a long text, so it is only matched against origins.
         return origin if is_origin(origin) and fullmatch(origin) else None
 
     return matching
 
 
 def checked(function: AllowOrigin) -> Decide:
-    """Returns the function of the option `origin` so that it returns an origin or None.
+    """Wraps the function of the option `origin` so that it returns a valid origin or None.
 
     Args:
         function: The function, plain or async.
@@ -121,14 +121,14 @@ def check_methods(check: OptionChecks, value: Any, *, credentials: bool) -> Any:
     Args:
         check: The checks of the factory.
         value: Its value.
-        credentials: That option.
+        credentials: The option `credentials`.
 
     Returns:
-        The value of the header, None if it is not to be sent, or the function given.
+        The value of the header, None to omit it, or the given function.
 
     Raises:
         TypeError: If it has the wrong type.
-        ValueError: If a method in it can't be used.
+        ValueError: If it contains an invalid method.
     """
     if callable(value):
         return value
@@ -152,14 +152,14 @@ def check_headers(check: OptionChecks, name: str, value: Any, *, credentials: bo
         check: The checks of the factory.
         name: The option.
         value: Its value.
-        credentials: That option.
+        credentials: The option `credentials`.
 
     Returns:
-        The value of the header; None if it is not to be sent.
+        The value of the header; None to omit it.
 
     Raises:
         TypeError: If it has the wrong type.
-        ValueError: If a name in it can't be used.
+        ValueError: If it contains an invalid name.
     """
     headers = check.texts(name, value)
     for header in headers:

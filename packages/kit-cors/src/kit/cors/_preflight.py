@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Answers preflights: the requests by which a browser asks whether it may send another one."""
+"""Answers preflights, with which browsers ask whether they may send a request."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _NAMES = re.compile(rf"{TOKEN}(?:[ \t]*,[ \t]*{TOKEN})*")
 
 
 class Preflights:
-    """The answers to preflights (Fetch, section 3.3.3).
+    """Responses to preflights (Fetch, section 3.3.3).
 
     Args:
         any_origin: Whether every origin is allowed.
         allow_methods: Value of the header, None for no header, or the function that returns the
             methods.
-        allow_headers: Value of the header; None to allow the headers that are asked for.
+        allow_headers: Value of the header; None to allow the headers that the preflight requests.
         max_age: Value of the header, or None.
         credentials: Option of `cors`.
         expose_headers: Value of the header, or None.
@@ -71,11 +71,11 @@ class Preflights:
         self._vary = ", ".join(vary)
 
     async def answer(self, c: Context[Any, Any], origin: str, allowed: str | None) -> Response:
-        """Makes the answer to a preflight.
+        """Returns the response to a preflight.
 
         Args:
             c: The context of the request.
-            origin: The origin that asks; `""` if the request doesn't say.
+            origin: The origin of the request; `""` if it has none.
             allowed: The origin to allow, `*`, or None.
 
         Returns:
@@ -111,7 +111,7 @@ class Preflights:
 
 @lru_cache(maxsize=64)
 def _named(asked: str) -> str:
-    """Returns the names in a list of headers. PERF: pages ask for the same ones again and again."""
+    """Returns the names in a list of headers. PERF: cached, since pages repeat the same lists."""
     if _NAMES.fullmatch(asked):
         return asked
     return ",".join(filter(is_token, list_members(asked)))

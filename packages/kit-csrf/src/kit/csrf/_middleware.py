@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: refuses requests that another site may have sent."""
+"""The middleware: rejects requests that another site may have sent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IsAllowedSite: TypeAlias = Callable[[SecFetchSite, Any], bool | Awaitable[bool]]
 _Allows: TypeAlias = Callable[[Any, Any], Any]
 
 _SITES = get_args(SecFetchSite)
-# They change nothing (RFC 9110, section 9.2.1). TRACE is left out, since browsers don't send it.
+# Safe methods (RFC 9110, section 9.2.1). TRACE is omitted, since browsers don't send it.
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 # SPEC: the types of forms and links (HTML, sections 4.10.18.6 and 4.6.5), which need no preflight.
 # A script of another site can also send a body that has no type.
@@ -42,29 +42,28 @@ def csrf(
     sec_fetch_site: SecFetchSite | Iterable[SecFetchSite] | IsAllowedSite = "same-origin",
     forms_only: bool = False,
 ) -> AsyncMiddleware:
-    """Returns middleware that refuses requests which a page of another site may have sent.
+    """Returns middleware that rejects requests that a page of another site may have sent.
 
-    Every request passes whose method is GET, HEAD or OPTIONS. Any other one passes if its
-    Sec-Fetch-Site header or its Origin header is allowed, and is refused if neither is, or if it
-    has neither: an `HTTPException` with status 403.
+    GET, HEAD and OPTIONS requests always pass. Any other request passes if its Sec-Fetch-Site or
+    its Origin header is allowed. Otherwise, or if it has neither header, the middleware raises an
+    `HTTPException` with status 403.
 
-    Browsers send both headers by themselves, and scripts can't change them. Clients other than
-    browsers send neither, so don't cover routes that are only for them.
+    Browsers set both headers themselves, and scripts can't change them. Clients other than browsers
+    send neither, so don't cover routes that are only for them.
 
     Args:
-        origin: The origins that are allowed: one or several, which are compared literally, e.g.
+        origin: The allowed origins: one or several, compared literally, e.g.
             `https://app.example.com`, or a function `(origin, c)`, plain or async, that returns
             whether an origin is allowed. None: the request's own origin, see
             `kit.interface.origins.is_own_origin`. If the server sees `http`, e.g. behind a proxy
             that terminates TLS, the `https` origin of the same host is allowed too.
-        sec_fetch_site: The values of Sec-Fetch-Site that are allowed: one or several, or a
-            function `(site, c)`, plain or async, which is asked about the values of the standard
-            alone.
-        forms_only: Whether to let through requests with a Content-Type that no form can send. This
-            is for APIs that only take JSON and check the type; see the README.
+        sec_fetch_site: The allowed values of Sec-Fetch-Site: one or several, or a function
+            `(site, c)`, plain or async, which is called only with values of the standard.
+        forms_only: Whether to let through requests with a Content-Type that forms can't send. This
+            is for APIs that accept only JSON and check the type; see the README.
 
     Returns:
-        The middleware, for `app.use(...)`. It carries the status of its refusal as a fact.
+        The middleware, for `app.use(...)`. Its 403 is described in its metadata.
 
     Raises:
         TypeError: If an option has the wrong type.
@@ -94,8 +93,8 @@ def csrf(
                 await next()
                 return
         origin = header("Origin")
-        # Repeated headers are joined by a comma. A function that checks only the end might be
-        # fooled.
+        # Repeated headers are joined with a comma, which could fool a function that checks only
+        # the end.
         if origin is not None and "," not in origin:
             allowed = is_allowed_origin(origin, c)
             if hasattr(allowed, "__await__"):
@@ -105,7 +104,7 @@ def csrf(
                 return
         raise HTTPException(403, "Forbidden")
 
-    # PERF: not a coroutine, so that safe requests cost next to nothing.
+    # PERF: not a coroutine, so that safe requests cost almost nothing.
     def csrf(c: Context[Any, Any], next: Next) -> Awaitable[None]:
         return next() if c.req.method in _SAFE else guard(c, next)
 

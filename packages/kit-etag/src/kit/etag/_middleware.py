@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: gives responses an entity tag, and evaluates preconditions."""
+"""The middleware: adds entity tags to responses, and evaluates preconditions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ("GenerateDigest", "etag")
 GenerateDigest: TypeAlias = Callable[[bytes], bytes | Awaitable[bytes | None] | None]
 """Returns the digest of a body, or None for no ETag: `def digest(body)`, plain or async."""
 
-# Those that ask for a representation, which an ETag describes (RFC 9110, section 8.8.3).
+# Methods that return a representation, which an ETag describes (RFC 9110, section 8.8.3).
 _METHODS = frozenset(("GET", "HEAD", "QUERY"))
-# SPEC: RFC 9110 section 15.4.5: what describes the content that is not sent. ETag stands for it.
+# SPEC: RFC 9110 section 15.4.5: headers that describe the content, which a 304 omits except ETag.
 _OF_THE_CONTENT = frozenset(
     (
         "content-digest",
@@ -37,7 +37,7 @@ _OF_THE_CONTENT = frozenset(
         "transfer-encoding",
     )
 )
-# SHA-1 of so many bytes takes about as long as a thread takes to start on them.
+# Hashing this many bytes with SHA-1 takes about as long as handing them to a thread.
 _IN_THREAD_BYTES = 128 * 1024
 
 
@@ -47,34 +47,34 @@ def etag(
     retained_headers: Iterable[str] = (),
     generate_digest: GenerateDigest | None = None,
 ) -> AsyncMiddleware:
-    """Returns middleware that adds an ETag to responses, and answers conditional requests.
+    """Returns middleware that adds an ETag to responses, and handles conditional requests.
 
-    A response to GET, HEAD or QUERY with the status 200 gets an ETag made of a digest of its body,
-    unless it has one already. Then the preconditions of the request are evaluated, in the order of
+    A response to GET, HEAD or QUERY with status 200 gets an ETag with a digest of its body, unless
+    it already has one. Then the preconditions of the request are evaluated, in the order of
     RFC 9110, section 13.2.2: If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since.
-    The dates are compared with Last-Modified, if the handler has set that. What the client has
-    already is answered by a 304 without a body; a precondition that fails is an `HTTPException`
-    with the status 412.
+    The dates are compared with Last-Modified, if the handler has set it. If the client already has
+    the response, it gets a 304 without a body. If a precondition fails, the middleware raises an
+    `HTTPException` with status 412.
 
-    Streams are not read: without an ETag or a Last-Modified of their own, they pass as they are.
+    Streams aren't read: they pass through unchanged unless the handler sets ETag or Last-Modified.
 
-    A 304 keeps the headers of the response, its cookies and CORS headers among them, except those
-    that describe the content, such as Content-Type.
+    A 304 keeps the headers of the response, including cookies and CORS headers, except headers that
+    describe the content, such as Content-Type.
 
     Args:
-        weak: Make weak entity tags, which say that the content is equivalent, not that it is the
-            same bytes. If-Match and If-Range never match them.
-        retained_headers: Names of headers that describe the content, and that a 304 keeps.
+        weak: Whether to generate weak entity tags, which mean that the content is equivalent, but
+            not necessarily byte for byte. If-Match and If-Range never match them.
+        retained_headers: Names of content headers to keep in a 304.
         generate_digest: `generate_digest(body)`, plain or async, returns the digest of a body as
-            bytes, which are written in hexadecimal. None means no ETag. Default: SHA-1; bodies
-            beyond 128 KiB are digested in a worker thread.
+            bytes, which are written in hexadecimal, or None for no ETag. Default: SHA-1; bodies of
+            at least 128 KiB are digested in a worker thread.
 
     Returns:
         The middleware, for `app.use(...)` or a route.
 
     Raises:
         TypeError: If an option has the wrong type.
-        ValueError: If a header name can't be used.
+        ValueError: If a header name is invalid.
 
     Example:
         app.use(etag())
@@ -86,7 +86,7 @@ def etag(
         for name in check.texts("retained_headers", retained_headers)
     }
     dropped = _OF_THE_CONTENT - kept
-    # Without an ETag, Last-Modified is what a cache goes by.
+    # Without an ETag, caches rely on Last-Modified.
     dropped_without_tag = dropped - {"last-modified"}
     if generate_digest is None:
         digest: Callable[[bytes], Awaitable[str | None]] = _sha1
@@ -107,12 +107,12 @@ def etag(
             body = res.body
             if isinstance(body, bytes) and body and (value := await digest(body)) is not None:
                 tag = form.format(value)
-                # By the context, which copies a response that the handler may return again.
+                # Uses the context, which copies a response that the handler may return again.
                 c.header("ETag", tag)
         modified = headers.get("Last-Modified")
         if tag is None and modified is None:
             return
-        # A handler's own field may be malformed: it is then no validator.
+        # A malformed ETag set by a handler isn't a validator.
         validator = None if tag is None else parse_entity_tag(tag)
         when = parse_http_date(modified)
         status = evaluate(method, req.header, etag=validator, last_modified=when)
@@ -131,7 +131,7 @@ def _not_modified(c: Context[Any, Any], dropped: frozenset[str]) -> None:
     headers = answer.headers
     for name in dropped.intersection(dict(headers.items())):
         headers.delete(name)
-    # The copy has all headers that are to be kept, so none are handed on.
+    # The copy has all headers to keep, so there are none to carry over.
     c.res = None
     c.res = answer
 
@@ -139,7 +139,7 @@ def _not_modified(c: Context[Any, Any], dropped: frozenset[str]) -> None:
 async def _sha1(body: bytes) -> str:
     if len(body) < _IN_THREAD_BYTES:
         return sha1(body, usedforsecurity=False).hexdigest()
-    from anyio import to_thread  # here, since most apps need none
+    from anyio import to_thread  # here, since most apps don't need it
 
     return await to_thread.run_sync(lambda: sha1(body, usedforsecurity=False).hexdigest())
 
@@ -160,7 +160,7 @@ def _checked(generate_digest: GenerateDigest) -> Callable[[bytes], Awaitable[str
 
 
 async def _close(res: Response) -> None:
-    """Closes a streamed body, which will not be sent."""
+    """Closes a streamed body that won't be sent."""
     aclose = getattr(res.body, "aclose", None)
     if aclose is not None:
         await aclose()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Probes of an app's health: whether it lives, is ready, and has started."""
+"""Health probes: whether an app has started, is alive, and is ready for requests."""
 
 from ._middleware import Health, health
 

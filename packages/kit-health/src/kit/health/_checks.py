@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs one check: plain ones in a thread, for a limited time."""
+"""Runs one check with a timeout; plain functions run in a thread."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from kit.interface.signatures import accepts
 __all__ = ("Check", "Outcome", "Probe")
 
 Check: TypeAlias = Callable[[Any], Any] | Callable[[], Any]
-"""`def check(env)` or `def check()`, plain or async: raises or returns False to report a fault."""
+"""`def check(env)` or `def check()`, plain or async: raises or returns False if it fails."""
 
 _logger = logging.getLogger("kit.health")
 
 
 class Outcome(NamedTuple):
-    """What a check found.
+    """The result of a check.
 
     Attributes:
         duration_s: How long it took, in seconds.
-        error: What is wrong; None if all is well.
+        error: The error; None if the check passed.
     """
 
     duration_s: float
@@ -44,7 +44,7 @@ class Probe:
     Args:
         name: The name.
         check: The function.
-        timeout_s: How long it may take, in seconds.
+        timeout_s: Timeout in seconds.
     """
 
     def __init__(self, name: str, check: Check, timeout_s: float) -> None:
@@ -59,7 +59,7 @@ class Probe:
         self._logged: str | None = None
 
     async def run(self, env: Mapping[str, Any]) -> Outcome:
-        """Runs the check; what it raises is logged, and part of the outcome."""
+        """Runs the check. Exceptions are logged and included in the outcome."""
         start = perf_counter()
         error: str | None = None
         failure: Exception | None = None
@@ -75,9 +75,9 @@ class Probe:
         return Outcome(perf_counter() - start, error)
 
     def cancelled(self) -> Outcome:
-        """Returns the outcome of a check that ended with a cancellation which nobody asked for.
+        """Returns the outcome of a check that ended with an unexpected cancellation.
 
-        Awaiting a task that was cancelled raises one, e.g. that of a connection which was closed.
+        Awaiting a cancelled task raises one, e.g. the task of a connection that was closed.
         """
         error = "was cancelled"
         self._log(error, None)
@@ -87,19 +87,20 @@ class Probe:
         if self._is_async:
             return await self._call(env)
         result = await self._in_thread(env)
-        # What a lambda around an async function returns.
+        # A lambda around an async function returns an awaitable.
         return await result if hasattr(result, "__await__") else result
 
     def _call(self, env: Mapping[str, Any]) -> Any:
         return self._check(env) if self._takes_env else self._check()
 
     async def _in_thread(self, env: Mapping[str, Any]) -> Any:
-        """Calls the check in a thread of its own, unless one of an earlier call still runs.
+        """Calls the check in a new thread, unless a thread of an earlier call is still running.
 
-        No thread of a pool, which it might keep for ever. And a daemon, so that the process ends.
+        Doesn't use a thread pool, since the check might block a thread forever. The thread is a
+        daemon, so that the process can exit.
         """
         if self._is_in_thread:
-            raise RuntimeError("the check still runs, from an earlier probe")
+            raise RuntimeError("the check of an earlier probe is still running")
         over = Event()
         wake = _waker(over)
         results: list[Any] = []
@@ -121,7 +122,7 @@ class Probe:
         self._is_in_thread = True
         try:
             thread.start()
-        except BaseException:  # e.g. there are too many threads, for now
+        except BaseException:  # e.g. there are currently too many threads
             self._is_in_thread = False
             raise
         await over.wait()
@@ -132,7 +133,7 @@ class Probe:
         return results[0]
 
     def _log(self, error: str | None, failure: Exception | None) -> None:
-        """Logs what has changed since the last time."""
+        """Logs changes since the last run."""
         if error == self._logged:
             return
         if error is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware that answers probes."""
+"""The middleware that responds to probes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ._readiness import Readiness
 
 __all__ = ("Health", "health")
 
-# SPEC: draft-inadarei-api-health-check-06, which has expired, but is what is in use.
+# SPEC: draft-inadarei-api-health-check-06, which has expired but is widely used.
 _HEADERS = {"content-type": "application/health+json", "cache-control": "no-store"}
 _PASS, _FAIL = "pass", "fail"
-_DRAINING = "The process is about to end"
+_DRAINING = "The process is shutting down"
 
 
 class Health:
-    """Middleware that answers probes; made by `health`."""
+    """Middleware that responds to probes; created by `health`."""
 
     def __init__(
         self,
@@ -41,19 +41,19 @@ class Health:
 
     @property
     def draining(self) -> bool:
-        """Whether the app is to get no more requests, since it is about to end."""
+        """Whether the app is shutting down and should get no more requests."""
         return self._is_drained or (self._drain_file is not None and self._drain_file.exists())
 
     def drain(self) -> None:
-        """Makes the app not ready from now on: load balancers then send it no more requests.
+        """Makes the app not ready, so that load balancers stop sending requests to it.
 
-        It goes on answering. A signal handler may call it.
+        The app keeps responding. A signal handler may call this.
         """
         self._is_drained = True
 
-    # PERF: not async, so that all other requests need no coroutine for it.
+    # PERF: not async, which saves a coroutine for all other requests.
     def __call__(self, c: Context[Any, Any], next: Next) -> Awaitable[Response | None]:
-        """Answers a probe, or calls the next handler."""
+        """Responds to a probe, or calls the next handler."""
         kind = self._kinds.get(c.req.path)
         if kind is None or c.req.method not in ("GET", "HEAD"):
             return next()
@@ -95,28 +95,28 @@ def health(
     drain_file: str | PathLike[str] | None = None,
     show_errors: bool = False,
 ) -> Health:
-    """Returns middleware that answers probes, as Kubernetes and load balancers send them.
+    """Returns middleware that responds to probes of Kubernetes and load balancers.
 
-    `live` answers 200 as long as the process answers at all. `ready` runs all checks at the same
-    time, and answers 200 if all pass, else 503. `startup` answers 503 until all checks have passed
-    once, and 200 from then on. The answers to GET and HEAD are documents of the type
-    `application/health+json` with the status and duration of each check; nothing caches them.
+    `live` returns 200 as long as the process is running. `ready` runs all checks concurrently, and
+    returns 200 if all pass, otherwise 503. `startup` returns 503 until all checks have passed once,
+    and 200 from then on. The responses to GET and HEAD are documents of the type
+    `application/health+json` with the status and duration of each check; they aren't cached.
 
-    Probes at the same time share one run of the checks, which a probe that is cancelled doesn't
-    stop. A check that fails is logged when it begins to fail, and when it passes again.
+    Concurrent probes share one run of the checks; cancelling a probe doesn't stop it. A check is
+    logged when it starts to fail, and when it passes again.
 
     Args:
-        checks: Name of each check, and its function: `(env)`, called with `c.env`, or `()`. It
-            fails if it raises an exception or returns False. An async function runs in the event
-            loop, a plain one in a thread; a thread that hangs is not started a second time.
-        live: Path of the liveness probe, as it is matched by routes; None for none.
-        ready: Path of the readiness probe; None for none.
-        startup: Path of the startup probe; None for none.
-        timeout: How many seconds each check may take. A plain function runs on after that.
-        cache: For how many seconds a result of the checks is used again.
-        drain_file: While this file exists, the app is not ready, as after `drain()`. Create it in a
+        checks: Maps the name of each check to its function: `(env)`, called with `c.env`, or `()`.
+            It fails if it raises an exception or returns False. Async functions run in the event
+            loop, plain ones in a thread; if a thread hangs, the check isn't started again.
+        live: Path of the liveness probe, in the form that routes match; None disables it.
+        ready: Path of the readiness probe; None disables it.
+        startup: Path of the startup probe; None disables it.
+        timeout: Timeout of each check in seconds. A plain function continues to run after that.
+        cache: How long to reuse the results of the checks, in seconds.
+        drain_file: While this file exists, the app isn't ready, as after `drain()`. Create it in a
             preStop hook; all processes see it.
-        show_errors: Whether the answer has the text of exceptions, which may hold secrets.
+        show_errors: Whether responses include exception messages, which may contain secrets.
 
     Returns:
         The middleware, for `app.use(...)`; its `drain()` makes the app not ready. Register it
@@ -124,7 +124,7 @@ def health(
 
     Raises:
         TypeError: If an option is of the wrong type.
-        ValueError: If it can't be used, or two probes have the same path.
+        ValueError: If an option is invalid, or two probes have the same path.
 
     Example:
         app.use(health({"database": lambda env: env["database"].ping()}, timeout=2))
@@ -155,7 +155,7 @@ def health(
 
 
 def _paths(check: OptionChecks, paths: Mapping[str, Any]) -> dict[str, str]:
-    """Returns which probe each path is for."""
+    """Maps each path to its probe."""
     found: dict[str, str] = {}
     for kind, path in paths.items():
         if path is None:
@@ -163,7 +163,7 @@ def _paths(check: OptionChecks, paths: Mapping[str, Any]) -> dict[str, str]:
         check.text(kind, path, r"/.*", f"a path such as '/{kind}z', or None")
         if path in found:
             raise ValueError(
-                f"health({kind}={path!r:.100}) can't be used: it is the path of {found[path]} too"
+                f"health({kind}={path!r:.100}) can't be used: {found[path]} has the same path"
             )
         found[path] = kind
     if not found:

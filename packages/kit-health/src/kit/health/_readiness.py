@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs all checks, once for all that ask at the same time."""
+"""Runs all checks, once for all concurrent probes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Readiness:
 
     Args:
         probes: The checks.
-        lifetime_s: For how many seconds a result is used again.
+        lifetime_s: How long to reuse a result, in seconds.
 
     Attributes:
         has_passed: Whether all checks have passed at least once.
@@ -36,13 +36,13 @@ class Readiness:
         self.has_passed = False
 
     async def outcomes(self, env: Mapping[str, Any]) -> Mapping[str, Outcome]:
-        """Returns what the checks found, by their names.
+        """Returns the outcomes of the checks by name.
 
-        Probes that come while the checks run wait for these. They run on, as long as each may take,
-        even if the probe that began them is cancelled.
+        Probes that arrive while the checks are running wait for them. The checks continue, up to
+        their timeout, even if the probe that started them is cancelled.
 
         Args:
-            env: The bindings of the app, which each check is called with.
+            env: The bindings of the app, passed to each check.
         """
         known = self._outcomes
         if known is not None and monotonic() - self._ended_at < self._lifetime_s:
@@ -84,7 +84,7 @@ class _Run:
 
     Attributes:
         over: Set when it has ended.
-        outcomes: What it found; None if it was interrupted.
+        outcomes: Its results; None if it was interrupted.
     """
 
     def __init__(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads the IP addresses of clients."""
+"""Parses the IP addresses of clients."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _LINK_LOCAL = 0xFE80 >> 6
 
 
 # PERF: the same clients send many requests. The longest address has 45 characters, the name of a
-# network interface 15; anything longer is kept out of the cache.
+# network interface 15; longer text isn't cached.
 _LONGEST_KEPT = 64
 _KEPT = 1024
 
 
 def parse_address(text: str | None) -> IPv4Address | IPv6Address | None:
-    """Parses the IP address of a client, so that equal clients have equal addresses.
+    """Parses the IP address of a client, so that addresses can be compared.
 
     Call this before you compare the address of a connection: servers and proxies may write the same
-    one in several ways, e.g. `::ffff:192.0.2.7` and `192.0.2.7`.
+    address in different ways, e.g. `::ffff:192.0.2.7` and `192.0.2.7`.
 
     Args:
         text: The address, such as `get_conn_info(c).remote.address`. The zone of a link-local IPv6
@@ -31,7 +31,7 @@ def parse_address(text: str | None) -> IPv4Address | IPv6Address | None:
 
     Returns:
         The address; for an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), the IPv4 address.
-        None if it is not a str with an address, or has a zone without being link-local.
+        None if it isn't a str with an address, or has a zone but isn't link-local.
     """
     if not isinstance(text, str):  # ip_address would read an int, or bytes, as an address
         return None

@@ -23,12 +23,12 @@ class RemoteAddress:
     """The other end of a connection.
 
     Attributes:
-        address: IP address as it was reported, or another name that the server has for the client;
+        address: IP address as reported, or another name by which the server identifies the client;
             None if it reports none. An IPv4 address may be written as an IPv6 one,
             `::ffff:192.0.2.7`: call `parse_address` before you compare it.
         port: Port number; None if the server reports none.
         transport: `"tcp"`, `"udp"` (HTTP/3) or `"unix"` (a Unix domain socket, which has neither
-            address nor port); None if it is not known.
+            address nor port); None if it is unknown.
     """
 
     address: str | None = None
@@ -37,7 +37,7 @@ class RemoteAddress:
 
     @property
     def address_type(self) -> Literal["IPv4", "IPv6"] | None:
-        """What kind of IP address `address` is; None if it is not one."""
+        """The type of IP address; None if `address` isn't one."""
         try:
             version = ip_address(self.address or "").version
         except ValueError:
@@ -47,7 +47,7 @@ class RemoteAddress:
 
 @dataclass(frozen=True, slots=True)
 class ConnInfo:
-    """The connection that a request came by.
+    """The connection of a request.
 
     Attributes:
         remote: The client's end.
@@ -59,20 +59,19 @@ class ConnInfo:
 def get_conn_info(c: Context[Any, Any]) -> ConnInfo:
     """Returns the address of the client.
 
-    The client is the one that opened the connection to the server: behind a reverse proxy, the
-    proxy. To get the address of the proxy's client, tell the server to trust the proxy: it then
-    reads the headers that the proxy adds. For uvicorn that is `--forwarded-allow-ips` (by default
-    it trusts the machine it runs on), for granian
-    `granian.utils.proxies.wrap_asgi_with_proxy_headers`, for hypercorn `ProxyFixMiddleware`. Anyone
-    can send such headers, so trust no address but the proxy's. Where the server can't be told, use
-    `forwarded_conn_info`.
+    The client is the peer that opened the connection to the server. Behind a reverse proxy, this is
+    the proxy. To get the address of the proxy's client, configure the server to trust the proxy: it
+    then reads the headers that the proxy adds. Use `--forwarded-allow-ips` for uvicorn (by default
+    it trusts the machine it runs on), `granian.utils.proxies.wrap_asgi_with_proxy_headers` for
+    granian, and `ProxyFixMiddleware` for hypercorn. Anyone can send these headers, so trust only
+    the proxy's address. If you can't configure the server, use `forwarded_conn_info`.
 
     Args:
         c: The context.
 
     Returns:
-        The address, with None for all that the server does not report, which is everything for a
-        request made in process.
+        The address, with None for everything that the server doesn't report. For a request made in
+        process, everything is None.
     """
     scope = c.req.raw.scope or {}
     address, port = _end(scope.get("client"))
@@ -80,8 +79,8 @@ def get_conn_info(c: Context[Any, Any]) -> ConnInfo:
     if port is not None:
         transport = "udp" if scope.get("http_version") == "3" else "tcp"
     elif address is None:
-        # SPEC: `server` is a path without a port where the server listens on a Unix socket. An
-        # address without a port is from a proxy's header, which leaves open how it is reached.
+        # SPEC: `server` is a path without a port if the server listens on a Unix socket. An address
+        # without a port comes from a proxy's header, so the transport is unknown.
         path, server_port = _end(scope.get("server"))
         transport = "unix" if path is not None and server_port is None else None
     return ConnInfo(RemoteAddress(address, port, transport))
@@ -90,8 +89,8 @@ def get_conn_info(c: Context[Any, Any]) -> ConnInfo:
 def _end(end: Iterable[Any] | None) -> tuple[str | None, int | None]:
     """Reads a pair of host and port.
 
-    They are str and int, or None, by the specification. Some servers write `""` and 0 for what they
-    don't know, and granian writes the port as text.
+    According to the specification they are str and int, or None. Some servers use `""` and 0 for
+    unknown values, and granian has the port as a str.
     """
     if end is None:
         return None, None

@@ -32,9 +32,9 @@ _LISTED_NODE = re.compile(rf"(?:\[({_ZONED})\]|({_IPV4}))(?::({_PORT}))?|({_ZONE
 _NODE = re.compile(rf"(?:\[({_IPV6})\]|({_IPV4}))(?::(?:({_PORT})|_[0-9A-Za-z._-]+))?()")
 _LAST_PORT = 65535
 
-# One element of Forwarded in a value that is written backwards. The quote that opens a string has a
-# `=` before it, one within the string a backslash, which here are behind it. Possessive, so that
-# the time is proportional to the length.
+# One element of Forwarded in a reversed value. A quote that opens a string follows a `=`, a quote
+# within a string follows a backslash; here, the order is reversed. Possessive, so that matching
+# takes linear time.
 _ELEMENT_BACKWARDS = re.compile(r'(?:[^",]++|"(?:[^"]++|"(?=\\))*+")*+')
 _QUOTED = r'"(?:[^"\\]|\\.)*+"'
 # SPEC: section 4: pairs may be empty.
@@ -45,38 +45,38 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 def forwarded_conn_info(
     trusted_hops: int = 1, *, header: ForwardedHeader = "X-Forwarded-For"
 ) -> Callable[[Context[Any, Any]], ConnInfo]:
-    """Returns a function that reads the client's address from what trusted proxies have added.
+    """Returns a function that reads the client's address from a header of trusted proxies.
 
-    Each proxy appends the address of its own client to the header. The address that the outermost
-    of your proxies has added is therefore `trusted_hops` from the right. Whatever stands further
-    left came with the request, and anyone can forge it.
+    Each proxy appends the address of its own client to the header. The address added by the
+    outermost of your proxies is therefore `trusted_hops` from the right. Anything further left came
+    with the request, and anyone can forge it.
 
-    This is safe only if the app can't be reached except through those proxies, and if each of them
-    appends to the header. Count them exactly: with a larger `trusted_hops`, clients choose their
-    address themselves; with a smaller one, it is the address of one of your proxies.
+    This is safe only if the app can be reached only through those proxies, and if each of them
+    appends to the header. Count them exactly: if `trusted_hops` is too large, clients can choose
+    their own address; if it is too small, you get the address of one of your proxies.
 
-    The address is unknown (None) if the header has too few members, or if the member that counts is
-    not an IP address, with or without a port: e.g. `unknown`, or a hidden name such as `_hidden`
-    (RFC 7239 section 6.3). An unknown address must be refused, not let through.
+    The address is unknown (None) if the header has too few members, or if the relevant member isn't
+    an IP address, with or without a port: e.g. `unknown`, or a hidden name such as `_hidden`
+    (RFC 7239 section 6.3). Unknown addresses must be rejected, not let through.
 
     In X-Forwarded-For, `2001:db8::1:5000` is an address without a port: an IPv6 address with a port
-    is in brackets. In Forwarded, the members that proxies have added have to be well-formed; empty
-    ones don't count. What a client sends further left is not read.
+    is in brackets. In Forwarded, the members added by proxies have to be well-formed; empty ones
+    don't count. Members further left, sent by the client, aren't read.
 
     Args:
-        trusted_hops: How many proxies are between the clients and the app, all of them yours; at
-            most 100.
-        header: The header that the proxies append to, in any case. The other one is ignored, since
-            a client could send it.
+        trusted_hops: Number of proxies between the clients and the app, all of them under your
+            control; at most 100.
+        header: The header that the proxies append to, case-insensitive. The other one is ignored,
+            since a client could send it.
 
     Returns:
         A function like `get_conn_info`. The transport is None, and so is the port if the proxy
-        reports none or hides it. The address is as the proxy writes it: call `parse_address` before
-        you compare it.
+        doesn't report it or hides it. The address has the proxy's notation: call `parse_address`
+        before you compare it.
 
     Raises:
-        TypeError: If `trusted_hops` is not an int.
-        ValueError: If `trusted_hops` is not between 1 and 100, or the header is another one.
+        TypeError: If `trusted_hops` isn't an int.
+        ValueError: If `trusted_hops` isn't between 1 and 100, or the header is unknown.
 
     SPEC: RFC 7239, sections 4 and 6.
 
@@ -103,7 +103,7 @@ def forwarded_conn_info(
 
 def _listed(value: str, hops: int) -> str | None:
     """Returns a member of X-Forwarded-For, counted from the right."""
-    # APPSEC: plain commas, since a quote sent by the client must not swallow what proxies append.
+    # APPSEC: plain commas, since a quote sent by the client must not hide what proxies append.
     members = value.rsplit(",", hops)
     return members[-hops].strip(" \t") if len(members) >= hops else None
 
@@ -111,13 +111,13 @@ def _listed(value: str, hops: int) -> str | None:
 def _forwarded(value: str, hops: int) -> str | None:
     """Returns the `for` of an element of Forwarded, counted from the right."""
     # APPSEC: read from the right, so that nothing sent by the client, such as an open quote, can
-    # take in what proxies append. Only their elements have to be well-formed.
+    # hide what proxies append. Only their elements have to be well-formed.
     backwards = value[::-1]
     position = 0
     while True:
         found = cast(re.Match[str], _ELEMENT_BACKWARDS.match(backwards, position))
         end = found.end()
-        if end < len(backwards) and backwards[end] != ",":  # a quote that nothing opens
+        if end < len(backwards) and backwards[end] != ",":  # a quote that was never opened
             return None
         element = found[0][::-1].strip(" \t")
         if element:  # SPEC: RFC 9110 section 5.6.1.2: empty members of a list don't count

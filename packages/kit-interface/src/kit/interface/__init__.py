@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The common interface of Kit: what routers, middleware and tools are written against."""
+"""The common interface of Kit, which routers, middleware and tools are written against."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ for _class in (
     _class.__module__ = __name__
 
 
-# Imported when they are first used, which most apps never do: name to module.
+# Imported on first use, since most apps never need them: name to module.
 _LATER = {
     "FieldError": "_problems",
     "ProblemError": "_problems",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The app as tools and servers see it."""
+"""The app as seen by tools and servers."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ._web import HeadersInit, Response
 
 
 class App(Protocol):
-    """An app: its routes can be read, and it answers requests. `kit.Kit` is one."""
+    """An app, which handles requests and lists its routes. `kit.Kit` is one."""
 
     @property
     def routes(self) -> Sequence[RouterRoute]:
         """All registered routes, in order.
 
         Raises:
-            RuntimeError: If a decorator never got its function.
+            RuntimeError: If a decorator was never applied to a function.
         """
 
     @property
     def router(self) -> Router[Any]:
-        """The router in use; what it finds are the routes of `routes`."""
+        """The router in use; it finds the routes of `routes`."""
 
     @property
     def strict(self) -> bool:
@@ -33,20 +33,20 @@ class App(Protocol):
 
     @property
     def get_path(self) -> Callable[[Any], str] | None:
-        """Returns the routing path of a request; None for the path of its URL."""
+        """A function that returns the routing path of a request; None to use the URL's path."""
 
-    # The app asks for its own class of request, and for what its own class takes.
+    # Any, since the app requires its own class of request, with its own arguments.
     async def fetch(
         self,
         request: Any,
         env: Mapping[str, Any] | None = None,
         execution_ctx: ExecutionContext | None = None,
     ) -> Response:
-        """Answers a request in process.
+        """Handles a request in process.
 
         Args:
             request: A `Request` of the app's own class, such as `c.req.raw`.
-            env: Bindings for `c.env`, on top of those of a running lifespan.
+            env: Bindings for `c.env`, in addition to those of a running lifespan.
             execution_ctx: The `c.execution_ctx` of the request.
         """
 
@@ -62,21 +62,21 @@ class App(Protocol):
         body: Any = None,
         json: Any = None,
     ) -> Response:
-        """Builds a request and answers it; meant for tests.
+        """Builds and handles a request; meant for tests.
 
         Args:
-            input: A path, which is taken on `http://localhost`, a URL, or a request.
+            input: A path, relative to `http://localhost`, a URL, or a request.
             init: A mapping with `method`, `headers` and `body`.
             env: As for `fetch`.
             execution_ctx: As for `fetch`.
             method: The HTTP method; default `GET`.
             headers: The headers.
             body: The body.
-            json: The body, to be sent as JSON.
+            json: The body, to send as JSON.
         """
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Runs the lifespan around the block of an `async with`."""
+        """Runs the lifespan for the duration of an `async with` block."""
 
     def __call__(
         self,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The context and the request as handlers and middleware see them."""
+"""The context and the request as seen by handlers and middleware."""
 
 from __future__ import annotations
 
@@ -32,22 +32,23 @@ class ExecutionContext(Protocol):
 
 
 Exit: TypeAlias = Callable[[BaseException | None], object]
-"""Runs at the end of a request, given the exception that ended it; True if it deals with that.
+"""Called at the end of a request with the exception that ended it; True if it handled that.
 
-Plain or async: `def exit(error)`. A plain one must not wait, and costs less.
+Plain or async: `def exit(error)`. A plain function must not block, and costs less.
 """
 
 
 class KitRequest(Protocol):
     """`c.req`: the request with its parameters, query and body readers.
 
-    Body readers may be used in any order and more than once: what was read is kept.
+    Body readers may be used in any order and more than once, since the body is kept.
 
-    `param`, `query`, `queries` and `header` convert a value if they are given a type, e.g.
-    `query("page", int, default=1)`; `json` validates by one. What can't be converted is an
-    HTTPException with a problem document: 404 for a parameter of the path, 400 for the others.
-    `param(key, type)` needs a default where the parameter is optional in the pattern, else its
-    absence is a LookupError. `valid(target, type)` checks that the validated data is of this type.
+    `param`, `query`, `queries` and `header` convert a value if they get a type, e.g.
+    `query("page", int, default=1)`; `json` validates the body against a type. A value that can't be
+    converted raises an HTTPException with a problem document: 404 for a path parameter, 400 for
+    others. `param(key, type)` needs a default if the parameter is optional in the pattern;
+    otherwise a missing one raises a LookupError. `valid(target, type)` checks that the validated
+    data has this type.
     """
 
     @property
@@ -64,7 +65,7 @@ class KitRequest(Protocol):
 
     @property
     def method(self) -> str:
-        """HTTP method as it was sent, e.g. `HEAD`."""
+        """HTTP method as sent, e.g. `HEAD`."""
 
     @property
     def route_index(self) -> int:
@@ -131,35 +132,35 @@ class KitRequest(Protocol):
         """Reads the body as a form.
 
         Raises:
-            HTTPException: 400 if it is no form, 413 if it is beyond a limit.
+            HTTPException: 400 if it isn't a form, 413 if it exceeds a limit.
         """
 
     async def parse_body(
         self, *, all: bool = False, dot: bool = False, **limits: Any
     ) -> dict[str, Any]:
-        """Reads the body as a form into a dict; any other body is `{}`.
+        """Reads the body as a form into a dict; for any other body, returns `{}`.
 
         Args:
-            all: Make a list of the values of a name that comes several times.
-            dot: Turn `a.b` into nested dicts.
-            **limits: Limits of the app that differ for this form.
+            all: Whether to collect the values of a repeated name in a list.
+            dot: Whether to convert `a.b` into nested dicts.
+            **limits: Limits for this form that override those of the app.
         """
 
     def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
-        """Limits the size of the body, whoever reads it and in whatever way.
+        """Limits the size of the body, regardless of how it is read.
 
-        Whatever reads on once more bytes have come gets an exception: the readers here and those of
-        `raw`, clones, mounted applications. Nothing is read for that, and a stream stays one. If
-        several limits are set, each of them holds.
+        Reading more bytes raises an exception everywhere: in the readers here, in those of `raw`,
+        in clones, and in mounted applications. This doesn't read the body, and a stream stays a
+        stream. If several limits are set, all of them apply.
 
         Args:
             max_size: Maximum number of bytes.
             refuse: Returns the exception to raise, e.g. an `HTTPException`.
 
         Raises:
-            Exception: That of `refuse`, if the body is known to be larger: it is in memory, or was
-                read before.
-            RuntimeError: If the body was read already, in a way that does not tell its size.
+            Exception: The result of `refuse`, if the body is known to be larger because it is in
+                memory, or was read before.
+            RuntimeError: If the body was already read in a way that doesn't reveal its size.
         """
 
     @overload
@@ -174,7 +175,7 @@ class KitRequest(Protocol):
 class Context(Protocol[BindingsT_co, VariablesT_co]):
     """`c`: one request on its way through handlers and middleware.
 
-    Type middleware on this protocol and it can be used with every `Kit`, whatever its type
+    Annotate middleware with this protocol to use it with every `Kit`, regardless of its type
     parameters. Both parameters default to Any.
     """
 
@@ -186,20 +187,20 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
     def matched_routes(self) -> Sequence[RouterRoute]:
         """The routes that matched the request, middleware included, in registration order.
 
-        `c.req.route_index` is the number of the one that is running; see `kit.route`.
+        `c.req.route_index` is the index of the one that is running; see `kit.route`.
         """
 
     @property
     def env(self) -> BindingsT_co:
-        """The bindings: what the lifespan gave, and what was passed to `fetch`."""
+        """The bindings: those that the lifespan yielded, and those passed to `fetch`."""
 
     @property
     def var(self) -> VariablesT_co:
-        """Read view of the variables set so far."""
+        """Read-only view of the variables set so far."""
 
     @property
     def error(self) -> Exception | None:
-        """The exception that a handler raised, once it was handled."""
+        """The exception that a handler raised, after it was handled."""
 
     @property
     def finalized(self) -> bool:
@@ -214,12 +215,12 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         """
 
     def add_exit(self, exit: Exit, /) -> None:
-        """Runs `exit` when the response was sent, streamed bodies included; the last added first.
+        """Runs `exit` after the response was sent, streamed bodies included; last added, first run.
 
         Args:
             exit: Plain or async; called with the exception that a handler, a middleware or the
-                streamed body raised, or that cancelled the request; else with None. If it returns
-                True, the exits after it are called with None.
+                streamed body raised, or that cancelled the request; otherwise with None. If it
+                returns True, the exits after it are called with None.
         """
 
     @property
@@ -242,7 +243,7 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         """Sets several headers of the response; unless `overwrite`, existing ones are kept."""
 
     def status(self, code: int, /) -> None:
-        """Sets the status of the response that is made next."""
+        """Sets the status of the next response."""
 
     def text(
         self,
@@ -250,7 +251,7 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         status: int | None = None,
         headers: Mapping[str, str | Iterable[str]] | None = None,
     ) -> Response:
-        """Makes a text/plain response."""
+        """Returns a text/plain response."""
 
     def json(
         self,
@@ -259,14 +260,14 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         headers: Mapping[str, str | Iterable[str]] | None = None,
         by_alias: bool | None = None,
     ) -> Response:
-        """Makes an application/json response.
+        """Returns an application/json response.
 
         Args:
-            data: What to encode.
-            status: HTTP status code; default what `status` set, or 200.
+            data: The value to encode.
+            status: HTTP status code; default: the one that `status` set, or 200.
             headers: As for `body`.
-            by_alias: Whether fields of pydantic models are named by their aliases; default what the
-                configuration of each model says.
+            by_alias: Whether to use the aliases of pydantic fields; default: as configured in each
+                model.
         """
 
     def html(
@@ -275,7 +276,7 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         status: int | None = None,
         headers: Mapping[str, str | Iterable[str]] | None = None,
     ) -> Response:
-        """Makes a text/html response."""
+        """Returns a text/html response."""
 
     def body(
         self,
@@ -283,14 +284,15 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         status: int | None = None,
         headers: Mapping[str, str | Iterable[str]] | None = None,
     ) -> Response:
-        """Makes a response without a default content type, also a streamed one.
+        """Returns a response without a default content type; the body may be streamed.
 
         Args:
             data: bytes, str, or an (async) iterable of them, which is streamed as it yields; None
-                for no body. A generator is closed when the response is sent, or the client gone.
-            status: HTTP status code; default what `status` set, or 200.
-            headers: Headers to set, Content-Type among them; a list makes several lines, an empty
-                one removes the header.
+                for no body. A generator is closed when the response was sent, or the client has
+                disconnected.
+            status: HTTP status code; default: the one that `status` set, or 200.
+            headers: Headers to set, including Content-Type; a list adds several lines, an empty
+                list removes the header.
         """
 
     def new_response(
@@ -299,16 +301,16 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
         status: int | None = None,
         headers: Mapping[str, str | Iterable[str]] | None = None,
     ) -> Response:
-        """Makes a response that carries the headers and status set so far; else as `body`."""
+        """Like `body`, but includes the headers and status set so far."""
 
     def redirect(self, location: str, status: int = 302) -> Response:
-        """Makes a redirect."""
+        """Returns a redirect."""
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
-        """Makes a page with the renderer that `set_renderer` set, by default `html`."""
+        """Renders a page with the renderer set by `set_renderer`, by default `html`."""
 
     def set_renderer(self, renderer: Callable[..., Any], /) -> None:
-        """Sets what `render` calls for this request."""
+        """Sets the function that `render` calls for this request."""
 
     async def not_found(self) -> Response:
-        """Makes the not-found answer of the app."""
+        """Returns the app's not-found response."""

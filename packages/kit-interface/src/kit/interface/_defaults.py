@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Sets the defaults that msgspec doesn't set on the dataclasses that it builds.
+"""Sets the defaults that msgspec doesn't set on the dataclasses it builds.
 
-Of a dataclass without slots, msgspec 0.22 leaves a field that wasn't sent and has a plain default
-to the attribute of the class. Reading the field works, but what reads `__dict__`, such as msgspec's
-own encoder, drops it. Structs, attrs classes, named tuples and dataclasses with slots are complete.
+If a field of a dataclass without slots wasn't sent and has a plain default, msgspec 0.22 doesn't
+set it, so only the class attribute exists. Reading the field works, but code that reads `__dict__`,
+such as msgspec's own encoder, drops it. Structs, attrs classes, named tuples and dataclasses with
+slots are complete.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ class _Shape(NamedTuple):
     """What to do with the values of one class.
 
     Attributes:
-        defaults: The defaults to set, by their names.
-        get: Gets a part of a value by its key.
-        parts: The keys of the parts to go into, with the shapes that each may have.
+        defaults: The defaults to set, by name.
+        get: Returns a part of a value by its key.
+        parts: The keys of the parts to visit, with the shapes that each may have.
         items: The shapes that all items may have.
         values: Whether the items are the values of a dict.
     """
@@ -40,21 +41,21 @@ _Shapes: TypeAlias = "dict[type, _Shape]"
 def with_defaults(load: Callable[[Any], _T], kind: Any) -> Callable[[Any], _T]:
     """Returns a decoder whose values have all defaults of their dataclasses set.
 
-    To be called once for a type, not for each value.
+    Call this once for a type, not for each value.
 
     Args:
         load: Builds values of the type by msgspec, e.g. `msgspec.json.Decoder(kind).decode`.
         kind: The type, which msgspec supports.
 
     Returns:
-        `load` itself if no value of the type holds a dataclass that msgspec leaves incomplete, at
-        any depth; otherwise a function that calls it and completes the value.
+        `load` itself if no value of the type contains, at any depth, a dataclass that msgspec
+        leaves incomplete; otherwise a function that calls it and completes the value.
 
     Raises:
         TypeError: If msgspec doesn't support the type.
         NameError: If an annotation contains an undefined name.
     """
-    # This package doesn't depend on msgspec; a caller who decodes by it has it.
+    # This package doesn't depend on msgspec, but callers that decode with it have it installed.
     from msgspec import inspect
 
     shapes = _Reader().read(inspect.type_info(kind))
@@ -69,7 +70,7 @@ def with_defaults(load: Callable[[Any], _T], kind: Any) -> Callable[[Any], _T]:
     return load_completely
 
 
-# APPSEC: not recursive, since a client decides how deep the value is.
+# APPSEC: not recursive, since clients control the depth of the value.
 def _complete(value: Any, shapes: _Shapes) -> None:
     pending = [(value, shapes)]
     while pending:
@@ -78,7 +79,7 @@ def _complete(value: Any, shapes: _Shapes) -> None:
         if shape is None:
             continue
         if shape.defaults:
-            own = value.__dict__  # also of frozen ones
+            own = value.__dict__  # also works for frozen dataclasses
             for name, default in shape.defaults.items():
                 own.setdefault(name, default)
         for key, choices in shape.parts:
@@ -89,14 +90,14 @@ def _complete(value: Any, shapes: _Shapes) -> None:
 
 
 class _Reader:
-    """Reads shapes from what msgspec says of a type."""
+    """Reads shapes from msgspec's description of a type."""
 
     def __init__(self) -> None:
         # By the ids of the nodes, which the root keeps alive.
         self._read: dict[int, tuple[type, _Shape]] = {}
 
     def read(self, node: Any) -> _Shapes:
-        """Returns the shapes to go into; none if nothing is to be done.
+        """Returns the shapes to visit; empty if there is nothing to do.
 
         Args:
             node: A `msgspec.inspect.Type`.
@@ -104,7 +105,7 @@ class _Reader:
         root = self._shapes(node)
         every = [shape for _, shape in self._read.values()]
         used = {id(shape) for shape in every if shape.defaults}
-        # A type may hold itself, so what is used is known only when nothing is added any more.
+        # A type may contain itself, so the used shapes are known only when no more are added.
         count = -1
         while count != len(used):
             count = len(used)
@@ -180,7 +181,7 @@ def _drop_unused(shapes: _Shapes, used: set[int]) -> None:
 
 
 def _left_out(kind: type, node: Any) -> dict[str, Any]:
-    """Returns the defaults of a dataclass that msgspec leaves to the class."""
+    """Returns the defaults of a dataclass that msgspec doesn't set."""
     from inspect import getattr_static  # here, since most programs have no such dataclass
 
     from msgspec import NODEFAULT

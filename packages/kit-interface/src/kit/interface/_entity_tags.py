@@ -21,7 +21,7 @@ _OPAQUE = "[!#-~\x80-\xff]*"
 _ENTITY_TAG = re.compile(f'(W/)?"({_OPAQUE})"')
 _STRONG = re.compile(f'"{_OPAQUE}"')
 _UNQUOTED = re.compile(_OPAQUE)
-# A comma within quotes separates nothing. Unlike in a quoted-string, a backslash escapes nothing.
+# Commas within quotes don't separate. Unlike in a quoted-string, a backslash isn't an escape.
 _MEMBER = re.compile(r'(?:[^",]+|"[^"]*"?)+')
 
 
@@ -31,11 +31,11 @@ class _Fields(NamedTuple):
 
 
 class EntityTag(_Fields):
-    """An entity tag; `str` of it is the value of an ETag header.
+    """An entity tag; convert it with `str` to get the value of an ETag header.
 
     Attributes:
         opaque: The text between the quotes.
-        weak: Whether equal tags only say that two representations are equivalent, not that they
+        weak: Whether equal tags only mean that two representations are equivalent, not that they
             have the same bytes.
 
     Raises:
@@ -69,14 +69,14 @@ class EntityTag(_Fields):
 
         Args:
             other: The other tag.
-            strong: Use the strong comparison, which no weak tag passes. The weak comparison only
-                looks at the text between the quotes.
+            strong: Whether to use the strong comparison, in which weak tags never match. The weak
+                comparison only considers the text between the quotes.
         """
         return self.opaque == other.opaque and not (strong and (self.weak or other.weak))
 
 
 def is_entity_tag(value: str) -> bool:
-    """Returns whether a text is an entity tag; takes less time than to parse it.
+    """Returns whether a text is an entity tag; faster than parsing it.
 
     Args:
         value: The text, without blanks around it.
@@ -102,7 +102,7 @@ def parse_entity_tags(value: str | None) -> list[EntityTag]:
     """Parses a list of entity tags, as sent in If-Match and If-None-Match.
 
     Args:
-        value: The value; several lines are joined by commas. None if the header is absent.
+        value: The value; several lines are joined with commas. None if the header is absent.
 
     Returns:
         The tags in order, without malformed members and without `*`.
@@ -118,8 +118,8 @@ def members_of(value: str) -> list[str]:
         value: The value of If-Match or If-None-Match.
 
     Returns:
-        The members in order, malformed ones among them, without blanks around them. Empty members
-        are left out.
+        The members in order, including malformed ones, without surrounding blanks. Empty members
+        are omitted.
     """
     members = _MEMBER.findall(value) if '"' in value else value.split(",")
     return [stripped for each in members if (stripped := each.strip(" \t"))]
@@ -128,7 +128,7 @@ def members_of(value: str) -> list[str]:
 def weakened(etag: str) -> str:
     """Returns an entity tag as a weak one (section 8.8.1).
 
-    A response whose bytes were changed, but not its meaning, needs a weak ETag.
+    If the bytes of a response change but not its meaning, its ETag has to be weak.
 
     Args:
         etag: The value of an ETag header. Text that isn't a strong entity tag is returned

@@ -14,15 +14,15 @@ ValidationTarget: TypeAlias = Literal["json", "form", "query", "param", "header"
 
 
 def _rebuild(kind: type[BaseException], args: tuple[Any, ...]) -> BaseException:
-    """Makes an exception as it was, whatever parameters its class has."""
+    """Restores an exception, whatever parameters its class has."""
     return kind.__new__(kind, *args)
 
 
 class KitError(Exception):
-    """Root of the errors that mean a mistake in the use of Kit.
+    """Base class of errors that indicate incorrect use of Kit.
 
-    Each subclass builds its own text from the values it is given and keeps them as attributes.
-    Every error survives pickle and copy.
+    Each subclass builds its message from its arguments and keeps them as attributes. All errors can
+    be pickled and copied.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -34,15 +34,15 @@ class ClientDisconnectedError(Exception):
 
 
 class UnsupportedPathError(KitError, ValueError):
-    """A router can't take a route: the pattern is invalid, or outside what this router supports.
+    """A router can't add a route: the pattern is invalid, or the router doesn't support it.
 
-    Raised by `Router.add`. SmartRouter then goes on to its next router.
+    Raised by `Router.add`. SmartRouter then tries its next router.
 
     Args:
-        path: The route pattern as it was given.
-        reason: What is wrong with it, or why the router can't take it.
+        path: The route pattern as given.
+        reason: What is wrong with it, or why the router doesn't support it.
         method: The method of the route, upper case, if known.
-        position: Index into `path` (0-based, in characters) of the offending place, if known.
+        position: Index of the error in `path` (0-based, in characters), if known.
     """
 
     def __init__(
@@ -65,12 +65,12 @@ class UnsupportedPathError(KitError, ValueError):
 
 
 class RouterClosedError(KitError, RuntimeError):
-    """A route was added after the router had answered its first match, when tables are built.
+    """A route was added after the router's first match, which builds its tables.
 
     Args:
         method: The method of the route, upper case.
         path: The pattern of the route.
-        reason: Why no route can be added any more.
+        reason: Why no more routes can be added.
     """
 
     def __init__(
@@ -89,9 +89,9 @@ class RouterClosedError(KitError, RuntimeError):
 
 
 class HandlerError(KitError, RuntimeError):
-    """A handler broke the rules between handlers and the app.
+    """A handler violated the contract between handlers and the app.
 
-    It is logged and answered with 500, as any fault.
+    It is logged and results in a 500, like any unexpected exception.
 
     Args:
         handler: Name and place of the handler; see `kit.interface.signatures.describe`.
@@ -107,23 +107,24 @@ class HandlerError(KitError, RuntimeError):
         return f"{self.handler} {self.problem}"
 
 
-class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no fault
-    """An answer given by raising: the response has this status, body and headers.
+class HTTPException(Exception):  # noqa: N818 - the usual name, and not an error
+    """An exception that becomes a response with this status, body and headers.
 
-    It is an answer, not a fault, so it is no `KitError` and is not logged. `on_error` sees it.
+    It is a response rather than an error, so it isn't a `KitError` and isn't logged. `on_error`
+    handlers see it.
 
     Args:
-        status: HTTP status code of the answer, 200 to 599 (RFC 9110 section 15).
-        message: Body of the answer, sent as text/plain; empty when None. It is also the text of
+        status: HTTP status code of the response, 200 to 599 (RFC 9110 section 15).
+        message: Body of the response, sent as text/plain; empty if None. It is also the text of
             the exception.
-        res: A response to answer with instead; its body and headers are used, the status is
-            still that of the exception.
-        headers: Headers to set on the answer, e.g. `{"Retry-After": "30"}`.
-        body: Body of the answer in place of `message`, which then is for logs alone; say what it
-            is by a Content-Type among `headers`.
+        res: A response to use instead: its body and headers are sent, with the status of the
+            exception.
+        headers: Headers to set on the response, e.g. `{"Retry-After": "30"}`.
+        body: Body of the response instead of `message`, which is then only for logs; set its
+            Content-Type in `headers`.
 
     Raises:
-        ValueError: If `status` is no status of a final response.
+        ValueError: If `status` isn't a valid status of a final response.
         TypeError: If `body` is neither bytes, str nor None.
     """
 
@@ -156,7 +157,7 @@ class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no 
 
 
 def check_status(status: int) -> None:
-    """Refuses a status that a final response can't have.
+    """Checks the status of a final response.
 
     Raises:
         ValueError: If it is not an int from 200 to 599.

@@ -60,13 +60,13 @@ def parse_http_date(value: str | None, *, now: float | None = None) -> int | Non
 
     Args:
         value: The value of a header such as If-Modified-Since; None if the header is absent.
-        now: The present time, in seconds since 1970-01-01 00:00:00 UTC. A year of two digits is the
-            latest one that is at most 50 years ahead of it. Default: the system clock.
+        now: The current time, in seconds since 1970-01-01 00:00:00 UTC. A two-digit year is
+            interpreted as the latest year at most 50 years ahead. Default: the system clock.
 
     Returns:
         Seconds since 1970-01-01 00:00:00 UTC; None if the date is invalid.
     """
-    if value is None or len(value) > _LONGEST_DATE:  # PERF: keeps long texts out of the cache
+    if value is None or len(value) > _LONGEST_DATE:  # PERF: keeps long text out of the cache
         return None
     # Not from the cache, since the result depends on the clock.
     return _parsed_rfc_850(value, now) if "-" in value else _parsed(value)
@@ -93,7 +93,7 @@ def _parsed_rfc_850(value: str, now: float | None) -> int | None:
     last_year = present.tm_year + _MOST_YEARS_AHEAD
     year = last_year - (last_year - int(found["year"])) % 100
     rest = _within_year(found)
-    # SPEC: what seems to be more than 50 years ahead is in the past, to the second.
+    # SPEC: a time more than 50 years ahead, to the second, is in the past.
     if (year, *rest) > (last_year, *present[1:6]):
         year -= 100
     return _timestamp(year, *rest)
@@ -112,6 +112,6 @@ def _timestamp(year: int, month: int, day: int, hour: int, minute: int, second: 
         start = datetime(year, month, day, hour, minute, tzinfo=UTC)
     except ValueError:
         return None
-    # A leap second, :60, is the first one of the next minute, as in POSIX.
+    # A leap second, :60, counts as the first second of the next minute, as in POSIX.
     timestamp = (start - _EPOCH) // timedelta(seconds=1) + second
     return timestamp if timestamp <= _LAST_SECOND else None

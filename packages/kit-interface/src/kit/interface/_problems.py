@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Problem documents: errors whose body programs can read (RFC 9457)."""
+"""Problem documents: errors with machine-readable bodies (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -19,23 +19,22 @@ _SUBJECTS = {
 
 
 class ProblemError(HTTPException):
-    """An answer as a problem document: application/problem+json (RFC 9457).
+    """An exception that becomes a problem document: application/problem+json (RFC 9457).
 
     Args:
-        status: HTTP status code of the answer, 200 to 599.
-        title: What kind of problem it is, the same each time it occurs. Default: the phrase of
-            the status, e.g. `Not Found`, as RFC 9457 section 4.2.1 has it for problems without a
-            type of their own.
-        detail: What is wrong this time, for the sender of the request.
-        type: URI of the kind of problem; left out if None, which stands for `about:blank`.
-        instance: URI of this occurrence; left out if None.
-        headers: Headers to set on the answer besides Content-Type.
-        message: Text of the exception, for logs. Default: `detail`, else `title`.
-        **members: Further members of the document (RFC 9457 section 3.2); any JSON values.
+        status: HTTP status code of the response, 200 to 599.
+        title: The kind of problem, the same for each occurrence. Default: the phrase of the status,
+            e.g. `Not Found`, as RFC 9457 section 4.2.1 specifies for problems without a `type`.
+        detail: What is wrong in this case, for the sender of the request.
+        type: URI of the kind of problem; omitted if None, which means `about:blank`.
+        instance: URI of this occurrence; omitted if None.
+        headers: Headers to set on the response, in addition to Content-Type.
+        message: Text of the exception, for logs. Default: `detail`, or else `title`.
+        **members: Additional members of the document (RFC 9457 section 3.2); any JSON values.
 
     Raises:
-        ValueError: If `status` is no status of a final response.
-        TypeError: If a member is no JSON value.
+        ValueError: If `status` isn't a valid status of a final response.
+        TypeError: If a member isn't a JSON value.
 
     Example:
         raise ProblemError(409, "Out of stock", "There are 3 left", type="/problems/stock", left=3)
@@ -76,14 +75,14 @@ class ProblemError(HTTPException):
 
 
 class FieldError(TypedDict):
-    """What is wrong with one field.
+    """The error of one field.
 
     Attributes:
-        path: Where it is: `title`, `authors[0].name`; empty for the whole.
-        message: What is wrong with it, for people.
-        type: What is wrong with it, for programs: a name of pydantic's such as `missing` or
-            `int_type`, see `kit.interface.models.error_type`.
-        target: The part of the request, where one document lists the errors of several.
+        path: The path of the field: `title`, `authors[0].name`; empty for the whole value.
+        message: The error, for people.
+        type: The error, for programs: one of pydantic's names such as `missing` or `int_type`, see
+            `kit.interface.models.error_type`.
+        target: The part of the request, if the document lists errors of several parts.
     """
 
     path: str
@@ -93,14 +92,14 @@ class FieldError(TypedDict):
 
 
 class ValidationProblem(TypedDict):
-    """The problem document (RFC 9457) that responds to invalid data, with the status 400.
+    """The problem document (RFC 9457) for invalid data, sent with status 400.
 
     Attributes:
         title: `Bad Request`.
         status: 400.
-        detail: What is wrong as a whole.
+        detail: The error as a whole.
         target: The part of the request; absent if several parts are invalid.
-        errors: What is wrong with its fields.
+        errors: The errors of its fields.
     """
 
     title: str
@@ -111,17 +110,17 @@ class ValidationProblem(TypedDict):
 
 
 class RequestValidationError(ProblemError):
-    """A request doesn't fit its type: a 400 whose problem document says where.
+    """A request doesn't match its type; becomes a 400 with a problem document that lists errors.
 
-    The members of the document besides those of RFC 9457 are `target` and `errors`; see
+    In addition to the members of RFC 9457, the document has `target` and `errors`; see
     `ValidationProblem`.
 
     Args:
         target: The part of the request: `json`, `form`, `query`, `param`, `header` or `cookie`.
-            None if several parts are invalid: each error then has a `target` of its own.
-        errors: What is wrong with its fields.
-        detail: What is wrong as a whole, a sentence without its full stop. Default: that the part
-            is invalid.
+            None if several parts are invalid: each error then has its own `target`.
+        errors: The errors of its fields.
+        detail: The error as a whole, a sentence without a period. Default: that the part is
+            invalid.
     """
 
     def __init__(
@@ -164,5 +163,5 @@ def _encode(document: dict[str, Any]) -> bytes:
     import json  # here, since most programs never send a problem
 
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # A lone surrogate, which UTF-8 can't have, becomes the escape that JSON has for it.
+    # An unpaired surrogate, which UTF-8 can't encode, becomes its JSON escape.
     return text.encode("utf-8", "backslashreplace")

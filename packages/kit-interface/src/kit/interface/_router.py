@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a router is, and what it answers."""
+"""The protocol for routers, and the types of their results."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .signatures import takes_next as _takes_next
 T = TypeVar("T")
 
 METHOD_NAME_ALL = "ALL"
-"""The method of a route that answers every method."""
+"""The method of a route for all methods."""
 
 Params: TypeAlias = Mapping[str, str]
 """Parameter values by name."""
 
 ParamIndexMap: TypeAlias = Mapping[str, int]
-"""For each parameter name, where its value stands in the stash."""
+"""Maps each parameter name to the index of its value in the stash."""
 
 
 class ParamStash(Protocol):
-    """The values of one match: anything that an int indexes. A `re.Match` serves as it is."""
+    """The values of one match: anything that can be indexed with an int, e.g. a `re.Match`."""
 
     def __getitem__(self, index: int, /) -> str | Any | None: ...
 
@@ -30,34 +30,34 @@ Result: TypeAlias = tuple[list[tuple[T, ParamIndexMap]], ParamStash] | tuple[lis
 """The result of a match, in registration order. It has one of two shapes, of different lengths:
 
 `([(handler, {"id": 1})], stash)` with `stash[1] == "42"`: values by index into the stash;
-`([(handler, {"id": "42"})],)`: values themselves.
+`([(handler, {"id": "42"})],)`: the values themselves.
 
-No match is `([],)` or `([], stash)`. A caller must not change the result: a router may return the
-same list again.
+If nothing matches, it is `([],)` or `([], stash)`. Callers must not change the result, since a
+router may return the same list again.
 """
 
 
 class Router(Protocol[T]):
     """Finds the handlers for a method and a path.
 
-    Third parties publish one as an entry point of the group `kit.routers`: a zero-argument callable
-    that returns an instance.
+    Third parties publish routers as entry points in the group `kit.routers`: zero-argument
+    callables that return an instance.
     """
 
     @property
     def name(self) -> str:
-        """What the router is called, e.g. `TrieRouter`."""
+        """Name of the router, e.g. `TrieRouter`."""
 
     def add(self, method: str, path: str, handler: T) -> None:
         """Adds a route.
 
         Args:
             method: Upper-case method, or `ALL` for every method.
-            path: Route pattern, beginning with `/` or being `*`.
-            handler: What `match` is to return; opaque to the router.
+            path: Route pattern; starts with `/`, or is `*`.
+            handler: The value for `match` to return; opaque to the router.
 
         Raises:
-            UnsupportedPathError: If the router can't take this route.
+            UnsupportedPathError: If the router doesn't support this route.
             RouterClosedError: If the router has matched before.
         """
 
@@ -66,7 +66,7 @@ class Router(Protocol[T]):
 
         Args:
             method: Method of the request.
-            path: Routing path of the request, beginning with `/`.
+            path: Routing path of the request; starts with `/`.
 
         Returns:
             The handlers with their parameters, see `Result`.
@@ -80,12 +80,12 @@ class RouterRoute:
         base_path: The prefix under which the route was registered, `/` if there is none.
         path: The whole pattern, prefix included.
         method: Upper-case method, or `ALL` for routes registered with `all` and `use`.
-        handler: The function that was registered, with whatever attributes it carries.
-        takes_next: Whether the handler is middleware: called with `(c, next)`. Read off its
-            signature, unless it is given.
+        handler: The registered function, with all its attributes.
+        takes_next: Whether the handler is middleware, called with `(c, next)`. Default: determined
+            from its signature.
     """
 
-    # A class by hand: dataclasses imports inspect, which takes longer than all of Kit.
+    # Not a dataclass: dataclasses imports inspect, which takes longer than all of Kit.
     __slots__ = ("base_path", "handler", "method", "path", "takes_next")
 
     takes_next: bool
@@ -106,7 +106,7 @@ class RouterRoute:
         if takes_next is None:
             try:
                 takes_next = _takes_next(handler, f"{method} {path!r}")
-            except TypeError:  # refused where it is registered
+            except TypeError:  # the registration rejects it
                 takes_next = False
         self.takes_next = takes_next
 

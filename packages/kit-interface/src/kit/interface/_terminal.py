@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether coloured text can be written to a stream."""
+"""Detects whether a stream supports colors."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 
 def supports_color(stream: Any) -> bool:
-    """Returns whether ANSI colours may be written to `stream`.
+    """Returns whether ANSI colors may be written to `stream`.
 
-    In this order: `NO_COLOR` set to anything but an empty string means no (no-color.org),
-    `FORCE_COLOR` likewise means yes, `TERM=dumb` means no; then a terminal means yes.
+    Checks in this order: a non-empty `NO_COLOR` means no (no-color.org), a non-empty `FORCE_COLOR`
+    means yes, `TERM=dumb` means no; otherwise a terminal means yes.
 
     Args:
         stream: A text stream such as `sys.stdout`. None, a closed stream and an object without
-            `isatty` are no terminals.
+            `isatty` aren't terminals.
 
     Returns:
-        True if colours are welcome there.
+        True if the stream supports colors.
     """
     if os.environ.get("NO_COLOR"):
         return False

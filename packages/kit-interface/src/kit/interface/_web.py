@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The Web-standard objects as far as middleware needs them.
+"""The parts of the Web-standard objects that middleware needs.
 
 Members are methods and read-only properties, never plain attributes: a plain attribute would make
-a protocol invariant, and the core's own classes could not be passed where these are asked for.
+a protocol invariant, and the core's own classes could not be passed as these types.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from types import EllipsisType
 from typing import Any, Protocol, Self, TypeAlias, TypeGuard, runtime_checkable
 
 Bytes: TypeAlias = bytes
-"""The type, where a method of the same name hides it."""
+"""An alias for use where a method of the same name hides the type."""
 
 HeadersInit: TypeAlias = "Headers | Mapping[str, str] | Iterable[tuple[str, str]]"
 BodyInit: TypeAlias = bytes | str | AsyncIterable[bytes] | Iterable[bytes]
 
 
 class Headers(Protocol):
-    """Header names and values (WHATWG Fetch, section 2.2.2). Names compare without case."""
+    """Header names and values (WHATWG Fetch, section 2.2.2). Names are case-insensitive."""
 
     def get(self, name: str) -> str | None:
         """Returns the values of `name` joined by `", "`, or None."""
@@ -43,7 +43,7 @@ class Headers(Protocol):
         """Whether there is a header `name`."""
 
     def items(self) -> Iterator[tuple[str, str]]:
-        """Yields names and joined values, sorted by name; each Set-Cookie line apart."""
+        """Yields names and joined values, sorted by name; each Set-Cookie line separately."""
 
     def keys(self) -> Iterator[str]:
         """Yields the names, as `items` does."""
@@ -94,14 +94,14 @@ class Blob(Protocol):
 class File(Blob, Protocol):
     """A blob with a name, e.g. an uploaded file (W3C File API, section 4).
 
-    It can be the type of a field in a validated form: `isinstance` tells files from text.
+    It can be the type of a field in a validated form: `isinstance` distinguishes files from text.
 
-    Read it before the response is done: its content may be in a temporary file until then.
+    Read it before the response is complete, since its content may be in a temporary file.
     """
 
     @property
     def name(self) -> str:
-        """File name as the client gave it. Never use it as a path unchecked."""
+        """File name as sent by the client. Never use it as a path without checking it."""
 
     @property
     def last_modified(self) -> int:
@@ -109,7 +109,7 @@ class File(Blob, Protocol):
 
 
 class FormData(Protocol):
-    """Names and values of a form, in order; a name may come several times (XHR, section 5)."""
+    """Names and values of a form, in order; names may be repeated (XHR, section 5)."""
 
     def get(self, name: str) -> str | File | None:
         """Returns the first value of a name, or None."""
@@ -118,7 +118,7 @@ class FormData(Protocol):
         """Returns all values of a name."""
 
     def has(self, name: str) -> bool:
-        """Whether there is an entry of this name."""
+        """Whether there is an entry with this name."""
 
     def items(self) -> Iterator[tuple[str, str | File]]:
         """Yields all entries in order."""
@@ -133,7 +133,7 @@ class FormData(Protocol):
         """Removes all entries of a name."""
 
     def __copy__(self) -> Self:
-        """Makes a form with the same entries, to be changed apart from this one."""
+        """Returns an independent form with the same entries."""
 
     def __iter__(self) -> Iterator[tuple[str, str | File]]: ...
 
@@ -143,7 +143,7 @@ class FormData(Protocol):
 
 
 class Request(Protocol):
-    """The request as it came (WHATWG Fetch, section 5.4).
+    """The request as received (WHATWG Fetch, section 5.4).
 
     Its body can be read once. Handlers and middleware read it through `c.req`, which keeps it.
     """
@@ -166,11 +166,11 @@ class Request(Protocol):
 
     @property
     def root_path(self) -> str:
-        """The path, decoded, below which the app or mounted application is found; may be empty."""
+        """The decoded path prefix of the app or mounted application; may be empty."""
 
     @property
     def is_moved(self) -> bool:
-        """Whether the URL may be another than that of `scope`: a mount or `replace` has set it."""
+        """Whether the URL may differ from `scope`, since a mount or `replace` has set it."""
 
     @property
     def body(self) -> Bytes | AsyncIterable[Bytes] | None:
@@ -184,17 +184,17 @@ class Request(Protocol):
         """Whether the body was read."""
 
     async def wait_for_disconnect(self) -> bool:
-        """Waits until the client has left; the body can be read meanwhile.
+        """Waits until the client disconnects; the body can be read in the meantime.
 
-        While much of a body is unread, it may take some seconds longer to notice.
+        While much of the body is unread, detection may take a few seconds longer.
 
         Returns:
-            True once it has left. False, without waiting on, where that can't be known: the request
-            was made in process, or the server does not tell.
+            True once the client has disconnected. False, immediately, if disconnects aren't
+            reported: the request was made in process, or the server doesn't report them.
         """
 
     def clone(self) -> Self:
-        """Makes a second request with the same content, to be read apart from this one.
+        """Returns a second request with the same content, which can be read independently.
 
         Raises:
             TypeError: If the body was read, or is being read.
@@ -209,15 +209,15 @@ class Request(Protocol):
         body: BodyInit | FormData | EllipsisType | None = ...,
         root_path: str | None = None,
     ) -> Self:
-        """Makes a request like this one with some parts changed.
+        """Returns a copy of this request with some parts changed.
 
         Args:
             method: The new HTTP method.
             url: The new absolute URL.
-            headers: The new headers, all of them.
-            body: The new body: Content-Length goes, Content-Type stays. A form that was read from a
-                request is written as multipart/form-data, with the Content-Type of that. Default:
-                the body of this request, which counts as read here from then on.
+            headers: The new headers, which replace all existing ones.
+            body: The new body: Content-Length is removed, Content-Type is kept. A form that was
+                read from a request is sent as multipart/form-data, with a matching Content-Type.
+                Default: the body of this request, which then counts as read here.
             root_path: The new `root_path`.
         """
 
@@ -236,15 +236,15 @@ class Request(Protocol):
 
 
 class BodyProgress(Protocol):
-    """How much of a body was read."""
+    """The progress of reading a body."""
 
     @property
     def size_bytes(self) -> int:
-        """Number of bytes so far; that of all of it if it is in memory."""
+        """Number of bytes read so far; the total size if the body is in memory."""
 
     @property
     def is_begun(self) -> bool:
-        """Whether reading has begun; True if it is in memory."""
+        """Whether reading has started; True if it is in memory."""
 
     @property
     def is_complete(self) -> bool:
@@ -252,13 +252,13 @@ class BodyProgress(Protocol):
 
     @property
     def failure(self) -> BaseException | None:
-        """The exception that ended it early, or None."""
+        """The exception that ended reading early, or None."""
 
 
 class Response(Protocol):
-    """An answer (WHATWG Fetch, section 5.5).
+    """A response (WHATWG Fetch, section 5.5).
 
-    A response is made by the context: `c.text`, `c.json`, `c.html`, and `c.body` for bytes and
+    Create responses with the context: `c.text`, `c.json`, `c.html`, and `c.body` for bytes and
     streams.
     """
 
@@ -290,13 +290,13 @@ class Response(Protocol):
         """Whether the body was read; it can be read once."""
 
     def track_body(self) -> BodyProgress:
-        """Returns how much of the body is read, from now on, by what sends it or anything else.
+        """Returns an object that tracks how much of the body is read, by any reader.
 
-        It costs a stream nothing but the counting: the stream is sent as it would have been.
+        Only counts bytes; doesn't change how a stream is sent.
         """
 
     def clone(self) -> Self:
-        """Makes a second response with the same content, to be read apart from this one.
+        """Returns a second response with the same content, which can be read independently.
 
         Raises:
             TypeError: If the body was read, or is being read.
@@ -309,16 +309,16 @@ class Response(Protocol):
         status: int | None = None,
         headers: HeadersInit | None = None,
     ) -> Self:
-        """Makes a response like this one with some parts changed.
+        """Returns a copy of this response with some parts changed.
 
         Args:
-            body: The new body: Content-Length goes, Content-Type stays. Default: the body of this
-                response, which counts as read here from then on if it is streamed.
+            body: The new body: Content-Length is removed, Content-Type is kept. Default: the body
+                of this response, which then counts as read here if it is streamed.
             status: The new HTTP status code.
-            headers: The new headers, all of them.
+            headers: The new headers, which replace all existing ones.
 
         Raises:
-            TypeError: If the status allows no body.
+            TypeError: If the status doesn't allow a body.
         """
 
     async def text(self) -> str:
@@ -329,16 +329,16 @@ class Response(Protocol):
 
 
 def is_response(value: object, /) -> TypeGuard[Response]:
-    """Returns whether a value is a response, e.g. what a handler returned.
+    """Returns whether a value is a response, e.g. the result of a handler.
 
-    Only its class is looked at, so that no stream is touched.
+    Only checks its class, so that streams aren't touched.
 
     Args:
         value: Any value.
 
     Returns:
-        Whether its class has what `Response` needs to be sent: a status, headers and a body that
-        is read once.
+        Whether its class has the attributes needed to send a `Response`: a status, headers and a
+        body that can be read once.
     """
     kind = type(value)
     return hasattr(kind, "status") and hasattr(kind, "headers") and hasattr(kind, "body_used")

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Handlers that are made for the place they are registered at.
+"""Handlers that are built for the route they are registered at.
 
-A handler that carries `__kit_bind__(method, pattern)` isn't run itself: an app calls the hook for
-each method and whole pattern that it is registered under, again when the pattern changes because
-the app becomes part of another one, and runs what the hook returns. `kit.typed` reads parameters by
-it, since the pattern tells which of them are in the path.
+A handler with `__kit_bind__(method, pattern)` isn't run itself: an app calls the hook for each
+method and whole pattern under which it is registered, and runs the result. It calls the hook again
+if the pattern changes because the app becomes part of another one. `kit.typed` uses this to read
+parameters, since the pattern determines which of them are in the path.
 
-What the hook returns may carry `__kit_check__(before)`. An app calls that at startup, and at the
-first request, with the routes registered before the handler's own; an exception that it raises
-prevents the start. Its `__kit_origin__` is the function that errors name.
+The result of the hook may have `__kit_check__(before)`. An app calls it at startup, and at the
+first request, with the routes registered before the handler; an exception prevents the startup. Its
+`__kit_origin__` is the function to name in errors.
 
-A handler of WebSockets carries `__kit_bind_websocket__(method, pattern)`, which the function that
-accepts connections, such as `upgrade_websocket`, calls in its own `__kit_bind__`. What that hook
-returns is called with the context of the handshake and returns, or is awaited for, a function of
-the connection, which is called once the connection is accepted. A handler that is called with a
-connection only raises in `__kit_bind__`, since nothing above it accepts one.
+A WebSocket handler has `__kit_bind_websocket__(method, pattern)`, which the function that accepts
+connections, such as `upgrade_websocket`, calls in its own `__kit_bind__`. The result of that hook
+is called with the context of the handshake and returns a function of the connection, or an
+awaitable of one; that function is called once the connection is accepted. A handler that only works
+with a connection raises in `__kit_bind__`, since nothing above it accepts connections.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _CHECK = "__kit_check__"
 
 
 class Bindable(Protocol):
-    """A handler that is made for the place it is registered at."""
+    """A handler that is built for the route it is registered at."""
 
     def __kit_bind__(self, method: str, pattern: str, /) -> Callable[..., Any]:
-        """Returns the handler for a place.
+        """Returns the handler for a route.
 
         Args:
             method: Upper-case method, or `ALL`.
-            pattern: The whole pattern, prefixes of apps included. An optional parameter is written
-                as such, also where the app registers several patterns in its place.
+            pattern: The whole pattern, including prefixes of apps. Optional parameters keep their
+                `?`, even if the app registers several patterns for them.
 
         Raises:
             TypeError: If it can't be registered there.
@@ -50,10 +50,10 @@ class Bindable(Protocol):
 
 
 class BindableWebSocket(Protocol):
-    """A handler of WebSockets that is made for the place it is registered at."""
+    """A WebSocket handler that is built for the route it is registered at."""
 
     def __kit_bind_websocket__(self, method: str, pattern: str, /) -> Callable[..., Any]:
-        """Returns what makes, of the context of a handshake, a function of the connection.
+        """Returns a function that takes the context of a handshake and returns the handler.
 
         Args:
             method: Upper-case method, or `ALL`.
@@ -69,26 +69,26 @@ def is_bindable(handler: Any, *, websocket: bool = False) -> bool:
 
     Args:
         handler: Any handler.
-        websocket: Whether it has to be bound as a handler of WebSockets.
+        websocket: Whether to check for binding as a WebSocket handler.
     """
     hook = _WEBSOCKET_HOOK if websocket else _HOOK
     return any(hook in dir(type(each)) for each in _layers(handler))
 
 
 def bind(handler: Any, method: str, pattern: str, *, websocket: bool = False) -> Any:
-    """Returns what runs in place of a handler that is registered somewhere.
+    """Returns the function to run instead of a registered handler.
 
-    A function that wraps a bindable handler, as `functools.wraps` makes one, is copied, so that
-    the facts of the copy are those of this place. The function runs the handler as it is.
+    A function that wraps a bindable handler, e.g. with `functools.wraps`, is copied, so that the
+    copy has the facts for this route. The function still runs the original handler.
 
     Args:
         handler: Any handler.
         method: Upper-case method, or `ALL`.
         pattern: The whole pattern.
-        websocket: Whether it is bound as a handler of WebSockets.
+        websocket: Whether to bind it as a WebSocket handler.
 
     Returns:
-        What the hook returned; the handler itself if nothing in it has to be bound.
+        The result of the hook; the handler itself if nothing in it has to be bound.
 
     Raises:
         TypeError: If it can't be registered there.
@@ -113,11 +113,11 @@ def check(handler: Any, before: Sequence[RouterRoute]) -> None:
     """Calls the check of a bound handler, or of one that it wraps.
 
     Args:
-        handler: What `bind` returned.
-        before: The routes that are registered before it, in order.
+        handler: The result of `bind`.
+        before: The routes registered before it, in order.
 
     Raises:
-        Exception: What the check raises.
+        Exception: The exception that the check raises.
     """
     for each in _layers(handler):
         hook = getattr(each, "__dict__", {}).get(_CHECK)
@@ -128,7 +128,7 @@ def check(handler: Any, before: Sequence[RouterRoute]) -> None:
 
 def _layers(handler: Any) -> Iterator[Any]:
     seen: set[int] = set()
-    while handler is not None and id(handler) not in seen:  # something may wrap itself
+    while handler is not None and id(handler) not in seen:  # an object may wrap itself
         seen.add(id(handler))
         yield handler
         if isinstance(handler, partial):

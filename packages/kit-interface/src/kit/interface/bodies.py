@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bodies of responses that can be sent in another way than chunk by chunk."""
+"""Response bodies that can be sent in other ways than chunk by chunk."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ("PathBody",)
 
 
 class PathBody(Protocol):
-    """A streamed body that is a whole file, which the server may open and send by its path.
+    """A streamed body that consists of a whole file, which the server may open by its path.
 
-    A server that offers the ASGI extension Path Send (`http.response.pathsend`) is given the path,
-    and the body is closed unread. By all others, and by middleware that reads it, it is iterated.
+    Servers with the ASGI extension Path Send (`http.response.pathsend`) get the path, and the body
+    is closed unread. Other servers, and middleware that reads the body, iterate over it.
     """
 
     @property

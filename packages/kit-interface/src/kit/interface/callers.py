@@ -10,14 +10,14 @@ __all__ = ("calling_frame", "place_of_call")
 
 
 def calling_frame() -> tuple[FrameType, int]:
-    """Returns the nearest frame outside of Kit, and its level.
+    """Returns the nearest frame outside Kit, and its level.
 
-    Frames of the package `kit` and of everything below it are skipped. Where all frames belong to
-    Kit, the outermost one is returned.
+    Frames of the package `kit` and its subpackages are skipped. If all frames belong to Kit, the
+    outermost one is returned.
 
     Returns:
-        The frame, and its level as `stacklevel` of `warnings.warn` counts it in the function that
-        called this one: 1 is that function itself.
+        The frame, and its level for the `stacklevel` of `warnings.warn` in the function that called
+        this one: 1 is that function itself.
     """
     frame = sys._getframe(1)
     level = 1

@@ -19,7 +19,7 @@ async def call(function: Callable[..., Awaitable[T] | T], /, *args: Any) -> T:
         *args: Its arguments.
 
     Returns:
-        What the function returned, or what awaiting that returned.
+        The result of the function, awaited if it is awaitable.
     """
     result: Any = function(*args)
     if hasattr(result, "__await__"):
@@ -30,27 +30,27 @@ async def call(function: Callable[..., Awaitable[T] | T], /, *args: Any) -> T:
 def resume(
     steps: Generator[Any, Any, T] | Coroutine[Any, Any, T], waits_for: Any, /
 ) -> Generator[Any, Any, T]:
-    """Continues what was awaited by hand, and has waited for the first time.
+    """Resumes an awaitable that was iterated by hand, after it first had to wait.
 
-    So what is needed only for work that waits, such as a task that watches over it, can be left out
-    for work that doesn't:
+    This makes it possible to set up things such as a supervising task only for work that actually
+    waits:
 
         @types.coroutine
         def watched(work: Awaitable[None]) -> Generator[Any, Any, None]:
             steps = work.__await__()
             for waits_for in steps:
-                ...  # start what watches over it
+                ...  # start the supervising task
                 yield from resume(steps, waits_for)
 
     Args:
-        steps: What `__await__` of the awaitable returned, or a coroutine itself.
-        waits_for: The value that it yielded to the event loop last.
+        steps: The result of the awaitable's `__await__`, or a coroutine.
+        waits_for: The last value that it yielded to the event loop.
 
     Yields:
-        What it yields to the event loop, `waits_for` first.
+        The values it yields to the event loop, `waits_for` first.
 
     Returns:
-        What it returns.
+        Its result.
 
     Raises:
         BaseException: The exception that it raises.
@@ -62,7 +62,7 @@ def resume(
                 value = yield waits_for
             except BaseException as error:  # above all, a cancellation
                 thrown = error
-            # Outside `except`, so that what the work raises next doesn't get this as its context.
+            # Outside `except`, so that later exceptions don't get this one as their context.
             try:
                 waits_for = steps.send(value) if thrown is None else steps.throw(thrown)
             finally:

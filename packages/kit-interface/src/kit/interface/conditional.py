@@ -8,8 +8,8 @@
     if status == 412:
         raise HTTPException(412, "Precondition Failed")
 
-A 304 has the headers Cache-Control, Content-Location, ETag, Expires and Vary that the 200 would
-have, and Last-Modified if there is no ETag (section 15.4.5). A 412 has none of them: they would
+A 304 has the same Cache-Control, Content-Location, ETag, Expires and Vary as the 200 would have,
+and Last-Modified if there is no ETag (section 15.4.5). A 412 has none of them, since they would
 describe the error.
 """
 
@@ -47,7 +47,7 @@ GetField: TypeAlias = Callable[[str], str | None]
 
 # SPEC: section 13.2.1: methods that select no representation have no preconditions.
 _WITHOUT_PRECONDITIONS = frozenset(("CONNECT", "OPTIONS", "TRACE"))
-# SPEC: section 13.1.2. A QUERY is conditional as a GET is (draft-ietf-httpbis-safe-method-w-body).
+# SPEC: section 13.1.2. QUERY is conditional like GET (draft-ietf-httpbis-safe-method-w-body).
 _ANSWERED_NOT_MODIFIED = frozenset(("GET", "HEAD", "QUERY"))
 
 _EVALUATE = OptionChecks("evaluate")
@@ -69,21 +69,21 @@ def evaluate(
 
     Entity tags are compared strongly for If-Match, weakly for If-None-Match. Malformed tags never
     match, so a malformed If-Match fails. A malformed If-None-Match fails for methods other than
-    GET, HEAD and QUERY; a `*` among its members counts as `*`, since several lines are joined by
+    GET, HEAD and QUERY; a `*` among its members counts as `*`, since several lines are joined with
     commas. Malformed dates are ignored.
 
     Args:
         method: The method of the request.
         get: Returns the value of a request header, e.g. `c.req.header`.
-        etag: The ETag of the current representation, with its quotes; None if it has none. Text
-            from elsewhere may be malformed: pass what `parse_entity_tag` returns for it.
+        etag: The ETag of the current representation, with its quotes; None if it has none. If the
+            text may be malformed, pass the result of `parse_entity_tag` instead.
         last_modified: When the current representation was modified, in seconds since
             1970-01-01 00:00:00 UTC; None if that is unknown.
         exists: Whether there is a current representation. Without one, `etag` and `last_modified`
             are ignored.
 
     Returns:
-        The status to answer with, 304 or 412, or None to go on.
+        The status to respond with, 304 or 412, or None to continue.
 
     Raises:
         TypeError: If `etag` or `last_modified` has the wrong type.
@@ -133,7 +133,7 @@ def range_applies(
             no date ever matches. Pass True only if no two representations of the resource have the
             same date: it never changes twice within one second, and its codings have different
             dates (section 8.8.2.2). The modification times of files don't prove that.
-        now: The present time, in the same unit, for dates with a year of two digits. Default: the
+        now: The current time, in the same unit, for dates with a two-digit year. Default: the
             system clock.
 
     Returns:
@@ -165,7 +165,7 @@ def _checked_etag(check: OptionChecks, etag: str | EntityTag | None) -> str | En
 
 
 def _checked_time(check: OptionChecks, last_modified: float | None) -> float | None:
-    """Returns a time rounded down to whole seconds, as dates in headers are."""
+    """Returns a time rounded down to whole seconds, like dates in headers."""
     if last_modified is None or type(last_modified) is int:
         return last_modified
     if not isinstance(last_modified, (int, float)):
@@ -198,7 +198,7 @@ def _is_named(listed: str, etag: str | EntityTag | None, *, is_read: bool) -> bo
     if "*" in members:
         return True
     tags = [tag for member in members if (tag := parse_entity_tag(member)) is not None]
-    # APPSEC: it keeps a write from overwriting, so what can't be read must not let the write pass.
+    # APPSEC: it prevents overwriting, so a malformed value must not let a write pass.
     if not is_read and (not tags or len(tags) < len(members)):
         return True
     return _is_among(tags, etag, strong=False)

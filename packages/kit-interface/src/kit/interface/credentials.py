@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Compares what a request presents with secrets without revealing anything by the time taken.
+"""Compares credentials of requests with secrets in constant time.
 
-Every secret is compared, whichever one matches, and each comparison takes the same time for equal
+All secrets are compared, whichever one matches, and each comparison takes the same time for equal
 and for different texts.
 """
 
@@ -43,15 +43,15 @@ def compare_by_digest(secrets: Iterable[str]) -> Callable[[str], bool]:
 def compare_by_hash_function(
     factory: str, secrets: Iterable[Sequence[str]], hash_function: HashFunction
 ) -> Callable[..., Awaitable[bool]]:
-    """Returns a function that compares texts with secrets by the hashes of a user's function.
+    """Returns a function that compares texts with secrets by a custom hash function.
 
-    The secrets are hashed at the first call, since an async function can't run any earlier.
-    Concurrent first calls may each hash them, with the same result.
+    The secrets are hashed on the first call, since an async function can't run earlier. Concurrent
+    first calls may each hash them, with the same result.
 
     Args:
         factory: Name of the middleware factory, for errors.
-        secrets: The secrets, each a sequence of texts which have to match together, such as a name
-            and a password. All of them have the same length.
+        secrets: The secrets, each a sequence of texts that have to match together, such as a name
+            and a password. All sequences have the same length.
         hash_function: The function. It must be deterministic.
 
     Returns:
@@ -76,7 +76,7 @@ def compare_by_hash_function(
             for text, own, digest, other in zip(presented, encoded, digests, expected, strict=True):
                 alike &= digest is not None and other is not None
                 alike &= hmac.compare_digest(digest or b"", other or b"")
-                # Equal hashes are not enough: the hash function may be weak.
+                # Equal hashes aren't enough, since the hash function may be weak.
                 alike &= hmac.compare_digest(text, own)
             found |= alike
         return found

@@ -9,8 +9,8 @@
 
         return request_id
 
-`_current.get()` then returns the value in everything that the request runs: handlers, their tasks
-and threads (by anyio or asyncio), streamed bodies, and what `wait_until` was given.
+`_current.get()` then returns the value everywhere in the request: in handlers, in their tasks and
+threads (started by anyio or asyncio), in streamed bodies, and in work passed to `wait_until`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class _Entry(Generic[T]):
-    """A value, and whether the middleware that set it has yet to return."""
+    """A value, and whether the middleware that set it is still running."""
 
     __slots__ = ("running", "value")
 
@@ -38,7 +38,7 @@ class _Entry(Generic[T]):
 
 
 class Current(Generic[T]):
-    """A value of the request that is being answered.
+    """A value that belongs to the current request.
 
     Args:
         name: Name of the context variable, for debuggers.
@@ -55,16 +55,16 @@ class Current(Generic[T]):
         return None if entry is None else entry.value
 
     async def run(self, value: T, c: Context[Any, Any], next: Next) -> None:
-        """Runs what comes after a middleware, with the value set.
+        """Runs `next` with the value set.
 
-        A server runs each request in a task of its own. There the value stays, since the body is
-        yet to be sent and the server writes its log. A request that is made in process shares the
-        task of its caller, which gets its own value back; a streamed body takes its value along.
+        A server runs each request in a separate task. There, the value stays set afterwards, while
+        the body is sent and the server writes its log. A request made in process shares the task of
+        its caller, so the caller's value is restored; a streamed body keeps the value.
 
         Args:
             value: The value.
             c: The context of the request.
-            next: What comes after the middleware.
+            next: The `next` of the middleware.
         """
         variable = self._variable
         outer = variable.get()
@@ -94,7 +94,7 @@ class Current(Generic[T]):
 class _Body:
     """A streamed body that is read with a context variable set.
 
-    Not an async generator: closing one that hasn't begun would not close the body.
+    Not an async generator: closing one that hasn't started would not close the body.
     """
 
     __slots__ = ("_chunks", "_entry", "_variable")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Informs caches of the request headers that a handler depends on through its middleware.
 
-Middleware that reads a header for the handlers, e.g. the cookie of a session, adds that header to
-Vary when the handlers are done. A cache that comes after it has stored the response by then, so
-such middleware calls `depend_on` before the handlers run, or when they use what it gives them.
+Middleware that reads a header for the handlers, e.g. a session cookie, adds that header to Vary
+after the handlers have run. By then, a cache registered after the middleware has already stored the
+response. Such middleware therefore calls `depend_on` before the handlers run, or when they use the
+data that it provides.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ _VARIABLE = "kit.depends_on"
 
 
 def depend_on(c: Context[Any, Any], names: str) -> None:
-    """Notes that the response to this request depends on some of its headers.
+    """Records that the response to this request depends on some of its headers.
 
-    It sets no header: Vary is still up to the caller.
+    It doesn't set Vary; the caller still has to.
 
     Args:
         c: The context.
         names: The names as in Vary (RFC 9110, section 12.5.5), such as `"Accept-Language, Cookie"`;
-            `"*"` if the response is for this request alone.
+            `"*"` if the response is for this request only.
     """
     noted = c.get(_VARIABLE)
     c.set(_VARIABLE, names if noted is None else f"{noted}, {names}")
 
 
 def dependence(c: Context[Any, Any]) -> str | None:
-    """Returns what was noted for this request, as a value of Vary; None if nothing was.
+    """Returns the recorded headers of this request, as a value of Vary; None if there are none.
 
     Args:
         c: The context.

@@ -11,37 +11,36 @@ from .fields import parse_accept
 __all__ = ("IDENTITY", "choose_encoding")
 
 IDENTITY = "identity"
-"""Stands for a representation without any coding (section 12.5.3)."""
+"""Represents a response without any coding (section 12.5.3)."""
 
-# PERF: browsers send the same few values, so they are parsed once; what is long isn't kept.
+# PERF: browsers send the same few values, so they are parsed once; long values aren't cached.
 _LONGEST_KEPT = 256
-# SPEC: sections 8.4.1.1 and 8.4.1.3: older names, which mean the same.
+# SPEC: sections 8.4.1.1 and 8.4.1.3: older equivalent names.
 _ALIASES = {"x-compress": "compress", "x-gzip": "gzip"}
 
 
 def choose_encoding(accept_encoding: str | None, available: Iterable[str]) -> str | None:
-    """Chooses the content coding of a response by what the client accepts (section 12.5.3).
+    """Chooses the content coding of a response according to Accept-Encoding (section 12.5.3).
 
-    The coding with the highest quality is chosen, the first available one among equals. A coding
-    that the client doesn't name has the quality of `*`, if that is there. Identity is acceptable,
-    as the last choice, unless the client names it or refuses it by `*;q=0`.
+    The coding with the highest quality is chosen; among equals, the first available one. A coding
+    that the client doesn't list has the quality of `*`, if present. Identity is acceptable as the
+    last choice, unless the client lists it or excludes it with `*;q=0`.
 
-    Names are compared without regard to case; `x-gzip` and `x-compress` are `gzip` and `compress`
-    (section 8.4.1). For a coding that is named more than once, a quality of 0 counts before all
-    others, then the highest one. A malformed quality counts as 1, as in `fields.parse_accept`.
+    Names are case-insensitive; `x-gzip` and `x-compress` mean `gzip` and `compress` (section
+    8.4.1). If a coding is listed more than once, a quality of 0 takes precedence, then the highest
+    one. A malformed quality counts as 1, as in `fields.parse_accept`.
 
     Args:
-        accept_encoding: The value of Accept-Encoding; several lines are joined by commas. None if
+        accept_encoding: The value of Accept-Encoding; several lines are joined with commas. None if
             the header is absent: then nothing is encoded.
-        available: The codings that the response can have, the preferred one first, without
-            identity.
+        available: The available codings in order of preference, without identity.
 
     Returns:
-        One of `available`, as it is written there, or `identity`. None if the client refuses all
-        of them and identity too: answer with a 406, or disregard the header (section 12.5).
+        One of `available`, in the same spelling, or `identity`. None if the client excludes all of
+        them and identity too: respond with a 406, or ignore the header (section 12.5).
 
     Raises:
-        TypeError: If `available` is a str, not a list or tuple of them.
+        TypeError: If `available` is a str instead of a list or tuple.
     """
     if not isinstance(available, tuple):
         available = _as_tuple(available)
@@ -69,7 +68,7 @@ def _chosen(accept_encoding: str, available: tuple[str, ...]) -> str | None:
         q = qualities.get(_canonical(coding), others)
         if q > highest:
             best, highest = coding, q
-    # SPEC: section 12.5.3: identity needs no mention, and is refused by name or by `*;q=0` alone.
+    # SPEC: section 12.5.3: identity is implied, and only excluded by name or by `*;q=0`.
     identity = qualities.get(IDENTITY, qualities.get("*"))
     if best is None:
         return None if identity == 0 else IDENTITY
@@ -77,7 +76,7 @@ def _chosen(accept_encoding: str, available: tuple[str, ...]) -> str | None:
 
 
 def _qualities(accept_encoding: str) -> dict[str, float]:
-    """Returns the quality of each coding that is named, by its canonical name."""
+    """Returns the quality of each listed coding by its canonical name."""
     qualities: dict[str, float] = {}
     for each in parse_accept(accept_encoding):  # the highest quality first
         name = _canonical(each.type)

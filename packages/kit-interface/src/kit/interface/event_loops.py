@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which event loop runs: asyncio's or trio's."""
+"""Detects which event loop is running: asyncio's or trio's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ("running_trio",)
 
 
 def running_trio() -> Any:
-    """Returns the module trio if the running event loop is trio's, else None."""
+    """Returns the module trio if trio's event loop is running, otherwise None."""
     if "trio" not in modules:
         return None
     trio: Any = modules["trio"]

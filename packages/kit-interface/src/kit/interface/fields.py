@@ -23,24 +23,24 @@ __all__ = (
 TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"  # noqa: S105 - a grammar, not a secret
 """Pattern of a token, such as the name of a field or a method (section 5.6.2)."""
 
-# SPEC: section 5.5: visible characters, blanks between them; CR, LF and NUL would end the line.
+# SPEC: section 5.5: visible characters with blanks between them; CR, LF and NUL would end the line.
 _FIELD_VALUE = re.compile(r"(?:[!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])?)?")
 # SPEC: section 5.6.4, quoted-string.
 _QUOTABLE = re.compile(r"[\t -~\x80-\xff]*")
 _TOKEN = re.compile(TOKEN)
-# A comma within a quoted-string separates nothing. An unclosed quotation ends with the value.
+# Commas within a quoted-string don't separate. An unclosed quotation ends with the value.
 _MEMBER = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*(?:"|\\?\Z))+')
-# The parts of a member of Accept that has a quote in it. None of them can match in two ways, so the
-# time they take is proportional to the length of the value.
+# The parts of a member of Accept that contains a quote. None of them can match in two ways, so
+# matching takes linear time.
 _ACCEPTED_TYPE = re.compile(r"[^;,]*")
 _TYPELESS = re.compile(r'(?:[^",]+|"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))*', re.DOTALL)
 _PARAMETER_NAME = re.compile(r"[^=;,]*")
 _BLANKS = re.compile(r"[ \t]*")
 _QUOTED_VALUE = re.compile(r'[^";,]*"[^"\\]*(?:\\.[^"\\]*)*(?P<end>")[ \t]*', re.DOTALL)
-# A quotation that is not closed ends with the value.
+# An unclosed quotation ends with the value.
 _PLAIN_VALUE = re.compile(r'[^";,]*(?:".*)?', re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-# SPEC: section 12.4.2 has digits and a dot. Other spellings of a number mean what they look like.
+# SPEC: section 12.4.2 allows digits and a dot. Other spellings of numbers are accepted too.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?Infinity")
 
 
@@ -48,9 +48,9 @@ class Accepted(NamedTuple):
     """One member of Accept, Accept-Language, Accept-Encoding or Accept-Charset.
 
     Attributes:
-        type: A media type or range, a language range, a coding or a charset, as it was sent.
-        q: How much it is preferred, from 0 to 1 (section 12.4.2). 0 is a refusal.
-        params: Its parameters, unquoted, `q` among them.
+        type: A media type or range, a language range, a coding or a charset, as sent.
+        q: Its quality, from 0 to 1 (section 12.4.2). 0 means not acceptable.
+        params: Its parameters, unquoted, including `q`.
     """
 
     type: str
@@ -62,7 +62,7 @@ def is_token(text: str) -> bool:
     """Returns whether a text is a token: a method, the name of a field or of a parameter.
 
     Args:
-        text: The text to look at.
+        text: The text to check.
     """
     return _TOKEN.fullmatch(text) is not None
 
@@ -71,8 +71,8 @@ def is_field_value(text: str) -> bool:
     """Returns whether a text can be sent as the value of a field.
 
     Args:
-        text: The text to look at. Characters beyond latin-1, control characters other than tabs,
-            and blanks at either end can't be sent.
+        text: The text to check. Characters beyond latin-1, control characters other than tabs, and
+            leading or trailing blanks can't be sent.
     """
     return _FIELD_VALUE.fullmatch(text) is not None
 
@@ -98,11 +98,11 @@ def list_members(value: str | None) -> list[str]:
     """Splits the value of a field that is a list (section 5.6.1).
 
     Args:
-        value: The value; that of several lines is joined by commas. None if there is none.
+        value: The value; several lines are joined with commas. None if the field is absent.
 
     Returns:
-        The members in order, without blanks around them. Empty ones are left out; commas in
-        quoted strings separate nothing.
+        The members in order, without surrounding blanks. Empty members are omitted; commas in
+        quoted strings don't separate.
     """
     if not value:
         return []
@@ -111,18 +111,18 @@ def list_members(value: str | None) -> list[str]:
 
 
 def parse_accept(value: str | None) -> list[Accepted]:
-    """Parses the value of a field that says what a client accepts (section 12.5).
+    """Parses the value of Accept and similar fields (section 12.5).
 
-    The time it takes is proportional to the length of the value, but for the sorting.
+    Takes linear time, except for sorting.
 
     Args:
-        value: The value; that of several lines is joined by commas. None if there is none.
+        value: The value; several lines are joined with commas. None if the field is absent.
 
     Returns:
-        The members, those with the highest quality first; equal ones in the order in which they
-        were sent. Refused ones, with a quality of 0, are among them. A quality that is absent or is
-        no number counts as 1, one beyond 0 and 1 as the nearer of the two. Members without a type
-        and parameters without a value are left out.
+        The members, highest quality first; members of equal quality are in the order in which they
+        were sent. Members with quality 0 are included. A quality that is absent or isn't a number
+        counts as 1; other values are clamped to the range 0 to 1. Members without a type and
+        parameters without a value are omitted.
     """
     if not value:
         return []
@@ -134,15 +134,15 @@ def parse_accept(value: str | None) -> list[Accepted]:
 
 
 def add_vary(headers: Headers, *names: str) -> None:
-    """Adds names to Vary, which says on what the response depends (section 12.5.5).
+    """Adds names to Vary, the request headers that the response depends on (section 12.5.5).
 
     Args:
         headers: The headers of the response.
-        *names: Names of request headers. Those that Vary has already are not repeated, and a `*`
-            stands for all of them.
+        *names: Names of request headers. Names that are already in Vary aren't repeated, and an
+            existing `*` covers all of them.
     """
     value = headers.get("vary")
-    if value is None:  # PERF: nothing to compare with
+    if value is None:  # PERF: there are no names to compare with
         if names:
             headers.append("Vary", ", ".join(dict.fromkeys(names)))
         return
@@ -188,7 +188,7 @@ def _accepted_quoted(value: str) -> list[Accepted]:
 
 
 def _parameter(value: str, position: int, params: dict[str, str]) -> int:
-    """Reads one parameter, and returns where it ends: at a `;`, a `,` or the end of the value."""
+    """Reads one parameter, and returns its end: at a `;`, a `,` or the end of the value."""
     position, name = _matched(_PARAMETER_NAME, value, position)
     if not value.startswith("=", position):
         return position
@@ -198,7 +198,7 @@ def _parameter(value: str, position: int, params: dict[str, str]) -> int:
         position = start
     elif found := _QUOTED_VALUE.match(value, start):
         position = found.end()
-        # Where something else stands behind the quotation, the parameter is malformed.
+        # If anything else follows the quotation, the parameter is malformed.
         if position == len(value) or value[position] in ";,":
             text = _ESCAPED.sub(r"\1", value[start + 1 : found.start("end")])
     else:
@@ -210,7 +210,7 @@ def _parameter(value: str, position: int, params: dict[str, str]) -> int:
 
 
 def _matched(pattern: re.Pattern[str], value: str, position: int) -> tuple[int, str]:
-    """Returns the end and the text of what a pattern matches, which may be empty."""
+    """Returns the end and the text of a pattern's match, which may be empty."""
     found = cast(re.Match[str], pattern.match(value, position))
     return found.end(), found[0]
 

@@ -11,13 +11,13 @@ JSON = "application/json"
 """JSON (RFC 8259)."""
 
 MULTIPART = "multipart/form-data"
-"""Forms that may hold files (RFC 7578)."""
+"""Forms that may contain files (RFC 7578)."""
 
 URLENCODED = "application/x-www-form-urlencoded"
-"""Forms of text alone (WHATWG URL, section 5)."""
+"""Forms that contain only text (WHATWG URL, section 5)."""
 
-# Names of the Media Types registry, and a few in wide use. Other images, audio, video, archives and
-# WOFF fonts are compressed by themselves.
+# Names from the Media Types registry, and a few in wide use. Other images, audio, video, archives
+# and WOFF fonts are already compressed.
 _COMPRESSIBLE = frozenset(
     {
         "application/ecmascript",
@@ -67,9 +67,9 @@ _COMPRESSIBLE = frozenset(
         "model/stl",
     }
 )
-# SPEC: RFC 6839, RFC 9512 section 2.2: structured syntaxes that are text.
+# SPEC: RFC 6839, RFC 9512 section 2.2: text-based structured syntaxes.
 _COMPRESSIBLE_SUFFIXES = ("+json", "+json-seq", "+text", "+xml", "+yaml")
-# PERF: an app sends a few types again and again.
+# PERF: an app sends only a few different types.
 _LONGEST_KEPT = 128
 
 
@@ -82,13 +82,13 @@ def media_type(content_type: str | None) -> str:
     Returns:
         The media type, e.g. `text/html`; `""` if there is none.
     """
-    if content_type == URLENCODED:  # PERF: as clients write it
+    if content_type == URLENCODED:  # PERF: the usual spelling
         return URLENCODED
     return (content_type or "").partition(";")[0].strip().lower()
 
 
 def is_json(content_type: str | None) -> bool:
-    """Returns whether a Content-Type header is one of JSON (RFC 8259; RFC 6839, `+json`).
+    """Returns whether a Content-Type header declares JSON (RFC 8259; RFC 6839, `+json`).
 
     Args:
         content_type: The header's value; None if there is none.
@@ -98,10 +98,10 @@ def is_json(content_type: str | None) -> bool:
 
 
 def is_compressible(content_type: str | None) -> bool:
-    """Returns whether compression makes content of a type smaller, as a rule.
+    """Returns whether content of a type is usually worth compressing.
 
-    It does for text, JSON, XML, JavaScript, SVG, WebAssembly and uncompressed fonts; images, audio
-    and video are compressed by themselves.
+    This is the case for text, JSON, XML, JavaScript, SVG, WebAssembly and uncompressed fonts;
+    images, audio and video are already compressed.
 
     Args:
         content_type: The value of a Content-Type header; None if there is none.

@@ -1,36 +1,36 @@
 # SPDX-License-Identifier: MIT
-"""Facts that handlers and middleware carry for tools, such as OpenAPI and route listings.
+"""Metadata of handlers and middleware ("facts") for tools such as OpenAPI and route listings.
 
-Facts are attached when a function is made or registered, and read from the routes of an app. They
-stay with the function through `app.route`, `functools.wraps` and `functools.partial`, and cost
-nothing per request.
+Facts are attached when a function is created or registered, and read from the routes of an app.
+They are preserved by `app.route`, `functools.wraps` and `functools.partial`, and cost nothing per
+request.
 
     def current_user(*, realm: str) -> AsyncMiddleware:
         async def current_user(c: Context, next: Next) -> None: ...
 
         return attach(current_user, provides={"user": User}, responses={401: "Unauthorized"})
 
-Whatever reads a request by types tells by `validates` what it reads. The type of a part is one that
-msgspec or pydantic describes as a schema:
+A function that reads typed data from a request declares it in `validates`. The type of each part
+must be one that msgspec or pydantic can describe as a schema:
 
 - For `query`, `param`, `header`, `cookie` and `form` it is an object type with one field for each
   value: a Struct, dataclass, TypedDict, attrs class or pydantic model. The name in the request is
-  the encoded name of the field (its alias). In a header type, `_` in a name that was not given
-  explicitly stands for `-`. A field without a default is required.
-- Constraints, descriptions and examples are those of the type: `Annotated[int, msgspec.Meta(ge=1,
+  the encoded name of the field (its alias). In a header type, `_` in a name without an explicit
+  alias becomes `-`. Fields without a default are required.
+- Constraints, descriptions and examples come from the type: `Annotated[int, msgspec.Meta(ge=1,
   description="...", examples=[...])]`; `Meta(extra_json_schema={"deprecated": True})` marks a
   deprecated value.
-- A field of `form` that is an uploaded file has the type `kit.interface.File` (or a class of files
-  that has its members), or `bytes`; a list of them for several files. A form with such a field is
+- A field of `form` for an uploaded file has the type `kit.interface.File` (or a class with the same
+  members), or `bytes`; for several files, it is a list of them. A form with such a field is
   `multipart/form-data`.
-- For `json` it is the type of the whole body. A body that may be left out is a union with None.
+- For `json` it is the type of the whole body. If the body is optional, it is a union with None.
 
-In `responses`, the types of bodies are those that are encoded as JSON; 400 with `ValidationProblem`
-is the problem document of invalid requests.
+In `responses`, the type of a body is the one to encode as JSON; 400 with `ValidationProblem` is the
+problem document for invalid requests.
 
-A typed endpoint carries the facts of the whole: its `validates` include the parameters of all its
-dependencies, and the `responses` and `security` of the functions that it depends on are its own:
-what each of them requires is required.
+A typed endpoint has the combined facts: its `validates` include the parameters of all its
+dependencies, and it has the `responses` and `security` of all functions that it depends on, so the
+requirements of each of them apply.
 """
 
 from __future__ import annotations
@@ -65,23 +65,23 @@ _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 class Facts(NamedTuple):
-    """What a handler or middleware tells about itself. What is absent is empty.
+    """The metadata of a handler or middleware. Absent facts are empty.
 
     Attributes:
-        provides: The variables that a middleware sets for what runs behind it: name to type.
-        responses: The answers that a function makes besides the usual one, such as the 401 of a
-            guard: status to the type of the body, or to a description, or to None.
-        security: Security Scheme Objects of OpenAPI (section 4.8.27 of version 3.1.1), one of which
-            a request has to satisfy. In place of one scheme there may be a tuple of schemes that
-            are needed together; an empty tuple lets requests without credentials through too.
-        validates: The parts of a request that are validated: `json`, `form`, `query`, `param`,
-            `header` or `cookie`, each to its type.
-        describes: What the documentation of the API says of the route, by the names of the
-            Operation Object of OpenAPI in snake_case, e.g. `summary`, `tags`, `operation_id`.
-        mounted: Whether the function hands requests over to another application: it answers,
-            although it takes `next`.
-        source: Python code that was generated for the function, for people who read it.
-        others: Facts by names of other packages' own.
+        provides: The variables that a middleware sets for later handlers: maps names to types.
+        responses: Additional responses of a function, such as the 401 of a guard: maps each status
+            to the type of the body, a description, or None.
+        security: OpenAPI Security Scheme Objects (section 4.8.27 of version 3.1.1), one of which a
+            request has to satisfy. A tuple of schemes in place of a scheme means that all of them
+            are required together; an empty tuple means that credentials are optional.
+        validates: The validated parts of a request: maps `json`, `form`, `query`, `param`, `header`
+            or `cookie` to types.
+        describes: The API documentation of the route: fields of the OpenAPI Operation Object in
+            snake_case, e.g. `summary`, `tags`, `operation_id`.
+        mounted: Whether the function passes requests to another application: it responds, although
+            it takes `next`.
+        source: Python code generated for the function, for human readers.
+        others: Facts of other packages, by name.
     """
 
     provides: Mapping[str, Any] = _NOTHING
@@ -109,27 +109,27 @@ def attach(
 ) -> F:
     """Attaches facts to a function.
 
-    Those it carries already are kept: mappings are merged, with the new entries in the place of old
-    ones of the same key; any other fact takes the place of the old one.
+    Existing facts are kept: mappings are merged, with new entries replacing old ones with the same
+    key; any other fact replaces the old one.
 
     Args:
-        function: The handler or middleware, or any callable that takes attributes.
+        function: The handler or middleware, or any callable that supports attributes.
         provides: See `Facts`.
         responses: See `Facts`.
-        security: One Security Scheme Object, or several of which one suffices; in the place of one
-            may stand a tuple of those that are needed together. See `Facts`.
+        security: One Security Scheme Object, or several alternatives; an alternative may be a tuple
+            of schemes that are required together. See `Facts`.
         validates: See `Facts`.
         describes: See `Facts`.
         mounted: See `Facts`.
         source: See `Facts`.
-        **others: Facts of other packages; begin their names with that of the package.
+        **others: Facts of other packages; prefix their names with the name of the package.
 
     Returns:
         The function itself.
 
     Raises:
-        TypeError: If the function takes no attributes, as a bound method, or if a fact is of the
-            wrong type.
+        TypeError: If the function doesn't support attributes, e.g. a bound method, or if a fact has
+            the wrong type.
     """
     mappings = (
         ("provides", provides),
@@ -151,7 +151,7 @@ def attach(
         facts["source"] = source
     if others:
         facts["others"] = others
-    # A new dict: functools.wraps makes a wrapper share that of what it wraps.
+    # A new dict, since functools.wraps makes a wrapper share the dict of the wrapped function.
     own = _merged([getattr(function, _KEY, {}), facts])
     try:
         setattr(function, _KEY, own)
@@ -176,33 +176,32 @@ def _checked_security(security: Any) -> tuple[Any, ...]:
 
 
 def facts_of(handler: Any) -> Facts:
-    """Reads the facts of a handler or middleware, and of what it wraps.
+    """Returns the facts of a handler or middleware, and of the functions it wraps.
 
-    Looks through `__wrapped__`, which `functools.wraps` sets, and through `functools.partial`.
-    Where several functions carry facts, those further out count before those further in; mappings
-    are merged.
+    Follows `__wrapped__`, which `functools.wraps` sets, and `functools.partial`. If several
+    functions have facts, outer ones take precedence; mappings are merged.
 
     Args:
         handler: A function or any other object, e.g. `RouterRoute.handler`.
 
     Returns:
-        The facts; empty ones for a function that carries none.
+        The facts; empty if the function has none.
     """
     layers = [getattr(each, _KEY, {}) for each in _layers(handler)]
     return Facts(**_merged(reversed(layers)))
 
 
 def security_of_all(functions: Iterable[Any]) -> tuple[Scheme | tuple[Scheme, ...], ...]:
-    """Works out what requests have to satisfy that pass several guards.
+    """Combines the security requirements of several guards.
 
-    Each guard leaves a choice, and all guards have to be satisfied: a choice of the result has a
-    scheme of each.
+    Each guard has alternatives, and all guards have to be satisfied: each alternative in the result
+    combines one alternative of every guard.
 
     Args:
-        functions: The guards, in any form that `facts_of` takes; others don't count.
+        functions: The guards, in any form that `facts_of` accepts; other functions are ignored.
 
     Returns:
-        The choices, as in `Facts.security`; empty if none of the functions is a guard.
+        The alternatives, as in `Facts.security`; empty if none of the functions is a guard.
     """
     guards = [guard for guard in (facts_of(each).security for each in functions) if guard]
     if not guards:
@@ -220,15 +219,15 @@ def security_of_all(functions: Iterable[Any]) -> tuple[Scheme | tuple[Scheme, ..
 
 
 def returned_type(function: Any) -> Any:
-    """Returns the type that a function is annotated to return, such as that of a user.
+    """Returns the annotated return type of a function, such as the type of a user.
 
     Args:
-        function: A function that middleware is given, plain or async, or another callable.
+        function: A function passed to middleware, plain or async, or another callable.
 
     Returns:
-        The type, without None, and without the bools that only say whether something is accepted;
-        that of the result, if the function is async. None if nothing is left; Any if the function
-        doesn't say what it returns.
+        The type, without None and without bools, which only mean that something is accepted; for an
+        async function, the type of the awaited result. None if nothing is left; Any if the function
+        has no return annotation.
     """
     while isinstance(function, partial):
         function = function.func
@@ -236,18 +235,18 @@ def returned_type(function: Any) -> Any:
         function = type(function).__call__
     try:
         returned = get_type_hints(function, include_extras=True).get("return", Any)
-    except (NameError, TypeError, AttributeError):  # it names what is defined later, or nowhere
+    except (NameError, TypeError, AttributeError):  # a name that is undefined, or defined later
         return Any
     if get_origin(returned) in (Awaitable, Coroutine):
         returned = get_args(returned)[-1]
     members = get_args(returned) if get_origin(returned) in (Union, UnionType) else (returned,)
     users = tuple(each for each in members if not _is_verdict(each))
-    return Union[users] if users else None  # noqa: UP007 - they are known at runtime alone
+    return Union[users] if users else None  # noqa: UP007 - they are known only at runtime
 
 
 def _layers(handler: Any) -> Iterator[Any]:
     seen: set[int] = set()
-    while handler is not None and id(handler) not in seen:  # something may wrap itself
+    while handler is not None and id(handler) not in seen:  # an object may wrap itself
         seen.add(id(handler))
         yield handler
         handler = (

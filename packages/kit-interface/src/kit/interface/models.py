@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What validates types that are pydantic's, and the kinds of errors of pydantic and msgspec.
+"""Validates types with pydantic, and unifies the errors of pydantic and msgspec.
 
 `with_defaults` completes the dataclasses that msgspec decodes.
 
-Neither library is imported here: without pydantic in the process, no type is pydantic's.
+Neither library is imported here: if pydantic isn't loaded, no type belongs to it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = (
     "with_defaults",
 )
 
-# What dataclasses, Structs, TypedDicts, named tuples and attrs classes have.
+# Attributes of dataclasses, Structs, TypedDicts, named tuples and attrs classes.
 _MARKS_OF_FIELDS = (
     "__dataclass_fields__",
     "__struct_fields__",
@@ -38,16 +38,16 @@ _MARKS_OF_FIELDS = (
     "__attrs_attrs__",
 )
 
-# How many the summary tells of; a client decides how many there are.
+# How many errors the summary contains; clients control how many there are.
 _MOST_ERRORS = 10
 
-# Beginnings of the messages of msgspec that quote what a client sent, which may be any text.
+# Beginnings of msgspec messages that quote client input, which may be any text.
 _TYPES_BY_START = (
     ("Invalid enum value ", "enum"),
     ("Invalid value ", "union_tag_invalid"),
 )
-# Parts of msgspec's messages with pydantic's names for what is wrong. The first that is found
-# counts, so the longer ones stand first.
+# Parts of msgspec's messages with pydantic's names for the errors. The first match counts, so
+# longer parts come first.
 _TYPES_BY_TEXT = (
     ("JSON is malformed", "json_invalid"),
     ("data was truncated", "json_invalid"),
@@ -100,11 +100,11 @@ _EXPECTED = re.compile(r"Expected `([^`]*)`")
 
 
 class Model(NamedTuple):
-    """What validates a type that is pydantic's.
+    """The validators of a pydantic type.
 
     Attributes:
-        validate: Given Python values, returns a value of the type.
-        validate_json: Given JSON as bytes, returns a value of the type.
+        validate: Takes Python values, and returns a value of the type.
+        validate_json: Takes JSON as bytes, and returns a value of the type.
     """
 
     validate: Callable[[Any], Any]
@@ -112,26 +112,26 @@ class Model(NamedTuple):
 
 
 def model_of(type: Any) -> Model | None:
-    """Returns what validates a type that is pydantic's.
+    """Returns the validators of a pydantic type.
 
-    Pydantic's are its models, its dataclasses, and types that hold one of these, such as
-    `list[Book]`. msgspec would refuse a model, and would ignore the rules of a dataclass.
+    Pydantic types are models, pydantic dataclasses, and types that contain one of these, such as
+    `list[Book]`. msgspec would reject a model, and would ignore the rules of a pydantic dataclass.
 
     Args:
         type: Any type.
 
     Returns:
-        Its validators; None for a type that is left to msgspec.
+        Its validators; None if msgspec handles the type.
     """
     own = None
     if hasattr(type, "model_validate_json"):
         own = Model(type.model_validate, type.model_validate_json)
-    # Annotated has the attributes of what it annotates, which don't know of its rules.
+    # Annotated has the attributes of the type it annotates, which ignore its rules.
     if "pydantic" not in sys.modules or (own is not None and get_origin(type) is not Annotated):
         return own
     try:
         return _adapted(type) or own
-    except TypeError:  # what stands in Annotated need not be hashable
+    except TypeError:  # the metadata in Annotated may not be hashable
         return _adapted.__wrapped__(type) or own
 
 
@@ -139,7 +139,7 @@ def encode_model(value: Any) -> Any:
     """Returns the data of a pydantic model for JSON: an `enc_hook` for the encoders of msgspec.
 
     Raises:
-        TypeError: If the value is no such model, nor anything else with its `model_dump`.
+        TypeError: If the value isn't a model, nor another object with `model_dump`.
     """
     dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
     if dump is None:
@@ -148,13 +148,13 @@ def encode_model(value: Any) -> Any:
 
 
 def validation_errors(error: Exception) -> Iterator[FieldError]:
-    """Lists what a ValidationError of pydantic's says.
+    """Lists the errors in a pydantic ValidationError.
 
     Args:
-        error: The error; of any other, its text is told for the whole value.
+        error: The error; for any other exception, its text is yielded for the whole value.
 
     Yields:
-        For each field its path, e.g. `authors[0].name`, the message, and pydantic's type of the
+        For each field, its path, e.g. `authors[0].name`, the message, and pydantic's type of the
         error, e.g. `int_parsing`.
     """
     errors = error.errors() if hasattr(error, "errors") else ()
@@ -167,29 +167,29 @@ def validation_errors(error: Exception) -> Iterator[FieldError]:
 
 
 def summary(error: Exception) -> str:
-    """Puts a ValidationError of pydantic's into one line, as msgspec words it.
+    """Summarizes a pydantic ValidationError in one line, in msgspec's format.
 
     Args:
         error: The error.
 
     Returns:
-        The first ten messages with their places, e.g. ``Field required - at `$.title` ``.
+        The first ten messages with their paths, e.g. ``Field required - at `$.title` ``.
     """
     told = islice(validation_errors(error), _MOST_ERRORS)
     return "; ".join(each["message"] + _place(each["path"]) for each in told)
 
 
 def error_type(message: str) -> str:
-    """Returns pydantic's name for what is wrong by a message of msgspec's.
+    """Returns pydantic's name for the error in a msgspec message.
 
-    So clients see one vocabulary, whichever library validates.
+    This way, clients see the same names, whichever library validates.
 
     Args:
         message: The text of a `msgspec.ValidationError`, e.g. ``Expected `int`, got `str` ``.
 
     Returns:
-        The name, e.g. `int_type`; `type_error` where one of several types was expected, and
-        `value_error` for messages that are not msgspec's own.
+        The name, e.g. `int_type`; `type_error` if one of several types was expected, and
+        `value_error` for messages that aren't msgspec's own.
     """
     for text, name in _TYPES_BY_START:
         if message.startswith(text):
@@ -215,10 +215,10 @@ def _holds_model(kind: Any, seen: set[int]) -> bool:
     if id(kind) in seen:
         return False
     seen.add(id(kind))
-    # What `type X = ...` makes has a __value__.
+    # The result of `type X = ...` has a __value__.
     parts = [getattr(kind, "__value__", None), *get_args(kind)]
     if isinstance(kind, type) and any(hasattr(kind, mark) for mark in _MARKS_OF_FIELDS):
-        # A name that can't be resolved is for msgspec to complain of.
+        # msgspec reports names that can't be resolved.
         with suppress(Exception):
             parts += get_type_hints(kind, include_extras=True).values()
     return any(_holds_model(part, seen) for part in parts if get_origin(part) is not ClassVar)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What middleware needs that only looks on: logs, traces, metrics.
+"""Support for middleware that only observes requests: logs, traces, metrics.
 
     def seen() -> AsyncMiddleware:
         async def seen(c: Context, next: Next) -> None:
@@ -9,7 +9,7 @@
 
         return seen
 
-`report` is called once, with the `Outcome`, when the response was sent or the request has failed.
+`report` is called once, with the `Outcome`, after the response was sent or the request failed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = (
 )
 
 Ending: TypeAlias = Literal["complete", "failed", "disconnected", "cancelled"]
-"""How a request ended: see `Outcome`."""
+"""How a request ended; see `Outcome`."""
 
 # Any lets a function annotate its context as the core's own class, or one with its types.
 Exclude: TypeAlias = str | Callable[[Any], bool | Awaitable[bool]]
@@ -87,16 +87,16 @@ SECRET_NAMES: frozenset[str] = frozenset(
         "token",
     }
 )
-"""Names of query parameters whose values are secrets, in lower case.
+"""Names of query parameters with secret values, in lower case.
 
-The first four are those of the OpenTelemetry semantic conventions for URLs.
+The first four are from the OpenTelemetry semantic conventions for URLs.
 """
 
 _REDACTED = "REDACTED"
-# SPEC: RFC 9110 sections 6.4.1 and 15.2: these have no body, whatever the response holds.
+# SPEC: RFC 9110 sections 6.4.1 and 15.2: these have no body, whatever the response contains.
 _WITHOUT_BODY = frozenset((101, 204, 304))
 _SWITCHING_PROTOCOLS = 101
-# The status of access logs for a client that closed the request, as `cancel_on_disconnect` sets it.
+# The status in access logs for a request closed by the client, as set by `cancel_on_disconnect`.
 _CLIENT_CLOSED_REQUEST = 499
 _EXPECTED = "a path pattern, a function (c), or a list of them"
 _logger = logging.getLogger("kit")
@@ -107,12 +107,12 @@ class Outcome(NamedTuple):
 
     Attributes:
         status: The HTTP status; None if the request was cancelled before it had one.
-        size_bytes: Bytes of the body that were sent.
+        size_bytes: Number of body bytes sent.
         ending: `complete` if the whole response was sent; `failed` if its streamed body raised, or
-            if a WebSocket connection ended by an exception; `disconnected` if the client left
-            before; `cancelled` if the request was cancelled, e.g. by a server that shuts down.
-        error: The exception that a handler raised, also if it was answered; or that ended the body
-            or the connection; or None.
+            if a WebSocket connection ended with an exception; `disconnected` if the client
+            disconnected early; `cancelled` if the request was cancelled, e.g. by a server shutdown.
+        error: The exception that a handler raised, even if it was handled; or the exception that
+            ended the body or the connection; or None.
     """
 
     status: int | None
@@ -122,13 +122,13 @@ class Outcome(NamedTuple):
 
 
 class Observation:
-    """Watches one request until its response was sent.
+    """Observes one request until its response was sent.
 
-    Make it before `next()`, and call `responded` after it.
+    Create it before `next()`, and call `responded` afterwards.
 
     Args:
         c: The context of the request.
-        report: Called with the outcome, plain or async. An exception that it raises is logged.
+        report: Called with the outcome, plain or async. If it raises, the exception is logged.
     """
 
     __slots__ = ("_c", "_is_sendable", "_progress", "_report")
@@ -143,7 +143,7 @@ class Observation:
         c.add_exit(self._end)
 
     def responded(self) -> None:
-        """Notes the response, so that its bytes are counted."""
+        """Records the response, so that its bytes are counted."""
         c = self._c
         if c.finalized:
             response = c.res
@@ -158,7 +158,7 @@ class Observation:
         if c.finalized and self._is_sendable:
             status = c.res.status
         progress = self._progress
-        # PERF: nearly every request; the rest tells the others apart.
+        # PERF: nearly every request ends here; the code below handles the others.
         if error is None and progress is not None and progress.is_complete and status == 200:
             size = 0 if c.req.method == "HEAD" else progress.size_bytes
             return self._report(Outcome(status, size, "complete", None))
@@ -170,8 +170,8 @@ class Observation:
 
 
 def _status_without_response(error: BaseException | None) -> int | None:
-    """Returns the status of what the app answers with, if the handlers left no response."""
-    # A handler that returns none is an error, which becomes a 500.
+    """Returns the status of the app's response, if the handlers left none."""
+    # A handler that returns no response is an error, which becomes a 500.
     return 500 if error is None or isinstance(error, Exception) else None
 
 
@@ -197,12 +197,12 @@ def _ending(
 
 
 def _is_cut_off(c: Context[Any, Any], progress: BodyProgress) -> bool:
-    """Whether a body that was not read to its end should have been."""
+    """Whether a body was cut off before its end."""
     return progress.is_begun or not (c.req.method == "HEAD" or _sends_paths(c))
 
 
 def _sends_paths(c: Context[Any, Any]) -> bool:
-    """Whether the server sends files by their paths (ASGI extension Path Send), unread."""
+    """Whether the server sends files by their paths (ASGI extension Path Send)."""
     scope = c.req.raw.scope
     return scope is not None and "http.response.pathsend" in (scope.get("extensions") or ())
 
@@ -217,18 +217,18 @@ def _size_sent(c: Context[Any, Any], progress: BodyProgress, ending: Ending) -> 
 
 
 def target_of(request: Request) -> tuple[str, str]:
-    """Returns the path and the query of a request as they were sent, percent-encoded.
+    """Returns the path and the query of a request as sent, percent-encoded.
 
     Args:
         request: The request, `c.req.raw`.
 
     Returns:
-        The path; and the query without its question mark, empty if there is none. Bytes that are
-        not ASCII are characters of latin-1, if a client sent such.
+        The path, and the query without its question mark; empty if there is none. If the client
+        sent non-ASCII bytes, they are decoded as latin-1.
     """
     scope = request.scope
     raw_path = None if scope is None else scope.get("raw_path")
-    # PERF: uses what the server received; building the URL would take longer than all the rest.
+    # PERF: uses the server's values; building the URL would take longer than everything else.
     if scope is not None and raw_path:
         query: bytes = scope.get("query_string") or b""
         return raw_path.decode("latin-1"), query.decode("latin-1")
@@ -240,12 +240,12 @@ def target_of(request: Request) -> tuple[str, str]:
 
 
 def redact_query(query: str, names: Collection[str] = SECRET_NAMES) -> str:
-    """Returns a query with the values of secrets replaced by `REDACTED`.
+    """Returns a query with secret values replaced with `REDACTED`.
 
     Args:
         query: The query without its question mark, percent-encoded.
-        names: Names of the parameters whose values are secrets, in lower case. Those of the query
-            are decoded, and compare without case.
+        names: Names of parameters with secret values, in lower case. Names in the query are decoded
+            and compared case-insensitively.
     """
     if not query or not names:
         return query
@@ -268,20 +268,21 @@ def _plain(name: str) -> str:
 def exclusion(
     check: OptionChecks, value: Any
 ) -> Callable[[Context[Any, Any]], bool | Awaitable[bool]] | None:
-    """Checks the option `exclude`: the requests that are not observed.
+    """Checks the option `exclude`, which selects requests to leave out.
 
     Args:
         check: The checks of the factory.
-        value: A route pattern such as `/health/*`, which the whole path has to match; a function
+        value: A route pattern such as `/health/*`, which has to match the whole path; a function
             `(c)`, plain or async, that returns whether a request is excluded; or a list of them.
 
     Returns:
         A function that returns whether a request is excluded, or an awaitable of that; None if no
-        request is. If a function of the option raises, that is logged, and counts as False.
+        request is excluded. If a function of the option raises, the exception is logged and the
+        request isn't excluded.
 
     Raises:
-        TypeError: If it is something else.
-        ValueError: If a pattern can match no path.
+        TypeError: If the value has another type.
+        ValueError: If a pattern can't match any path.
     """
     if isinstance(value, str) or callable(value):
         value = (value,)
@@ -330,14 +331,14 @@ def unless(
     excludes: Callable[[Context[Any, Any]], bool | Awaitable[bool]] | None,
     middleware: AsyncMiddleware,
 ) -> AsyncMiddleware:
-    """Returns middleware that excluded requests pass by.
+    """Returns middleware that skips excluded requests.
 
     Args:
-        excludes: What `exclusion` returned.
+        excludes: The result of `exclusion`.
         middleware: The middleware for all other requests.
 
     Returns:
-        `middleware` itself if no request is excluded; else one of the same name.
+        `middleware` itself if no request is excluded; otherwise a wrapper with the same name.
     """
     if excludes is None:
         return middleware
@@ -348,7 +349,7 @@ def unless(
             return None
         return await middleware(c, next)
 
-    # PERF: not async, so that it needs no coroutine of its own.
+    # PERF: not async, which saves a coroutine.
     @wraps(middleware)
     def including(c: Context[Any, Any], next: Next) -> Awaitable[Response | None]:
         excluded = excludes(c)

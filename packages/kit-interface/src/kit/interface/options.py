@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks the options of a middleware factory, with errors that read alike in every package.
+"""Checks the options of a middleware factory, with consistent error messages in every package.
 
     check = OptionChecks("session")
     check.flag("encrypted", encrypted)
@@ -28,11 +28,11 @@ T = TypeVar("T")
 class OptionChecks:
     """The checks of one factory's options.
 
-    Every method takes the option's name and its value, returns the value, and raises TypeError for
-    a value of the wrong type, ValueError for one that can't be used.
+    Each method takes the option's name and value, and returns the value. It raises TypeError if the
+    value has the wrong type, and ValueError if it is invalid.
 
     Args:
-        factory: Name of the factory, which each error begins with.
+        factory: Name of the factory, with which each error begins.
     """
 
     __slots__ = ("factory",)
@@ -60,11 +60,11 @@ class OptionChecks:
         if not isinstance(value, str):
             self.wrong_type(name, value, "a str")
         if pattern is not None and not re.fullmatch(pattern, value):
-            self.unusable(name, value, expected or f"a text that matches {pattern}")
+            self.unusable(name, value, expected or f"text that matches {pattern}")
         return value
 
     def texts(self, name: str, value: Any) -> tuple[str, ...]:
-        """Checks one str or several, and returns a tuple of them."""
+        """Checks a str or a list of them, and returns a tuple."""
         if isinstance(value, str):
             return (value,)
         if not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray, Mapping)):
@@ -90,7 +90,7 @@ class OptionChecks:
             self.wrong_type(name, value, f"a function {signature}")
         if not accepts(value, 0 if signature == "()" else signature.count(",") + 1):
             shown = describe_signature(value)
-            if not shown.endswith("(...)"):  # C code without a signature may take any number
+            if not shown.endswith("(...)"):  # C code without a signature may accept any arguments
                 raise TypeError(
                     f"{self.factory}({name}=...) takes a function {signature}: "
                     f"the signature of what it was given is {shown}"
@@ -112,10 +112,10 @@ class OptionChecks:
         Args:
             name: The option.
             value: Its value.
-            least: The smallest number that can be used.
-            most: The largest number that can be used.
-            unit: What the number counts, for the error, e.g. `seconds`.
-            whole: Whether it has to be an int. Otherwise it has to be finite as a float.
+            least: The minimum.
+            most: The maximum.
+            unit: The unit, for the error, e.g. `seconds`.
+            whole: Whether it has to be an int. Otherwise it has to be a finite float.
         """
         if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
             self.wrong_type(name, value, "an int" if whole else "a number")
@@ -151,7 +151,7 @@ class OptionChecks:
         return text
 
     def keys(self, name: str, value: Any, known: Collection[str]) -> Mapping[str, Any]:
-        """Checks that a mapping has no keys but those that are known."""
+        """Checks that a mapping only has known keys."""
         if not isinstance(value, Mapping):
             self.wrong_type(name, value, f"a mapping with {_listed(known)}")
         for key in value:
@@ -169,19 +169,18 @@ class OptionChecks:
         from_url: Callable[[str], T],
         of_client: Callable[[Any], T],
     ) -> T:
-        """Checks the option `redis`: the URL of a server, or a client of redis-py.
+        """Checks the option `redis`: the URL of a server, or a redis-py client.
 
-        No error shows the value, as a URL may hold a password.
+        Error messages don't show the value, since a URL may contain a password.
 
         Args:
             value: The value.
-            package: The distribution that has redis-py as its extra `redis`.
-            from_url: Returns what the option stands for, given a URL; raises ValueError or
-                TypeError for one that can't be used.
-            of_client: The same for a `redis.asyncio.Redis`.
+            package: The distribution with redis-py in its extra `redis`.
+            from_url: Converts a URL to the result; raises ValueError or TypeError if it is invalid.
+            of_client: Converts a `redis.asyncio.Redis` to the result.
 
         Returns:
-            What either function returned.
+            The result of the function that was called.
 
         Raises:
             ImportError: If redis-py isn't installed.
@@ -209,22 +208,22 @@ class OptionChecks:
             ) from None
 
     def wrong_type(self, name: str, value: Any, expected: str) -> NoReturn:
-        """Raises the TypeError of an option.
+        """Raises the TypeError for an option.
 
         Args:
             name: The option.
-            value: Its value, which is shown.
-            expected: What it takes, e.g. `an int`.
+            value: Its value, shown in the error.
+            expected: The expected type, e.g. `an int`.
         """
         raise TypeError(f"{self.factory}({name}=...) takes {expected}, not {value!r:.100}")
 
     def unusable(self, name: str, value: Any, expected: str) -> NoReturn:
-        """Raises the ValueError of an option.
+        """Raises the ValueError for an option.
 
         Args:
             name: The option.
-            value: Its value, which is shown.
-            expected: What it should be, e.g. `at least 0`.
+            value: Its value, shown in the error.
+            expected: The expected value, e.g. `at least 0`.
         """
         raise ValueError(
             f"{self.factory}({name}={value!r:.100}) can't be used: expected {expected}"
@@ -234,7 +233,7 @@ class OptionChecks:
 def _is_finite(value: float) -> bool:
     try:
         return isfinite(value)
-    except OverflowError:  # an int that no float can hold
+    except OverflowError:  # an int that is too large for a float
         return False
 
 

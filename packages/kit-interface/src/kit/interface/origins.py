@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Origins: scheme, host and port, as browsers send them (WHATWG HTML, section 7.1.1; RFC 6454).
 
-CORS, the protection against request forgery and the handshake of WebSocket all decide on the Origin
-header. Its value is compared as text: browsers send one spelling of each origin, in lower case and
-without the default port.
+CORS, CSRF protection and WebSocket handshakes all check the Origin header. Its value is compared as
+text, since browsers send each origin in a single form, in lower case and without the default port.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ __all__ = ("check_origins", "is_origin", "is_own_origin", "origin_of")
 _MAX_LENGTH = 300
 _DEFAULT_PORTS = {"http": "80", "https": "443", "ws": "80", "wss": "443"}
 # SPEC: URL, section 3.5: lower case without the forbidden code points; IPv6 in brackets. A `*` is
-# not forbidden, but no real host name has one, and many people take it for a wildcard.
+# not forbidden, but no real host name has one, and it is easily mistaken for a wildcard.
 _SERIALIZED = re.compile(
     r"(?P<scheme>[a-z][a-z0-9+.\-]*)://"
     r"(?:\[[0-9a-f:.]+\]|[a-z0-9._~!$&'()+,;=\-]+)"
     r"(?::(?P<port>0|[1-9][0-9]{0,4}))?"
 )
-# What people write instead of an origin: a URL, or a host with or without a port.
+# Common mistakes in place of an origin: a URL, or a host with or without a port.
 _URL = re.compile(
     r"(?:(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*):)?//)?"
     r"(?P<host>\[[^\]/?#]*\]|[^:/?#@\[\]]+)(?::(?P<port>[0-9]+))?(?:[/?#].*)?",
@@ -38,7 +37,7 @@ def is_origin(text: str) -> bool:
     """Returns whether a text is an origin as browsers send it, e.g. `https://example.com:8443`.
 
     Args:
-        text: The text to check. `null`, which stands for every opaque origin, is not an origin.
+        text: The text to check. `null`, which represents every opaque origin, isn't an origin.
     """
     if len(text) > _MAX_LENGTH:
         return False
@@ -60,12 +59,12 @@ def origin_of(url: str) -> str:
 
 
 def is_own_origin(origin: str, url: str) -> bool:
-    """Returns whether a request comes from the origin that it is sent to.
+    """Returns whether a request comes from the same origin that it is sent to.
 
-    Behind a proxy that terminates TLS, the server may not know that the client uses `https`. For a
-    URL with `http`, an `https` origin with the same host is therefore the same. The opposite, an
-    `http` page that sends to an `https` URL, is another origin: anyone who controls the network can
-    forge it.
+    Behind a proxy that terminates TLS, the server may not know that the client uses `https`. For an
+    `http` URL, the `https` origin with the same host therefore counts as the same. Conversely, an
+    `http` page that sends a request to an `https` URL has a different origin, since anyone who
+    controls the network can forge such pages.
 
     Args:
         origin: The Origin header.
@@ -77,7 +76,7 @@ def is_own_origin(origin: str, url: str) -> bool:
         return True
     if scheme in ("https", "wss"):
         return False
-    # A proxy may pass on its own port, which is not the default one of `http`.
+    # A proxy may pass on its own port, which isn't the default port of `http`.
     return origin == f"http://{host}" or (
         host.endswith(":443") and origin == f"https://{host.removesuffix(':443')}"
     )
@@ -92,14 +91,14 @@ def check_origins(
         check: The checks of the factory that has the option.
         name: The option.
         value: Its value: an origin or several.
-        several: What to use for origins that can't be listed, for errors.
+        several: What to use for origins that can't be listed; for errors.
 
     Returns:
         The origins.
 
     Raises:
         TypeError: If the value is neither a str nor an iterable of them.
-        ValueError: If one of them is not an origin; the error suggests the origin that was meant.
+        ValueError: If one of them isn't an origin; the error suggests the correct form.
     """
     origins = check.texts(name, value)
     for each in origins:
@@ -118,7 +117,7 @@ def _expected(text: str, several: str) -> str:
         )
     if "*" in text:
         return (
-            "an origin such as 'https://example.com', as there are no wildcards; "
+            "an origin such as 'https://example.com', since there are no wildcards; "
             f"use {several} for many origins"
         )
     if not text.isascii():
@@ -126,11 +125,11 @@ def _expected(text: str, several: str) -> str:
     meant = _meant(text)
     if meant is None:
         return "an origin such as 'https://example.com'"
-    return f"scheme, host and port alone, in lower case: write {meant!r}"
+    return f"only scheme, host and port, in lower case: write {meant!r}"
 
 
 def _meant(text: str) -> str | None:
-    """Returns the origin that a text was meant to be; None if it can't be told."""
+    """Returns the origin that a text was probably meant to be; None if that is unclear."""
     match = _URL.fullmatch(text.strip())
     if match is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Paths: percent-decoding as JavaScript does it, routing paths of URLs, joining of route paths."""
+"""Paths: percent-decoding as in JavaScript, routing paths of URLs, joining of route paths."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import re
 __all__ = ("decode_component", "decode_path", "merge_path", "path_of_url")
 
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-# The escapes that decodeURI leaves alone: of # $ & + , / : ; = ? @.
+# The escapes that decodeURI doesn't decode: those of # $ & + , / : ; = ? @.
 _KEPT = re.compile(r"(%(?:2[346BCFbcf]|3[ABDFabdf]|40))")
 
 
 def decode_component(text: str) -> str:
     """Decodes percent escapes as decodeURIComponent does (ECMA-262, section 19.2.6.2).
 
-    Path parameters and names and values of queries are decoded like this.
+    Path parameters, and names and values in queries, are decoded like this.
 
     Args:
         text: Percent-encoded text.
 
     Returns:
-        The decoded text. Runs of escapes that are not UTF-8 stay as they are, where JavaScript
-        throws.
+        The decoded text. Runs of escapes that aren't UTF-8 aren't changed, whereas JavaScript would
+        throw.
     """
     return _ESCAPES.sub(_decode_run, text)
 
@@ -30,16 +30,16 @@ def decode_component(text: str) -> str:
 def decode_path(text: str) -> str:
     """Decodes a path for routing, as decodeURI does (ECMA-262, section 19.2.6.1).
 
-    The escapes of the characters that structure a URL, `# $ & + , / : ; = ? @`, stay as they are.
-    So does `%25`, since a parameter is decoded once more when it is read.
+    The escapes of the characters that structure a URL, `# $ & + , / : ; = ? @`, aren't decoded.
+    Neither is `%25`, since a parameter is decoded again when it is read.
 
     Args:
         text: Percent-encoded path.
 
     Returns:
-        The routing path. Runs of escapes that are not UTF-8 stay as they are.
+        The routing path. Runs of escapes that aren't UTF-8 aren't changed.
     """
-    # Doubled first, as Hono does, so that a parameter can be decoded once more.
+    # Doubled first, as in Hono, so that a parameter can be decoded again.
     return _ESCAPES.sub(_decode_run_but_reserved, text.replace("%25", "%2525"))
 
 
@@ -67,16 +67,16 @@ def path_of_url(url: str) -> str:
 
 
 def merge_path(base: str, path: str) -> str:
-    """Joins a prefix and a route path with one slash between.
+    """Joins a prefix and a route path with a single slash.
 
-    A path `/` adds nothing to a prefix; an empty one adds a slash.
+    The path `/` adds nothing to a prefix; an empty path adds a slash.
 
     Args:
         base: The prefix, e.g. `/api`; `/` or empty for none.
         path: The path of the route, e.g. `/users/:id`.
 
     Returns:
-        The whole path, with a slash in front.
+        The whole path, with a leading slash.
     """
     if base == "/" or not base:
         return path if path.startswith("/") else "/" + path

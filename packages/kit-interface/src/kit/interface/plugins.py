@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Finds what installed distributions offer to Kit through entry points.
+"""Finds the plugins of installed distributions through entry points.
 
-Nothing is looked up at import or by a bare `Kit()`: installing a distribution never changes a
-running app by itself.
+Nothing is looked up at import or by a bare `Kit()`: installing a distribution never changes the
+behavior of an app.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class InstalledPlugin(NamedTuple):
 
 
 class PluginError(KitError):
-    """Root of the errors of plugin lookup."""
+    """Base class of errors in plugin lookup."""
 
 
 class PluginNotFoundError(PluginError, LookupError):
@@ -50,8 +50,8 @@ class PluginNotFoundError(PluginError, LookupError):
 
     Args:
         group: The group that was searched.
-        name: The name that was asked for.
-        available: The names that there are in the group.
+        name: The requested name.
+        available: The available names in the group.
     """
 
     def __init__(self, group: str, name: str, available: tuple[str, ...]) -> None:
@@ -76,7 +76,7 @@ class PluginConflictError(PluginError):
 
     Args:
         group: The group that was searched.
-        name: The name that was asked for.
+        name: The requested name.
         distributions: The distributions that register it.
     """
 
@@ -102,7 +102,7 @@ class PluginLoadError(PluginError):
         name: Its name.
         distribution: The distribution that registers it.
         target: Its object reference.
-        reason: What the import raised.
+        reason: The exception that the import raised.
     """
 
     def __init__(self, group: str, name: str, distribution: str, target: str, reason: str) -> None:
@@ -137,13 +137,13 @@ def load(group: str, name: str) -> Any:
 
     Args:
         group: The group to look in.
-        name: Its name, or `distribution:name` where several distributions register it.
+        name: Its name, or `distribution:name` if several distributions register it.
 
     Returns:
         The object that the entry point refers to.
 
     Raises:
-        PluginNotFoundError: If there is no such name; it lists those that there are.
+        PluginNotFoundError: If there is no such name; the message lists the available ones.
         PluginConflictError: If several distributions register the name.
         PluginLoadError: If importing it failed.
     """
@@ -173,21 +173,21 @@ def load(group: str, name: str) -> Any:
 
 
 def _entry_points(group: str) -> list[tuple[InstalledPlugin, Any]]:
-    # Imported here: it takes longer than all of kit.interface, and most programs never ask.
+    # Imported here, since it takes longer than all of kit.interface, and is rarely needed.
     from importlib.metadata import entry_points
 
     found: dict[tuple[str, str], tuple[InstalledPlugin, Any]] = {}
     for entry in entry_points(group=group):
-        # By `get`: a distribution that is half removed has no metadata.
+        # With `get`, since a partly removed distribution has no metadata.
         metadata: Any = entry.dist.metadata if entry.dist else {}
         distribution = metadata.get("Name") or "?"
         version = metadata.get("Version") or "?"
         plugin = InstalledPlugin(group, entry.name, distribution, version, entry.value)
-        # An editable install can show one distribution twice on the path.
+        # With an editable install, a distribution can be on the path twice.
         found.setdefault((plugin.name, _normalized(distribution)), (plugin, entry))
     return [found[key] for key in sorted(found)]
 
 
 def _normalized(distribution: str) -> str:
-    """The name as the packaging specifications compare it (names differing in `-_.` are one)."""
+    """The name normalized per the packaging specifications (`-_.` are equivalent)."""
     return re.sub(r"[-_.]+", "-", distribution).lower()

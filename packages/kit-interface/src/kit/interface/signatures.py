@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How functions want to be called, and how errors name them.
+"""Determines how functions are called, and describes them in errors.
 
-`inspect`, which takes longer to import than all of Kit, is imported for unusual callables alone.
+`inspect`, which takes longer to import than all of Kit, is imported only for unusual callables.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _FOR_TYPED = "; to read parameters by their annotations, put @typed of kit.typed
 def takes_next(handler: Any, route: str) -> bool:
     """Returns whether a handler is middleware: whether it is called with `(c, next)` or `(c)`.
 
-    A second parameter that may be left out is `next` if it has that name. A wrapper that hands
-    `*args` on is judged by the function it wraps.
+    An optional second parameter counts as `next` if it has that name. For a wrapper that passes on
+    `*args`, the signature of the wrapped function counts.
 
     Args:
         handler: The function or another callable.
         route: Method and pattern of its route, for the error, e.g. `GET '/users/:id'`.
 
     Returns:
-        True for middleware, False for a handler that answers.
+        True for middleware, False for other handlers.
 
     Raises:
-        TypeError: If it can't be called, or takes neither, by its parameters or their annotations;
-            the text names the route.
+        TypeError: If it isn't callable, or accepts neither, judging by its parameters or their
+            annotations; the message has the route.
     """
     if not callable(handler):
         raise TypeError(
@@ -63,14 +63,14 @@ def accepts(function: Any, count: int) -> bool:
     """Returns whether a function can be called with a number of positional arguments.
 
     Args:
-        function: The function or another callable. One of C code that tells no signature is taken
-            to accept one argument.
-        count: How many arguments.
+        function: The function or another callable. C code without a signature is assumed to accept
+            one argument.
+        count: The number of arguments.
 
     Returns:
-        Whether such a call fits the signature; False for what can't be called at all.
+        Whether such a call matches the signature; False for objects that aren't callable.
     """
-    # Plain functions, nearly all of them, are read off directly, without the import of inspect.
+    # Plain functions, the usual case, are inspected directly, without importing inspect.
     if type(function) is FunctionType and not function.__kwdefaults__:
         code = function.__code__
         if not code.co_flags & _CO_VARARGS and not code.co_kwonlyargcount:
@@ -86,13 +86,13 @@ def accepts(function: Any, count: int) -> bool:
 
 
 def describe_signature(function: Any) -> str:
-    """Returns qualified name and parameters of a function, for an error.
+    """Returns the qualified name and parameters of a function, for an error.
 
     Args:
         function: The function or another callable.
 
     Returns:
-        E.g. `Api.read(self, id)`; `(...)` for the parameters of C code that tells none.
+        E.g. `Api.read(self, id)`; `(...)` for the parameters of C code without a signature.
     """
     try:
         parameters = str(_signature(function))
@@ -102,17 +102,17 @@ def describe_signature(function: Any) -> str:
 
 
 def describe(handler: object) -> str:
-    """Names a handler for an error or a log: its qualified name, file and line.
+    """Describes a handler for an error or a log: its qualified name, file and line.
 
     Args:
-        handler: A function or any other object; a `functools.partial` is named after its function.
+        handler: A function or any other object; a `functools.partial` has the name of its function.
 
     Returns:
-        E.g. `read_book (/srv/app.py:12)`; `module.name` for what has no code in Python.
+        E.g. `read_book (/srv/app.py:12)`; `module.name` for objects without Python code.
     """
     while isinstance(handler, partial):
         handler = handler.func
-    # What was made of a function, see kit.interface.binding, goes by its name.
+    # An object built from a function, see kit.interface.binding, has the function's name.
     while hasattr(type(handler), "__kit_bind__") and hasattr(handler, "__wrapped__"):
         handler = handler.__wrapped__
     handler = getattr(handler, "__dict__", {}).get("__kit_origin__", handler)
@@ -124,18 +124,18 @@ def describe(handler: object) -> str:
 
 
 def _check_parameters(function: FunctionType, route: str, is_middleware: bool) -> None:
-    """Refuses parameters that are plainly not the context and `next`."""
+    """Rejects parameters that are clearly not the context and `next`."""
     code = function.__code__
     names = code.co_varnames[: code.co_argcount]
     try:
         annotations = function.__annotations__
-    except NameError:  # what is evaluated late need not be defined yet
+    except NameError:  # annotations that are evaluated later may not be defined yet
         annotations = {}
     if names and _is_no_context(annotations.get(names[0]), function):
         raise TypeError(
             f"The handler of {route} is called with the context, but the first parameter of "
-            f"{describe_signature(function)} is no Context: write c: Context, and read a parameter "
-            f"with c.req.param({names[0]!r}) or c.req.query({names[0]!r}){_FOR_TYPED}"
+            f"{describe_signature(function)} isn't a Context: write c: Context, and read a "
+            f"parameter with c.req.param({names[0]!r}) or c.req.query({names[0]!r}){_FOR_TYPED}"
         )
     if is_middleware and len(names) > 1 and names[1] in _OF_CONNECTIONS:
         raise TypeError(
@@ -150,14 +150,14 @@ def _check_parameters(function: FunctionType, route: str, is_middleware: bool) -
         ):
             raise TypeError(
                 f"The handler of {route} is called with (c, next), but the second parameter of "
-                f"{describe_signature(function)} is no Next: write next: Next in middleware; a "
-                f"handler takes c alone, and reads a parameter with c.req.param({name!r}) or "
+                f"{describe_signature(function)} isn't Next: write next: Next in middleware; a "
+                f"handler takes only c, and reads a parameter with c.req.param({name!r}) or "
                 f"c.req.query({name!r}){_FOR_TYPED}"
             )
 
 
 def _may_be_next(name: str, function: FunctionType) -> bool:
-    # A lambda is no place for parameters of a request, so its names don't tell anything.
+    # A lambda can't declare request parameters, so the names of its arguments don't matter.
     is_lambda = function.__name__ == "<lambda>"
     return is_lambda or "next" in name or name.startswith("_") or name in ("n", "nxt")
 
@@ -171,9 +171,9 @@ def _is_no_function(annotation: Any, function: FunctionType) -> bool:
 
 
 def _is_refused(annotation: Any, function: FunctionType, needed: str) -> bool:
-    """Whether an annotation is a class without an attribute, or made of such ones alone.
+    """Whether an annotation is a class without an attribute, or consists only of such classes.
 
-    What can't be told, such as a type variable or a name that is defined later, is not refused.
+    Unclear annotations, such as a type variable or a name that is defined later, aren't rejected.
     """
     if isinstance(annotation, str):
         annotation = _resolved(annotation, function)
@@ -197,9 +197,9 @@ def _annotated(kind: type) -> Any:
 
 
 def _resolved(text: str, function: FunctionType) -> Any:
-    """What an annotation stands for, if the names in it are defined by now.
+    """The type of an annotation, if its names are already defined.
 
-    Only plain names and their parameters are looked up: nothing is evaluated.
+    Only looks up plain names and their parameters; doesn't evaluate anything.
     """
     name, _, _ = text.partition("[")
     if name in ("Annotated", "typing.Annotated"):
@@ -213,7 +213,7 @@ def _resolved(text: str, function: FunctionType) -> Any:
 
 
 def _means_next(handler: Any) -> bool:
-    """Whether an optional second argument is `next`: it has that name, or comes by `*args`."""
+    """Whether an optional second argument is `next`: it has that name, or is in `*args`."""
     positional = [
         p
         for p in _signature(handler).parameters.values()
@@ -223,10 +223,10 @@ def _means_next(handler: Any) -> bool:
 
 
 def _behind_wrappers(function: Any) -> Any:
-    """The function that a decorator's `*args` are handed on to.
+    """The function to which a decorator passes its `*args`.
 
-    A wrapper with parameters of its own, which may differ from those of what it wraps, stands for
-    itself.
+    A wrapper with its own parameters, which may differ from those of the wrapped function, is
+    returned itself.
     """
     code = getattr(function, "__code__", None)
     while code is not None and code.co_flags & _CO_VARARGS and hasattr(function, "__wrapped__"):

@@ -34,7 +34,7 @@ _MOST_REASON_BYTES = 123
 
 
 class ReadyState(IntEnum):
-    """Where a connection stands (WHATWG WebSockets, section 3.1)."""
+    """The state of a connection (WHATWG WebSockets, section 3.1)."""
 
     CONNECTING = 0
     OPEN = 1
@@ -55,11 +55,11 @@ class WebSocket(Protocol):
 
     @property
     def protocol(self) -> str:
-        """The subprotocol that was negotiated; empty if there is none."""
+        """The negotiated subprotocol; empty if there is none."""
 
     @property
     def ready_state(self) -> ReadyState:
-        """Where the connection stands."""
+        """The state of the connection."""
 
     async def send(self, data: str | bytes, /) -> None:
         """Sends a message: str as text, bytes as binary.
@@ -92,8 +92,8 @@ class WebSocket(Protocol):
         """Closes the connection.
 
         Args:
-            code: Why; see `check_close`.
-            reason: Why, for people; at most 123 bytes of UTF-8.
+            code: The close code; see `check_close`.
+            reason: The reason, for people; at most 123 bytes of UTF-8.
 
         Raises:
             ValueError: If the code or the reason may not be sent.
@@ -111,7 +111,7 @@ class OpenEvent(Protocol):
 
 
 class MessageEvent(Protocol):
-    """A message came."""
+    """A message was received."""
 
     @property
     def type(self) -> str:
@@ -131,15 +131,15 @@ class CloseEvent(Protocol):
 
     @property
     def code(self) -> int:
-        """The close code; 1005 if none was sent, 1006 if the connection broke off."""
+        """The close code; 1005 if none was sent, 1006 if the connection was lost."""
 
     @property
     def reason(self) -> str:
-        """What the closing end said; may be empty."""
+        """The reason given by the closing end; may be empty."""
 
     @property
     def was_clean(self) -> bool:
-        """Whether both ends closed it in order."""
+        """Whether both ends closed it properly."""
 
 
 class ErrorEvent(Protocol):
@@ -151,10 +151,10 @@ class ErrorEvent(Protocol):
 
     @property
     def error(self) -> Exception:
-        """What it raised."""
+        """The exception."""
 
 
-# The second argument is a WebSocket. It is Any, so that a function may ask for the core's class.
+# The second argument is a WebSocket. Any lets a function annotate it as the core's class.
 OnOpen: TypeAlias = Callable[[OpenEvent, Any], Awaitable[None] | None]
 """Called once the connection is accepted: `def on_open(event, ws)`, plain or async."""
 
@@ -169,7 +169,7 @@ OnError: TypeAlias = Callable[[ErrorEvent, Any], Awaitable[None] | None]
 
 
 class WSEvents(TypedDict, total=False):
-    """The functions that answer a connection, e.g. `WSEvents(on_message=echo)`.
+    """The functions that handle a connection, e.g. `WSEvents(on_message=echo)`.
 
     Attributes:
         on_open: Called once the connection is accepted.
@@ -185,11 +185,11 @@ class WSEvents(TypedDict, total=False):
 
 
 class WebSocketDisconnectedError(KitError):
-    """The connection is closed: nothing can be sent or received any more.
+    """The connection is closed: nothing more can be sent or received.
 
     Args:
-        code: The close code; 1005 if none was sent, 1006 if the connection broke off.
-        reason: What the closing end said; may be empty.
+        code: The close code; 1005 if none was sent, 1006 if the connection was lost.
+        reason: The reason given by the closing end; may be empty.
     """
 
     def __init__(self, code: int = 1005, reason: str = "") -> None:
@@ -203,16 +203,15 @@ class WebSocketDisconnectedError(KitError):
 
 
 def check_close(code: int, reason: str = "") -> None:
-    """Refuses a close code or a reason that may not be sent.
+    """Checks that a close code and a reason may be sent.
 
-    Codes to send are 1000 to 1003 and 1007 to 1014, as the registry of the IANA has them, 3000 to
-    3999 for libraries and 4000 to 4999 for applications. 1005, 1006 and 1015 stand for closings
-    without a code, and are never sent (RFC 6455, sections 7.4.1 and 7.4.2).
+    Allowed codes are 1000 to 1003 and 1007 to 1014 from the IANA registry, 3000 to 3999 for
+    libraries and 4000 to 4999 for applications. 1005, 1006 and 1015 represent closings without a
+    code, and are never sent (RFC 6455, sections 7.4.1 and 7.4.2).
 
     Args:
         code: The close code.
-        reason: At most 123 bytes of UTF-8, since a control frame holds no more (RFC 6455, section
-            5.5).
+        reason: At most 123 bytes of UTF-8, the limit of a control frame (RFC 6455, section 5.5).
 
     Raises:
         ValueError: If one of them may not be sent.

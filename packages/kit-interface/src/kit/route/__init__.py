@@ -25,17 +25,17 @@ def matched_routes(c: Context[Any, Any]) -> list[RouterRoute]:
 
 
 def endpoint(c: Context[Any, Any]) -> RouterRoute | None:
-    """Returns the matched route that answers: the first that is not middleware.
+    """Returns the matched route that handles the request: the first that isn't middleware.
 
-    Its `path` is what metrics and traces call `http.route` (OpenTelemetry semantic conventions for
-    HTTP). Any handler and middleware can ask for it, before and after `next()`.
+    Its `path` is called `http.route` in metrics and traces (OpenTelemetry semantic conventions for
+    HTTP). Any handler or middleware can call this, before or after `next()`.
 
     Args:
         c: The context.
 
     Returns:
-        The route; where only middleware matched, that of the first mounted application, else None:
-        the request is answered with 404, or by middleware.
+        The route. If only middleware matched, the route of the first mounted application, or None:
+        the response is then a 404, or comes from middleware.
     """
     routes = c.matched_routes
     for route in routes:
@@ -49,8 +49,8 @@ def route_path(c: Context[Any, Any], index: int | None = None) -> str:
 
     Args:
         c: The context.
-        index: Which of the matched routes, from 0, or from -1 backwards. Default: the one that
-            is running.
+        index: Index of the matched route, from 0, or from -1 backwards. Default: the route that is
+            running.
 
     Returns:
         The pattern with its prefixes, e.g. `/api/users/:id`; `""` if there is no such route.
@@ -81,7 +81,7 @@ def base_path(c: Context[Any, Any], index: int | None = None) -> str:
         index: As for `route_path`.
 
     Returns:
-        E.g. `/acme` where the prefix is `/:tenant`.
+        E.g. `/acme` if the prefix is `/:tenant`.
     """
     pattern = base_route_path(c, index)
     if not {":", "*", "%"} & {*pattern}:
@@ -91,7 +91,7 @@ def base_path(c: Context[Any, Any], index: int | None = None) -> str:
     for segment in split_pattern(pattern):
         parameter = parse_parameter(segment)
         if parameter is None and segment != "*":
-            # Not its own length: the path has escapes of the pattern decoded.
+            # Not its own length, since escapes in the pattern are decoded in the path.
             end = path.find("/", length + 1)
             length = (len(path) if end < 0 else end) - 1
         else:

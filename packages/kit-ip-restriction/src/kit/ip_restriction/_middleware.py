@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware: looks up the client's address, and lets the client through or refuses it."""
+"""The middleware: looks up the client's address, and allows or denies the client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GetIP: TypeAlias = Callable[[Any], ConnInfo | str | Awaitable[ConnInfo | str | N
 """Returns the client's address, or a `ConnInfo` that has it: `def get_ip(c)`, plain or async."""
 
 OnError: TypeAlias = Callable[[Remote, Any], Response | Awaitable[Response]]
-"""Answers a client that is refused: `def on_error(remote, c)`, plain or async."""
+"""Returns the response for a denied client: `def on_error(remote, c)`, plain or async."""
 
 # The longest IPv6 address has 45 characters, and the name of a network interface 15.
 _LONGEST = 64
@@ -28,11 +28,11 @@ _CACHED = 1024
 
 
 class Rules(TypedDict, total=False):
-    """Which clients are refused, and which are let through.
+    """Which clients to deny, and which to allow.
 
     Attributes:
-        deny_list: A client that matches one of these rules is refused.
-        allow_list: If given, only clients that match one of these rules are let through.
+        deny_list: A client that matches one of these rules is denied.
+        allow_list: If given, only clients that match one of these rules are allowed.
     """
 
     deny_list: Iterable[Rule]
@@ -47,10 +47,10 @@ def ip_restriction(
     deny_list: Iterable[Rule] | None = None,
     allow_list: Iterable[Rule] | None = None,
 ) -> AsyncMiddleware:
-    """Returns middleware that lets clients through, or refuses them, by their IP addresses.
+    """Returns middleware that allows or denies clients by their IP addresses.
 
-    A client that matches a rule of `deny_list` is refused. If there is an `allow_list`, so is one
-    that matches none of its rules. A client whose address is unknown is always refused.
+    A client that matches a rule of `deny_list` is denied. If there is an `allow_list`, a client
+    that matches none of its rules is denied too. A client with an unknown address is always denied.
 
     A rule is one of:
 
@@ -61,21 +61,20 @@ def ip_restriction(
     - a function `(remote)`, plain or async, that returns whether the rule matches. `remote` has the
       attributes `addr` and `type`, see `Remote`.
 
-    Addresses are compared as numbers, so their spelling doesn't matter. An IPv4-mapped
-    IPv6 address, such as `::ffff:192.0.2.7`, is the IPv4 address, in rules and of clients.
+    Addresses are compared as numbers, so their notation doesn't matter. In rules and for clients,
+    an IPv4-mapped IPv6 address, such as `::ffff:192.0.2.7`, is equal to the IPv4 address.
 
-    A refused client gets a 403, raised as an `HTTPException`, so that the app's `on_error` sees
-    it, or what `on_error` returns. The middleware carries its 403 as a fact, see
+    A denied client gets the response of `on_error`, or a 403, raised as an `HTTPException` so that
+    the app's `on_error` handlers see it. The middleware has its 403 as metadata, see
     `kit.interface.metadata`.
 
     Args:
         get_ip: Function `(c)`, plain or async, that returns the client's address, or a `ConnInfo`
-            that has it. What it returns is trusted, so don't take it from a
-            header that clients can set.
+            with it. The result is trusted, so don't take it from a header that clients can set.
             Default: `kit.conninfo.get_conn_info`, the address that the server reports.
         rules: A mapping with `deny_list`, `allow_list` or both.
-        on_error: Function `(remote, c)`, plain or async, that returns the response to a client
-            that the rules refuse. A client whose address is unknown gets the 403 anyway.
+        on_error: Function `(remote, c)`, plain or async, that returns the response for a client
+            that the rules deny. A client with an unknown address always gets the 403.
         deny_list: The same as in `rules`.
         allow_list: The same as in `rules`.
 
@@ -83,7 +82,7 @@ def ip_restriction(
         The middleware, for `app.use(path, ...)`.
 
     Raises:
-        ValueError: If there are no rules, or one of them can't be used.
+        ValueError: If there are no rules, or one of them is invalid.
         TypeError: If an argument has the wrong type.
 
     Example:
@@ -113,7 +112,7 @@ def ip_restriction(
             found = await found
         addr = found if isinstance(found, str) else _address(found)
         verdict = judge(addr) if addr and len(addr) <= _LONGEST else None
-        # APPSEC: what is not an address matches no rule, so a deny list would let it through.
+        # APPSEC: an invalid address matches no rule, so a deny list would let it through.
         if verdict is None:
             raise HTTPException(403, "Forbidden")
         remote, is_denied, is_allowed = verdict
@@ -124,13 +123,13 @@ def ip_restriction(
             return None
         return await refused(remote, c)
 
-    return attach(ip_restriction, responses={403: "The client's address is refused"})
+    return attach(ip_restriction, responses={403: "The client's address isn't allowed"})
 
 
 def _rule_lists(
     check: OptionChecks, rules: Any, deny_list: Any, allow_list: Any
 ) -> tuple[RuleList, RuleList | None]:
-    """Returns the rules to deny by, and those to allow by; None if all are allowed."""
+    """Returns the deny list, and the allow list; None if all clients are allowed."""
     if rules is not None:
         if deny_list is not None or allow_list is not None:
             raise ValueError(
@@ -148,7 +147,7 @@ def _rule_lists(
     if allowed.is_empty:
         raise ValueError(
             "ip_restriction(allow_list=...) is empty: leave it out to allow all clients, or write "
-            "deny_list=['*'] to refuse them"
+            "deny_list=['*'] to deny them"
         )
     return denied, allowed
 
@@ -156,9 +155,9 @@ def _rule_lists(
 def _judge(
     denied: RuleList, allowed: RuleList | None
 ) -> Callable[[str], tuple[Remote, bool, bool] | None]:
-    """Returns a function that judges an address by all rules but the functions."""
+    """Returns a function that checks an address against all rules except functions."""
 
-    # PERF: most requests come from an address that has been seen before.
+    # PERF: cached, since most requests come from addresses seen before.
     @lru_cache(_CACHED)
     def judge(addr: str) -> tuple[Remote, bool, bool] | None:
         """Returns the client, whether it is denied, and whether it is allowed; or None."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rules: checked once, and made into tables of numbers that are fast to look up."""
+"""The rules: checked once, and converted to tables for fast lookups."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _PREFIX_LENGTH = re.compile(r"[0-9]{1,3}", re.ASCII).fullmatch
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """The client, as rules and `on_error` see it.
+    """The client, as passed to rules and `on_error`.
 
     Attributes:
-        addr: Its IP address. One that is IPv4-mapped, such as `::ffff:192.0.2.7`, is given as the
-            IPv4 address; any other is given as it was reported.
-        type: `"IPv4"` or `"IPv6"`; None if `addr` is not an IP address, which only `on_error` sees,
-            if the list denies `*`.
+        addr: Its IP address. An IPv4-mapped address, such as `::ffff:192.0.2.7`, is converted to
+            the IPv4 address; any other is passed as reported.
+        type: `"IPv4"` or `"IPv6"`; None if `addr` isn't an IP address, which only happens in
+            `on_error`, if the list denies `*`.
     """
 
     addr: str
@@ -74,7 +74,7 @@ class RuleList:
             else:
                 kind, prefix, host_bits = _network(f"{name}=...): rule {number}, {rule!r}", rule)
                 networks[kind].setdefault(host_bits, set()).add(prefix)
-        # PERF: one look-up for each length of prefix that occurs, however many networks there are.
+        # PERF: one lookup per prefix length in use, regardless of the number of networks.
         self._tables = {kind: tuple(found.items()) for kind, found in networks.items()}
 
     def has(self, kind: AddressType, number: int) -> bool:
@@ -90,14 +90,14 @@ class RuleList:
 
 
 def read_address(text: str) -> tuple[AddressType, int] | None:
-    """Reads an IP address of a client.
+    """Parses the IP address of a client.
 
     Args:
         text: The address. The zone of a link-local IPv6 address (RFC 4007 section 11) is ignored.
 
     Returns:
-        Its type and its number; for an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), those
-        of the IPv4 address. None if the text is not an address.
+        Its type and its number; an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) is treated
+        as the IPv4 address. None if the text isn't an address.
     """
     address = parse_address(text)
     if address is None:
@@ -119,7 +119,7 @@ def _listed(name: str, rules: Any) -> list[Any]:
 
 
 def _network(where: str, rule: Any) -> tuple[AddressType, int, int]:
-    """Returns a rule's address type, the bits of its prefix, and how many bits follow them."""
+    """Returns a rule's address type, the bits of its prefix, and the number of bits after it."""
     if isinstance(rule, (IPv4Address, IPv6Address, IPv4Network, IPv6Network)):
         rule = str(rule)
     if not isinstance(rule, str):

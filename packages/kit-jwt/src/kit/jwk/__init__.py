@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Middleware that verifies tokens with the keys of a JSON Web Key Set (RFC 7517).
 
-For tokens of an identity provider, which publishes its keys. For tokens that are signed with a
+Use it for tokens of an identity provider, which publishes its keys. For tokens signed with a
 secret, use `kit.jwt`.
 """
 

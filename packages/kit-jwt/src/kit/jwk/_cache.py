@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from anyio.lowlevel import RunVar
 
 _log = logging.getLogger("kit.jwk")
-# The pause after a failure is shorter than that after an unknown key: all requests may be failing.
+# The pause after a failure is shorter than after an unknown key, since all requests may be failing.
 _RETRY_S = 5.0
 
 
 class JwksUnavailableError(Exception):
-    """The keys can't be fetched, so tokens can be neither accepted nor refused."""
+    """The keys can't be fetched, so tokens can be neither accepted nor rejected."""
 
 
 class Policy(NamedTuple):
@@ -49,17 +49,17 @@ class JwksCache:
     """The keys of one URI.
 
     There is one request at a time, and concurrent callers wait for it. Keys are fetched when their
-    lifetime has ended, and when a token names an unknown key, since keys are rotated. The cooldown
-    keeps tokens with invented key ids from flooding the source (CVE-2026-48524).
+    lifetime has ended, and when a token has an unknown key ID, since keys are rotated. The cooldown
+    prevents tokens with invented key IDs from flooding the source (CVE-2026-48524).
 
     Args:
-        uri: Where the key set is.
-        policy: When it is fetched.
+        uri: The URI of the key set.
+        policy: When to fetch it.
     """
 
     def __init__(self, uri: str, policy: Policy) -> None:
         self._uri = uri
-        self._shown_uri = uri.partition("?")[0]  # a query may have a secret in it
+        self._shown_uri = uri.partition("?")[0]  # the query may contain a secret
         self._policy = policy
         self._keys: KeySet | None = None
         self._fetched_at = self._asked_at = -float("inf")
@@ -78,7 +78,7 @@ class JwksCache:
         keys = self._keys_until(policy.lifetime_s)
         if keys is not None:
             return keys
-        # One request fetches; concurrent ones use the stale keys rather than wait.
+        # One request fetches; concurrent ones use the stale keys instead of waiting.
         stale = self._keys_until(policy.lifetime_s + policy.max_stale_s)
         if stale is None or self._under_way().get() is None:
             await self._refresh()
@@ -91,16 +91,16 @@ class JwksCache:
         """Returns keys that are newer than these, or None if there are none.
 
         Args:
-            known: The keys among which one is missing.
+            known: The keys that lack the required one.
         """
         await self._refresh()
         return None if self._keys is known else self._keys
 
     def _under_way(self) -> RunVar[Event | None]:
-        """Returns the variable with the event that ends a request of this event loop.
+        """Returns the variable with the event that signals the end of a request in this event loop.
 
-        Several loops may use the keys, in threads or one after the other, and none can wait for an
-        event of another.
+        Several loops may use the keys, in threads or one after the other, but can't wait for each
+        other's events.
         """
         if self._variable is None:
             from anyio.lowlevel import RunVar
@@ -109,7 +109,7 @@ class JwksCache:
         return self._variable
 
     def _keys_until(self, most_s: float) -> KeySet | None:
-        """Returns the keys if they are younger than that."""
+        """Returns the keys if they are younger than `most_s`."""
         return self._keys if time.monotonic() - self._fetched_at < most_s else None
 
     async def _refresh(self) -> None:
@@ -118,7 +118,7 @@ class JwksCache:
         under_way = self._under_way()
         while (event := under_way.get()) is not None:
             await event.wait()
-        # The other task got an answer, unless it was cancelled.
+        # The other task got a response, unless it was cancelled.
         if self._answers != answers or time.monotonic() - self._asked_at < self._pause_s:
             return
         from anyio import CancelScope, Event
@@ -138,8 +138,8 @@ class JwksCache:
 
         asked_at = time.monotonic()
         if self._keys_until(self._policy.lifetime_s + self._policy.max_stale_s) is not None:
-            # APPSEC: a request that is cancelled counts too, or clients that leave could flood the
-            # source. But without any keys, others have to ask again.
+            # APPSEC: cancelled requests count too, or clients that disconnect could flood the
+            # source. But without any keys, other tasks have to retry.
             self._asked_at = asked_at
             self._pause_s = self._retry_s
         try:
@@ -151,7 +151,7 @@ class JwksCache:
             self._fetched_at = asked_at
             self._pause_s = self._policy.cooldown_s
         except Exception as error:
-            # Without a traceback, whose texts come from the network.
+            # Without a traceback, since its text comes from the network.
             reason = f"{type(error).__name__} {error}".replace(self._uri, self._shown_uri)
             _log.warning(
                 "The keys of %s can't be fetched: %.200s", self._shown_uri, reason.rstrip()

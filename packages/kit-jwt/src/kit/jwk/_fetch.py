@@ -14,7 +14,7 @@ _is_text_of_uri = re.compile("[!-~]+").fullmatch
 
 
 def is_safe_uri(uri: Any) -> bool:
-    """Returns whether keys may be fetched from a URI: by https, or by http from this machine."""
+    """Returns whether keys may be fetched from a URI: HTTPS, or HTTP from this machine."""
     if not isinstance(uri, str) or not _is_text_of_uri(uri):
         return False
     try:
@@ -31,18 +31,17 @@ def is_safe_uri(uri: Any) -> bool:
 async def fetch_keys(uri: str, timeout_s: float) -> bytes:
     """Fetches a document.
 
-    The request is made in a thread, whose connection is closed when the time is over.
+    The request runs in a thread; its connection is closed after the timeout.
 
     Args:
-        uri: Where it is; see `is_safe_uri`.
+        uri: The URI of the document; see `is_safe_uri`.
         timeout_s: Seconds until the request fails.
 
     Returns:
         The body.
 
     Raises:
-        OSError: If it can't be fetched. If the status isn't 200, the text has it: redirects are not
-            followed.
+        OSError: If it can't be fetched, or the status isn't 200. Redirects aren't followed.
         ValueError: If the body is too large.
     """
     from anyio import to_thread
@@ -60,5 +59,5 @@ def _is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:
-        # Not names below it, which some systems look up in the DNS.
+        # Excludes subdomains of localhost, which some systems look up in the DNS.
         return host == "localhost"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Reads a document over HTTP, without a client library.
 
-Imported when the first document is fetched: programs without a remote key set need neither http nor
-ssl.
+Imported when the first document is fetched, since programs without a remote key set need neither
+http nor ssl.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CHUNK_BYTES = 65536
 
 
 def read(uri: str, timeout_s: float) -> bytes:
-    """Reads a document, see `fetch_keys`."""
+    """Reads a document; see `fetch_keys`."""
     deadline = _Deadline(timeout_s)
     # APPSEC: the caller has checked the URI; a redirect could lead anywhere.
     opener = build_opener(_NoRedirection, _Http(deadline), _Https(deadline))
@@ -72,12 +72,12 @@ class _Deadline:
         self._timer.cancel()
 
     def watch(self, connection: socket) -> None:
-        """Closes this connection when the time has run out."""
+        """Closes this connection when the timeout expires."""
         self._connections.append(connection)
-        self.check()  # the time may have run out before there was a socket
+        self.check()  # the timeout may have expired before there was a socket
 
     def check(self) -> None:
-        """Raises an OSError if the time has run out."""
+        """Raises an OSError if the timeout has expired."""
         if self._is_over:
             raise OSError(f"the key set takes longer than {self._timeout_s:g} seconds")
 
@@ -85,7 +85,7 @@ class _Deadline:
         self._is_over = True
         for connection in self._connections:
             with suppress(OSError):  # it may be closed already
-                # SSLSocket.shutdown would let the reading thread go on without decryption.
+                # SSLSocket.shutdown would let the reading thread continue without decryption.
                 socket.shutdown(connection, SHUT_RDWR)
 
 

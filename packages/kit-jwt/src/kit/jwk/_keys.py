@@ -11,14 +11,15 @@ import msgspec
 
 from kit.jwt._keys import ASYMMETRIC, Verify, verifier
 
-# Usual sets have two or three keys. A token may be tried with all of them, so there is a limit.
+# Most sets have two or three keys. A token may be tried with all of them, so there is a limit.
 MOST_KEYS = 100
 
 
 class KeySet:
-    """The public keys of a set. A key is prepared when the first token names it.
+    """The public keys of a set. A key is prepared when the first token uses it.
 
-    Symmetric keys are never used, as a key in a public set is no secret. Invalid keys are ignored.
+    Symmetric keys are never used, since a key in a public set isn't secret. Invalid keys are
+    ignored.
 
     Args:
         keys: The JSON Web Keys.
@@ -40,9 +41,9 @@ class KeySet:
         """Returns a function for each key that can verify a token, see `verifier`.
 
         Args:
-            kid: The key id of the token: only the first key with this id that fits the algorithm is
-                used. With None, all keys without an id are.
-            alg: The algorithm of the token. Keys for other uses and weak keys are left out.
+            kid: The key ID of the token: only the first key with this ID that matches the algorithm
+                is used. With None, all keys without an ID are used.
+            alg: The algorithm of the token. Keys for other uses and weak keys are excluded.
         """
         if kid not in self._by_kid or alg not in ASYMMETRIC:
             return []
@@ -73,7 +74,7 @@ def key_list(value: Any) -> Sequence[Any]:
 
 
 def key_set(value: Any) -> KeySet:
-    """Returns the key set for what a function returned; equal keys share one.
+    """Returns the key set for a function's result; equal keys share one.
 
     Raises:
         TypeError: If it is neither a JSON Web Key Set nor a list of keys.

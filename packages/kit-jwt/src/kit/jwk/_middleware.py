@@ -26,9 +26,9 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 Keys: TypeAlias = Sequence[Mapping[str, Any]] | Mapping[str, Any]
-"""JSON Web Keys, or a JSON Web Key Set that has them in `keys`."""
+"""JSON Web Keys, or a JSON Web Key Set with them in `keys`."""
 Fetch: TypeAlias = Callable[[str], Awaitable[bytes | str | Keys] | bytes | str | Keys]
-"""Fetches a JSON Web Key Set: `def fetch(uri)`, plain or async; as JSON or decoded."""
+"""Fetches a JSON Web Key Set, as JSON or decoded: `def fetch(uri)`, plain or async."""
 
 _LIFETIME = 600.0
 _COOLDOWN = 30.0
@@ -120,13 +120,12 @@ def jwk(
 ) -> Any:
     """Returns middleware that only lets requests with a token signed by a key of a set through.
 
-    The claims are `c.get("jwt_payload")`. Any other request raises an `HTTPException`, as with
-    `kit.jwt.jwt`: 401 with a challenge (RFC 6750, section 3). If the keys can't be fetched, it is a
-    503.
+    The claims are in `c.get("jwt_payload")`. Any other request raises an `HTTPException`, as with
+    `kit.jwt.jwt`: 401 with a challenge (RFC 6750, section 3), or 503 if the keys can't be fetched.
 
-    A token names its key by `kid` in its header. Its `alg` must be allowed and fit the key. Keys
-    whose `use`, `key_ops` or `alg` is for another purpose are not used (RFC 7517, section 4), nor
-    are symmetric and weak ones. A token without `kid` is verified with the keys that have none.
+    A token identifies its key by `kid` in its header. Its `alg` must be allowed and match the key.
+    Keys with a `use`, `key_ops` or `alg` for another purpose aren't used (RFC 7517, section 4), nor
+    are symmetric and weak keys. A token without `kid` is verified with the keys that have none.
 
     Args:
         keys: The keys, or a function `(c)`, plain or async, that returns them.
@@ -134,8 +133,8 @@ def jwk(
             returns it. With `keys` too, the set is fetched for tokens whose key isn't in `keys`. A
             function should choose from known URIs, since the keys there are trusted; the keys of
             the last 32 are cached.
-        alg: The allowed algorithm, or several; only algorithms with public keys.
-        allow_anon: Let requests without a token through too. Tokens are still verified.
+        alg: The allowed algorithm, or several; only public-key algorithms.
+        allow_anon: Whether to let requests without a token through. Tokens are still verified.
         cookie: As for `kit.jwt.jwt`.
         header_name: As for `kit.jwt.jwt`.
         realm: As for `kit.jwt.jwt`.
@@ -147,17 +146,17 @@ def jwk(
         is_revoked: As for `kit.jwt.jwt`.
         fetch: Function `(uri)`, plain or async, that returns the key set, as JSON or decoded.
             Default: a request in a thread, which follows no redirects and reads at most 512 KiB.
-        lifetime: Seconds for which fetched keys are used.
-        cooldown: Minimum seconds between two requests for a key set, however many unknown keys
-            tokens name. At most 5 after a failure.
-        max_stale: Seconds for which keys are used beyond their lifetime while the source fails.
-        timeout: Seconds that a request for a key set may take.
+        lifetime: How long fetched keys are used, in seconds.
+        cooldown: Minimum time between two requests for a key set, in seconds, regardless of how
+            many tokens have unknown keys. At most 5 after a failure.
+        max_stale: How long keys are used beyond their lifetime while the source fails, in seconds.
+        timeout: Timeout of a request for a key set, in seconds.
 
     Returns:
-        The middleware, for `app.use(path, ...)`; with `load`, a `CurrentUser` that has it.
+        The middleware, for `app.use(path, ...)`; with `load`, a `CurrentUser` that provides it.
 
     Raises:
-        ValueError: If a value can't be used.
+        ValueError: If a value is invalid.
         TypeError: If an argument has the wrong type.
 
     Example:
@@ -203,7 +202,7 @@ async def verify_with_jwks(
         token: The token.
         keys: The keys.
         jwks_uri: The URI of a JSON Web Key Set, see `jwk`.
-        allowed_algorithms: The allowed algorithm, or several; only algorithms with public keys.
+        allowed_algorithms: The allowed algorithm, or several; only public-key algorithms.
         verification: Which claims are checked, and how.
         fetch: Function `(uri)` that returns the key set, see `jwk`.
 
@@ -211,9 +210,9 @@ async def verify_with_jwks(
         The claims.
 
     Raises:
-        JwtError: If the token is refused. Its class tells the reason.
+        JwtError: If the token is rejected. Its class indicates the reason.
         JwksUnavailableError: If the key set can't be fetched.
-        ValueError: If a value can't be used.
+        ValueError: If a value is invalid.
         TypeError: If an argument has the wrong type.
     """
     check = OptionChecks("verify_with_jwks")

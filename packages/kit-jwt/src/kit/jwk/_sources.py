@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Verifies tokens with keys that are given or fetched."""
+"""Verifies tokens with configured or fetched keys."""
 
 from __future__ import annotations
 
@@ -28,20 +28,19 @@ _MOST_URIS = 32
 
 
 class Sources:
-    """The keys of a middleware: those of `keys`, then those of `jwks_uri`.
+    """The keys of a middleware: first from `keys`, then from `jwks_uri`.
 
     Args:
         check: The checks of the factory.
         keys: The option.
         jwks_uri: The option.
-        policy: When keys are fetched.
+        policy: When to fetch keys.
     """
 
     def __init__(self, check: OptionChecks, keys: Any, jwks_uri: Any, policy: Policy) -> None:
         if keys is None and jwks_uri is None:
             raise ValueError(
-                f"{check.factory}() needs keys=... or jwks_uri=..., the keys that tokens are "
-                "verified with"
+                f"{check.factory}() needs keys=... or jwks_uri=..., the keys to verify tokens with"
             )
         self._keys = keys
         self._given: KeySet | None = None
@@ -76,7 +75,7 @@ class Sources:
             claims: The checks of header and claims.
 
         Raises:
-            JwtError: If it is refused.
+            JwtError: If it is rejected.
             JwksUnavailableError: If the keys can't be fetched.
         """
         parts = parse(token)
@@ -86,7 +85,7 @@ class Sources:
         found = await self._find(c, kid, alg)
         if not found:
             if kid is None:
-                raise JwtHeaderRequiresKidError("The token names no key by 'kid'")
+                raise JwtHeaderRequiresKidError("The header of the token has no 'kid'")
             raise JwtKeyNotFoundError(f"There is no key {kid!r:.40} for {alg}")
         return verified(parts, found, claims)
 
@@ -115,7 +114,7 @@ class Sources:
             if len(self._caches) >= _MOST_URIS:
                 del self._caches[next(iter(self._caches))]
             cache = JwksCache(uri, self._policy)
-        self._caches[uri] = cache  # in the order of use: the first one is dropped
+        self._caches[uri] = cache  # ordered by use: the first one is dropped
         return cache
 
 
@@ -123,7 +122,7 @@ def _json_web_keys(value: Any) -> Sequence[Mapping[str, Any]]:
     keys = key_list(value)
     for key in keys:
         if not isinstance(key, Mapping):
-            # APPSEC: the error must not show it, as it may be a private key.
+            # APPSEC: the error must not show the key, since it may be a private one.
             raise TypeError(
                 f"expected JSON Web Keys, which are mappings, not {type(key).__name__}; use "
                 "kit.jwt for a single key in PEM"
@@ -139,12 +138,12 @@ def check_algorithms(check: OptionChecks, name: str, value: Any) -> tuple[str, .
         ValueError: If there is none, or one is unknown or symmetric.
     """
     if value is None:
-        raise ValueError(f"{check.factory}() needs {name}=..., the algorithms that are allowed")
+        raise ValueError(f"{check.factory}() needs {name}=..., the allowed algorithms")
     algorithms = check.texts(name, value)
     for each in algorithms:
         if each in SYMMETRIC:
             check.unusable(
-                name, each, "algorithms with public keys; use kit.jwt for tokens with a secret"
+                name, each, "public-key algorithms; use kit.jwt for tokens with a secret"
             )
         check.choice(name, each, ASYMMETRIC)
     if not algorithms:
@@ -155,7 +154,7 @@ def check_algorithms(check: OptionChecks, name: str, value: Any) -> tuple[str, .
 def check_policy(
     check: OptionChecks, fetch: Any, lifetime: Any, cooldown: Any, max_stale: Any, timeout: Any
 ) -> Policy:
-    """Checks the options that say when keys are fetched.
+    """Checks the options that control when keys are fetched.
 
     Raises:
         TypeError: If one has the wrong type.

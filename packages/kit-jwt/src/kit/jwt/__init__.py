@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """JSON Web Tokens (RFC 7519): middleware that verifies them, and functions that sign and decode.
 
-`kit.jwk` verifies tokens with a set of keys, such as that of an identity provider.
+`kit.jwk` verifies tokens with a set of keys, such as the keys of an identity provider.
 """
 
 from ._claims import VerifyOptions

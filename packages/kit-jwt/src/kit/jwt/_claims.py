@@ -29,17 +29,17 @@ class VerifyOptions(TypedDict, total=False):
     """Which claims are checked, and how.
 
     Attributes:
-        iss: The expected issuer, or a pattern that is searched for in it. Default: any issuer.
-        aud: The audience of this app, one or several, of which the token must name one; or a
-            pattern that must be found in an audience. Default: tokens that name an audience are
-            refused (RFC 7519, section 4.1.3). False accepts any audience.
-        exp: Whether to refuse tokens that have expired. Default True.
-        nbf: Whether to refuse tokens before their `nbf`. Default True.
-        iat: Whether to refuse tokens whose `iat` is in the future. Default True.
-        typ: The accepted `typ` of the header, or several, compared without case and without the
-            prefix `application/` (RFC 7515, section 4.1.9). If given, tokens without `typ` are
-            refused, and so are tokens for other uses (RFC 8725, section 3.11). Default: `JWT`, or
-            no `typ`.
+        iss: The expected issuer, or a pattern to search for in the issuer. Default: any issuer.
+        aud: The audience of this app, or several, one of which must be in the token; or a pattern
+            to search for in the token's audiences. Default: tokens with an audience are rejected
+            (RFC 7519, section 4.1.3). False accepts any audience.
+        exp: Whether to reject tokens that have expired. Default True.
+        nbf: Whether to reject tokens before their `nbf`. Default True.
+        iat: Whether to reject tokens with an `iat` in the future. Default True.
+        typ: The accepted `typ` in the header, or several, compared case-insensitively and without
+            the prefix `application/` (RFC 7515, section 4.1.9). If set, tokens without `typ` and
+            tokens for other uses are rejected (RFC 8725, section 3.11). Default: `JWT`, or no
+            `typ`.
         leeway: Seconds by which the clocks of issuer and app may differ. Default 0.
         required: Names of claims that must be present, such as `exp`. Default: none.
     """
@@ -55,15 +55,15 @@ class VerifyOptions(TypedDict, total=False):
 
 
 class ClaimChecks:
-    """Checks header and payload as the options say.
+    """Checks header and payload according to the options.
 
     Args:
-        part: Checks whose errors name the factory.
+        part: The checks of the factory.
         given: The options, without unknown ones.
 
     Raises:
         TypeError: If a value has the wrong type.
-        ValueError: If a value can't be used.
+        ValueError: If a value is invalid.
     """
 
     __slots__ = ("_accepts_aud", "_accepts_iss", "_leeway", "_required", "_times", "_typ")
@@ -83,7 +83,7 @@ class ClaimChecks:
         """Checks the type of the token.
 
         Raises:
-            JwtHeaderInvalidError: If it isn't accepted.
+            JwtHeaderInvalidError: If the type isn't accepted.
         """
         typ = header.get("typ")
         if typ is None:
@@ -99,7 +99,7 @@ class ClaimChecks:
         """Checks the claims of a payload.
 
         Raises:
-            JwtError: For the first claim that is wrong.
+            JwtError: For the first invalid claim.
         """
         for name in self._required:
             if payload.get(name) is None:
@@ -110,7 +110,7 @@ class ClaimChecks:
         if self._accepts_aud is not None and not self._accepts_aud(payload.get("aud")):
             raise JwtTokenAudienceError(
                 f"The token is for the audience {payload.get('aud')!r:.100}: if that is this app, "
-                "name it by aud=..."
+                "set aud=..."
             )
 
     def _check_times(self, payload: Mapping[str, Any]) -> None:
@@ -132,7 +132,7 @@ class ClaimChecks:
 
 
 def claim_checks(check: OptionChecks, verification: Any) -> ClaimChecks:
-    """Returns the checks that the option `verification` of a factory asks for.
+    """Returns the checks for the option `verification` of a factory.
 
     Args:
         check: The checks of the factory.
@@ -140,7 +140,7 @@ def claim_checks(check: OptionChecks, verification: Any) -> ClaimChecks:
 
     Raises:
         TypeError: If a value has the wrong type.
-        ValueError: If a value can't be used, or a key is unknown.
+        ValueError: If a value is invalid, or a key is unknown.
     """
     given: Mapping[str, Any] = {}
     if verification is not None:
@@ -164,7 +164,7 @@ def _audiences(check: OptionChecks, expected: Any) -> Callable[[Any], bool] | No
     if expected is False:
         return None
     if expected is None:
-        # SPEC: RFC 7519 section 4.1.3: an app that isn't among the audiences must refuse the token.
+        # SPEC: RFC 7519 section 4.1.3: an app that isn't among the audiences must reject the token.
         return lambda aud: aud is None
     if isinstance(expected, re.Pattern):
         search = expected.search

@@ -12,7 +12,7 @@ import msgspec
 
 from ._errors import JwtHeaderInvalidError, JwtPayloadInvalidError, JwtTokenInvalidError
 
-# From base64url to base64, whose own two characters become invalid ones.
+# From base64url to base64; the two special characters of base64 become invalid.
 _STANDARD = bytes.maketrans(b"-_+/", b"+/!!")
 # Longer headers, such as those with certificates, aren't cached.
 _MOST_KEPT = 512
@@ -21,10 +21,10 @@ _NOT_JSON = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 class Parts(NamedTuple):
-    """A token that is parsed, but not verified.
+    """A parsed token that isn't verified.
 
     Attributes:
-        header: The JOSE header, which tokens share: don't change it. `alg` is a str, as are `kid`
+        header: The JOSE header. Tokens share it, so don't change it. `alg` is a str, as are `kid`
             and `typ` if they are present.
         payload: The payload, decoded from base64url.
         signed: The part of the token that the signature covers.
@@ -44,17 +44,17 @@ def parse(token: str) -> Parts:
         token: Header, payload and signature, in base64url with dots between them.
 
     Raises:
-        JwtTokenInvalidError: If it has another form, or a part is not canonical base64url.
-        JwtHeaderInvalidError: If the header lacks a member, or has one that isn't supported.
-        TypeError: If it is not a str.
+        JwtTokenInvalidError: If it is malformed, or a part isn't canonical base64url.
+        JwtHeaderInvalidError: If the header lacks a member, or has an unsupported one.
+        TypeError: If it isn't a str.
     """
     if not isinstance(token, str):
-        raise TypeError(f"a token is a str, not {type(token).__name__}")
+        raise TypeError(f"a token must be a str, not {type(token).__name__}")
     try:
         signed, _, signature = token.encode("ascii").rpartition(b".")
         header, payload = signed.split(b".")
     except ValueError:
-        raise JwtTokenInvalidError("The token is not three parts with dots between them") from None
+        raise JwtTokenInvalidError("The token isn't three parts separated by dots") from None
     return Parts(
         _kept_header(header) if len(header) <= _MOST_KEPT else _header(header),
         _decoded(payload, "payload"),
@@ -104,10 +104,10 @@ def _header(part: bytes) -> dict[str, Any]:
         header = None
     if not isinstance(header, dict):
         raise JwtTokenInvalidError("The header of the token is not a JSON object")
-    # SPEC: RFC 7515 section 4.1.11: critical extensions must be supported, and none is.
-    # RFC 7797 section 6 demands `crit` with `b64`, so without it the token is malformed.
+    # SPEC: RFC 7515 section 4.1.11: critical extensions must be supported, and none is supported.
+    # RFC 7797 section 6 requires `crit` with `b64`, so without it the token is malformed.
     if "crit" in header or "b64" in header:
-        raise JwtHeaderInvalidError("The token needs an extension, by 'crit' or 'b64'")
+        raise JwtHeaderInvalidError("The token requires an extension with 'crit' or 'b64'")
     if not isinstance(header.get("alg"), str):
         raise JwtHeaderInvalidError("The header of the token has no 'alg'")
     for name in ("kid", "typ"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads the token of a request, and builds the answers to requests without a valid one."""
+"""Reads the token of a request, and builds the responses to requests without a valid one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TokenCookie(TypedDict, total=False):
     Attributes:
         key: Its name, without the prefix.
         secret: The secret that the cookie is signed with, see `kit.cookie.set_signed_cookie`. A
-            cookie with a wrong signature counts as absent. Default None: it is not signed.
+            cookie with a wrong signature is ignored. Default None: it isn't signed.
         prefix_options: `"secure"` or `"host"`, if its name begins with `__Secure-` or `__Host-`.
     """
 
@@ -32,13 +32,13 @@ class TokenCookie(TypedDict, total=False):
 
 
 class Credentials:
-    """Reads the token of a request, and builds the answers to requests without a valid one.
+    """Reads the token of a request, and builds the responses to requests without a valid one.
 
     Args:
         check: The checks of the factory.
         cookie: The option `cookie`: a name, a `TokenCookie`, or None.
         header_name: The header that contains the token.
-        scheme: The scheme before it, compared without case (RFC 9110, section 11.1).
+        scheme: The scheme before it, case-insensitive (RFC 9110, section 11.1).
         realm: Name of the protected area; None for the URL of the request.
     """
 
@@ -49,7 +49,7 @@ class Credentials:
         self._scheme = check.text("scheme", scheme, TOKEN, "a scheme such as 'Bearer'")
         self._match = re.compile(rf"(?i:{re.escape(scheme)})[ \t]+([!-~]+)", re.ASCII).fullmatch
         self._cookie, self._cookie_name = _cookie_reader(check, cookie)
-        # Caches know what Authorization means (RFC 9111 section 3.5).
+        # Caches have rules for Authorization (RFC 9111 section 3.5).
         read = [] if self._header_name.lower() == "authorization" else [self._header_name]
         read += [] if cookie is None else ["Cookie"]
         self._read_headers = ", ".join(read) or None
@@ -64,9 +64,9 @@ class Credentials:
         """Returns the token of a request, or None if it has none.
 
         Raises:
-            HTTPException: 401 if the header is malformed, or comes twice.
+            HTTPException: 401 if the header is malformed or sent twice.
         """
-        # A repeated header is joined by a comma (RFC 9110 section 5.3), which no token contains.
+        # A repeated header is joined with a comma (RFC 9110 section 5.3), which no token contains.
         header = c.req.header(self._header_name)
         if self._read_headers is not None:
             depend_on(c, self._read_headers)
@@ -78,11 +78,11 @@ class Credentials:
         return self._cookie(c) if self._cookie is not None else None
 
     def absent(self, c: Context[Any, Any]) -> HTTPException:
-        """Returns the answer to a request without a token."""
+        """Returns the response to a request without a token."""
         return self.failure(c, "invalid_request", "no authorization included in request")
 
     def refused(self, c: Context[Any, Any]) -> HTTPException:
-        """Returns the answer to a request whose token is refused."""
+        """Returns the response to a request with a rejected token."""
         return self.failure(c, "invalid_token", "token verification failure")
 
     def failure(self, c: Context[Any, Any], error: str, description: str) -> HTTPException:
@@ -102,7 +102,7 @@ class Credentials:
         if self._header_name.lower() == "authorization":
             scheme = self._scheme.lower()
             schemes = [{"type": "http", "scheme": scheme}]
-            if scheme == "bearer":  # OpenAPI has a format for this one alone
+            if scheme == "bearer":  # the only scheme for which OpenAPI has a format
                 schemes[0]["bearerFormat"] = "JWT"
         else:
             # HTTP schemes of OpenAPI imply Authorization, so another header is an API key.
@@ -134,7 +134,7 @@ def _cookie_reader(
     if secret is None:
         return lambda c: get_cookie(c, key, prefix) or None, name
     if not isinstance(secret, (str, bytes)) or not secret:
-        # APPSEC: the error must not show it.
+        # APPSEC: the error must not show the secret.
         raise ValueError(
             f"{part.factory}(secret=...) can't be used: expected a str that isn't empty"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Why a token is refused."""
+"""The reasons for which a token is rejected."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = (
 
 
 class JwtError(Exception):
-    """Base of the errors for refused tokens. The text has the reason, but no token and no key."""
+    """Base class of errors for rejected tokens. The text has the reason, but no token or key."""
 
 
 class JwtTokenInvalidError(JwtError):
-    """The token is not three canonical base64url parts with JSON in the first (RFC 7515, 7.1)."""
+    """The token isn't three canonical base64url parts with JSON in the first (RFC 7515, 7.1)."""
 
 
 class JwtHeaderInvalidError(JwtError):
-    """The header lacks `alg`, has a wrong `typ`, or needs an extension (RFC 7515, 4.1)."""
+    """The header lacks `alg`, has a wrong `typ`, or requires an extension (RFC 7515, 4.1)."""
 
 
 class JwtHeaderRequiresKidError(JwtError):
@@ -40,7 +40,7 @@ class JwtHeaderRequiresKidError(JwtError):
 
 
 class JwtAlgorithmMismatchError(JwtError):
-    """The token is signed with an algorithm other than that of the key."""
+    """The token is signed with an algorithm other than the key's."""
 
 
 class JwtAlgorithmNotAllowedError(JwtError):
@@ -52,11 +52,11 @@ class JwtKeyNotFoundError(JwtError):
 
 
 class JwtTokenSignatureMismatchedError(JwtError):
-    """No key made this signature."""
+    """The signature doesn't match any of the keys."""
 
 
 class JwtPayloadInvalidError(JwtError):
-    """The payload isn't a JSON object, has a claim of a wrong type, or doesn't fit `type`."""
+    """The payload isn't a JSON object, has a claim of a wrong type, or doesn't match `type`."""
 
 
 class JwtClaimMissingError(JwtError):
@@ -84,4 +84,4 @@ class JwtTokenAudienceError(JwtError):
 
 
 class JwtTokenRevokedError(JwtError):
-    """`is_revoked` or `load` has refused the token."""
+    """`is_revoked` or `load` rejected the token."""

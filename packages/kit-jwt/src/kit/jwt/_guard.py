@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware that `jwt` and `jwk` share: everything but the verification of a token."""
+"""The middleware shared by `jwt` and `jwk`: everything except the verification of a token."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _numbers = count(1)
 
 
 class CurrentUser(Generic[R_co]):
-    """Returns the user of a request, which `load` looked up by the claims of the token.
+    """Returns the user of a request, as looked up by `load`.
 
     Its type parameter is the return type of `load`: a user, or an awaitable of one.
 
@@ -42,9 +42,9 @@ class CurrentUser(Generic[R_co]):
         app.get("/me", user.required, lambda c: c.text(user(c).name))
 
     Attributes:
-        required: Middleware that lets requests with a user through, and refuses all others.
-        optional: Middleware that lets requests without a token through too. Invalid tokens are
-            still refused.
+        required: Middleware that lets requests with a user through, and rejects all others.
+        optional: Middleware that also lets requests without a token through. Invalid tokens are
+            still rejected.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class CurrentUser(Generic[R_co]):
     @overload
     def get(self: CurrentUser[U | None], c: Context[Any, Any], /) -> U | None: ...
     def get(self, c: Context[Any, Any], /) -> Any:
-        """Returns the user of a request; None for one without a token.
+        """Returns the user of a request; None if it has no token.
 
         Args:
             c: The context.
@@ -95,18 +95,18 @@ class CurrentUser(Generic[R_co]):
         if found is None:
             raise RuntimeError(
                 f"There is no user yet: neither .required nor .optional of {self._name}(load=...) "
-                "has run. Register one of them for the route, before its handler"
+                "has run. Register one of them for the route, before the handler"
             )
         return found[0]
 
 
 class State(NamedTuple):
-    """What a guard knows of its requests.
+    """The state of a guard.
 
     Attributes:
-        credentials: Reads the token, and builds the answers.
-        key: Name of the guard's own variable, which has the user in a tuple.
-        variable: Name of the public variable, which has the user itself.
+        credentials: Reads the token, and builds the responses.
+        key: Name of the guard's own variable, which contains the user in a tuple.
+        variable: Name of the public variable, which contains the user itself.
     """
 
     credentials: Credentials
@@ -115,10 +115,10 @@ class State(NamedTuple):
 
 
 class Hooks(NamedTuple):
-    """The options that concern the payload of a verified token.
+    """The options for the payload of a verified token.
 
     Attributes:
-        kind: The type that it is decoded to.
+        kind: The type to decode it to.
         decode: Decodes its JSON to that type; None to leave it a dict.
         is_revoked: The option.
         load: The option.
@@ -131,7 +131,7 @@ class Hooks(NamedTuple):
 
 
 def check_hooks(check: OptionChecks, kind: Any, is_revoked: Any, load: Any) -> Hooks:
-    """Checks the options that concern the payload.
+    """Checks the options for the payload.
 
     Raises:
         TypeError: If one of them has the wrong type.
@@ -158,13 +158,13 @@ def guard(
     """Returns the middleware of a factory, or the `CurrentUser` if it has `load`.
 
     Args:
-        check: The checks of the factory, which has the name of the middleware.
+        check: The checks of the factory; the middleware gets the name of the factory.
         credentials: Reads the token.
-        verify: Verifies a token, plain or async; raises a JwtError if it is refused.
-        hooks: The options that concern its payload.
+        verify: Verifies a token, plain or async; raises a JwtError if it is rejected.
+        hooks: The options for its payload.
         allow_anon: The option.
         user_variable: The option.
-        responses: Statuses that the middleware answers with besides 401.
+        responses: Statuses of the middleware other than 401.
     """
     name = check.factory
     check.flag("allow_anon", allow_anon)
@@ -176,8 +176,8 @@ def guard(
         return _middleware(name, state, verify, hooks, allow_anon, responses)
     if allow_anon:
         raise ValueError(
-            f"{name}(allow_anon=True) can't be used with load=...: register .optional of what "
-            f"{name}() returns"
+            f"{name}(allow_anon=True) can't be used with load=...: register .optional of the "
+            f"result of {name}()"
         )
     required = _middleware(name, state, verify, hooks, False, responses)
     optional = _middleware(name, state, verify, hooks, True, responses)
@@ -218,7 +218,7 @@ def _middleware(
         middleware,
         provides=_provided(hooks, state.variable, optional),
         security=[*schemes, ()] if optional else schemes,
-        responses={401: "A refused token" if optional else "No token, or a refused one"}
+        responses={401: "An invalid token" if optional else "No token, or an invalid token"}
         | responses,
     )
 
@@ -227,14 +227,14 @@ async def _accept(token: VerifiedToken, c: Context[Any, Any], hooks: Hooks, stat
     payload = token.payload if hooks.decode is None else hooks.decode(token.data)
     if hooks.is_revoked is not None:
         revoked = await call(hooks.is_revoked, payload, c)
-        # A function that lacks a return would let every token in.
+        # A function without a return statement would accept every token.
         if revoked is None:
             raise TypeError("is_revoked returned None, expected True or False")
         if revoked:
             raise JwtTokenRevokedError("The token is revoked")
     if hooks.load is not None:
         user = await call(hooks.load, payload, c)
-        # Other falsy values may be users, such as the id 0.
+        # Other falsy values may be users, such as the ID 0.
         if user is None or user is False:
             raise JwtTokenRevokedError("There is no user for the token")
         c.set(state.key, (user,))
@@ -269,6 +269,6 @@ def _decoder(check: OptionChecks, kind: Any) -> Callable[[bytes], Any]:
         try:
             return decode(data)
         except ValueError as error:  # of msgspec and of pydantic
-            raise JwtPayloadInvalidError(f"The payload doesn't fit {kind!r:.100}") from error
+            raise JwtPayloadInvalidError(f"The payload doesn't match {kind!r:.100}") from error
 
     return decoded

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Prepares keys: secrets, PEM, JSON Web Keys, and the key objects of cryptography.
 
-The algorithms are those of PyJWT, behind stricter checks: a key is used only with the algorithms
-that it is for, a private key verifies with its public half, and weak keys are refused (RFC 7518,
+Supports the algorithms of PyJWT, with stricter checks: a key is used only with the algorithms it is
+meant for, a private key verifies with its public half, and weak keys are rejected (RFC 7518,
 sections 3.2, 3.3 and 3.5).
 """
 
@@ -36,7 +36,7 @@ SignatureKey: TypeAlias = "str | bytes | Mapping[str, Any] | PublicKeyTypes | Pr
 Verify: TypeAlias = Callable[[bytes, bytes], bool]
 
 SYMMETRIC = ("HS256", "HS384", "HS512")
-# Each with the kty of its keys, and the curves that they may have (RFC 7518, 6.2; RFC 8037, 2).
+# Each with the kty of its keys, and their allowed curves (RFC 7518, 6.2; RFC 8037, 2).
 _RSA = ("RSA", (None,))
 ASYMMETRIC: Mapping[str, tuple[str, tuple[str | None, ...]]] = {
     **dict.fromkeys(("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"), _RSA),
@@ -49,7 +49,7 @@ ALGORITHMS = (*SYMMETRIC, *ASYMMETRIC)
 
 _PUBLIC_MEMBERS = ("kty", "n", "e", "crv", "x", "y")
 _UNUSABLE = (PyJWTError, UnsupportedAlgorithm, ValueError, TypeError, KeyError, AttributeError)
-# The order of 65537 modulo these primes is small, which is what gives such keys away.
+# The order of 65537 modulo these primes is small, which reveals such keys.
 _ROCA_PRIMES = (
     *(3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97),
     *(101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167),
@@ -70,7 +70,7 @@ def keys_of(value: Any) -> tuple[Any, ...]:
 
 
 def algorithm_of(key: Any) -> str | None:
-    """Returns the `alg` of a JSON Web Key; None if it has none, or the key is of another kind."""
+    """Returns the `alg` of a JSON Web Key; None if it has none, or it isn't a JSON Web Key."""
     return key.get("alg") if isinstance(key, Mapping) else None
 
 
@@ -83,11 +83,11 @@ def verifier(key: SignatureKey, alg: str, *, allow_short_secret: bool = False) -
         allow_short_secret: Accept a secret that is shorter than the hash.
 
     Returns:
-        A function `(signed, signature)` that returns whether the signature is right.
+        A function `(signed, signature)` that returns whether the signature is valid.
 
     Raises:
         ValueError: If the key can't be used with the algorithm. The text has the reason, as in
-            `RS256 needs ...`, and nothing of the key.
+            `RS256 needs ...`, but no part of the key.
     """
     algorithm = _algorithms()[alg]
     if isinstance(key, Mapping):
@@ -99,7 +99,7 @@ def verifier(key: SignatureKey, alg: str, *, allow_short_secret: bool = False) -
     prepared = prepared.public_key() if hasattr(prepared, "public_key") else prepared
     _check_strength(algorithm, prepared, alg, allow_short_secret)
     if alg in SYMMETRIC:
-        # PERF: in one call, in a fifth of the time that an object of hmac takes.
+        # PERF: one call takes a fifth of the time of an hmac object.
         name = f"sha{alg[2:]}"
         return lambda signed, signature: compare_digest(digest(prepared, signed, name), signature)
 
@@ -123,7 +123,7 @@ def signer(
         A function `(data)` that returns the signature.
 
     Raises:
-        ValueError: As for `verifier`, or if the key is a public one.
+        ValueError: As for `verifier`, or if the key is public.
     """
     algorithm = _algorithms()[alg]
     if isinstance(key, Mapping):
@@ -132,7 +132,7 @@ def signer(
     else:
         prepared = _prepared(algorithm, key, alg)
     if alg not in SYMMETRIC and not hasattr(prepared, "sign"):
-        raise ValueError(f"{alg} signs with a private key, and this one is public")
+        raise ValueError(f"{alg} signs with a private key, but this one is public")
     _check_strength(algorithm, prepared, alg, allow_short_secret)
     return partial(algorithm.sign, key=prepared)
 
@@ -146,7 +146,7 @@ def check_usage(jwk: Mapping[str, Any], alg: str, operation: str) -> None:
         operation: `verify` or `sign`.
 
     Raises:
-        ValueError: If it is for something else.
+        ValueError: If it is meant for another use.
     """
     kty, curves = ("oct", (None,)) if alg in SYMMETRIC else ASYMMETRIC[alg]
     if jwk.get("kty") != kty or (None not in curves and jwk.get("crv") not in curves):
@@ -157,7 +157,7 @@ def check_usage(jwk: Mapping[str, Any], alg: str, operation: str) -> None:
     if jwk.get("use", "sig") != "sig":
         raise ValueError("the JSON Web Key has a use other than sig")
     operations = jwk.get("key_ops", (operation,))
-    # The public half of a private key that may sign may verify.
+    # A private key that may sign may also verify with its public half.
     allowed = {operation, "sign"} if "d" in jwk or kty == "oct" else {operation}
     if not isinstance(operations, (list, tuple)) or not allowed & {*map(str, operations)}:
         raise ValueError(f"the key_ops of the JSON Web Key don't have {operation!r}")
@@ -197,13 +197,13 @@ def _prepared(algorithm: Algorithm, key: Any, alg: str) -> Any:
         kty, curves = ASYMMETRIC[alg]
         shown = kty if None in curves else " or ".join(map(str, curves))
         raise ValueError(
-            f"{alg} needs a key of the kind {shown}: in PEM, as JSON Web Key or an object"
+            f"{alg} needs a key of type {shown}: as PEM, a JSON Web Key or a key object"
         ) from None
 
 
 def _not_a_secret(alg: str) -> str:
     return (
-        f"{alg} needs a secret as str or bytes, and this is a public or private key: use the alg "
+        f"{alg} needs a secret as str or bytes, but this is a public or private key: use the alg "
         "of that key, such as 'RS256'"
     )
 
@@ -215,8 +215,8 @@ def _check_strength(
         if not allow_short_secret and algorithm.check_key_length(prepared):
             size = int(alg[2:]) // 8
             raise ValueError(
-                f"{alg} needs a secret of at least {size} bytes (RFC 7518 section 3.2), and this "
-                f"one has {len(prepared)}: make one by "
+                f"{alg} needs a secret of at least {size} bytes (RFC 7518 section 3.2), but this "
+                f"one has {len(prepared)}: create one with "
                 f'`python -c "import secrets; print(secrets.token_urlsafe({size}))"`'
             )
     elif alg[:2] in ("RS", "PS"):

@@ -88,41 +88,41 @@ def jwt(
 ) -> Any:
     """Returns middleware that only lets requests with a valid JSON Web Token through.
 
-    The claims are `c.get("jwt_payload")`. Any other request raises an `HTTPException` that carries
-    the response (`res`): 401 with a challenge (RFC 6750, section 3). If a token is refused, its
-    `__cause__` is a `JwtError` with the reason, which isn't sent to the client.
+    The claims are in `c.get("jwt_payload")`. Any other request raises an `HTTPException` with the
+    response in `res`: 401 with a challenge (RFC 6750, section 3). If a token is rejected, the
+    `__cause__` of the exception is a `JwtError` with the reason, which isn't sent to the client.
 
-    The middleware carries its security schemes, its 401 and the types of its variables as facts,
-    see `kit.interface.metadata`.
+    The middleware has its security schemes, its 401 and the types of its variables as metadata, see
+    `kit.interface.metadata`.
 
     Args:
-        secret: The key: a secret for HS256, HS384 and HS512; for all others a public or private
-            key in PEM, as a JSON Web Key or as an object of cryptography. Of a list of keys, any
-            one verifies and `sign` uses the first, so that a secret can be replaced: `[new, old]`.
-        alg: The algorithm. Tokens signed with any other are refused. It may be left out for a JSON
-            Web Key that names its `alg`.
+        secret: The key: a secret for HS256, HS384 and HS512; for other algorithms a public or
+            private key as PEM, a JSON Web Key or a cryptography object. With a list of keys, any
+            of them verifies and `sign` uses the first, so you can replace a secret: `[new, old]`.
+        alg: The algorithm. Tokens signed with any other are rejected. It may be omitted for a JSON
+            Web Key that has `alg`.
         cookie: The cookie to read the token from if the header is absent: its name, or a
-            `TokenCookie`. Browsers send cookies with requests of other sites too, see `kit.csrf`.
+            `TokenCookie`. Browsers send cookies with requests from other sites too: use `kit.csrf`.
         header_name: The request header that contains the token.
         realm: Name of the protected area, for the challenge. Default: the URL of the request.
         verification: Which claims are checked, and how: `VerifyOptions`.
-        scheme: The scheme before the token, compared without case, and that of the challenge.
-        type: Type of the payload, by msgspec or pydantic: a Struct, dataclass, TypedDict or model.
-            A token whose claims don't fit it is refused. Default: a dict.
+        scheme: The scheme before the token, case-insensitive, and the scheme of the challenge.
+        type: Type of the payload, for msgspec or pydantic: a Struct, dataclass, TypedDict or model.
+            Tokens with claims that don't match it are rejected. Default: a dict.
         load: Function `(payload, c)`, plain or async, that returns the user of the token, or None
-            or False to refuse it.
-        user_variable: Name of the variable of the user, for `c.get(user_variable)`.
-        is_revoked: Function `(payload, c)`, plain or async, that returns True to refuse a token
+            or False to reject it.
+        user_variable: Name of the variable for the user, for `c.get(user_variable)`.
+        is_revoked: Function `(payload, c)`, plain or async, that returns True to reject a token
             that is otherwise valid.
-        allow_anon: Let requests without a token through too. Tokens are still verified.
+        allow_anon: Whether to let requests without a token through. Tokens are still verified.
         allow_short_secret: Accept a secret that is shorter than the hash of the algorithm.
             Attackers can guess such a secret once they have a token.
 
     Returns:
-        The middleware, for `app.use(path, ...)`; with `load`, a `CurrentUser` that has it.
+        The middleware, for `app.use(path, ...)`; with `load`, a `CurrentUser` that provides it.
 
     Raises:
-        ValueError: If a value can't be used, such as a key that doesn't fit the algorithm.
+        ValueError: If a value is invalid, e.g. a key that doesn't match the algorithm.
         TypeError: If an argument has the wrong type.
 
     Example:
@@ -130,7 +130,7 @@ def jwt(
     """
     check = OptionChecks("jwt")
     if secret is None:
-        raise ValueError("jwt() needs secret=..., the key that tokens are verified with")
+        raise ValueError("jwt() needs secret=..., the key to verify tokens with")
     check.flag("allow_short_secret", allow_short_secret)
     alg, verifiers = check_keys(check, "secret", secret, alg, allow_short_secret)
     verify = with_keys(alg, verifiers, claim_checks(check, verification))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Recognizes keys of key pairs that are given as a secret.
+"""Detects keys of key pairs that are passed as a secret.
 
-A public key is no secret: with it as the secret of HS256, anyone can sign tokens.
+A public key isn't a secret: if it were the secret of HS256, anyone could sign tokens.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def is_asymmetric_key(secret: bytes) -> bool:
     """Returns whether a secret is a public or private key, or a certificate.
 
     Args:
-        secret: The secret. PEM, DER, OpenSSH and JSON Web Keys are recognized, also in base64,
-            which is how some identity providers show their public keys.
+        secret: The secret. PEM, DER, OpenSSH and JSON Web Keys are recognized, also in base64, the
+            format in which some identity providers show their public keys.
     """
     return _is_key(secret) or _is_key(_from_base64(secret))
 
@@ -40,7 +40,7 @@ def _is_key(data: bytes) -> bool:
     if not data:
         return False
     try:
-        _sha256.prepare_key(data)  # refuses PEM, OpenSSH and JSON Web Keys
+        _sha256.prepare_key(data)  # rejects PEM, OpenSSH and JSON Web Keys
     except InvalidKeyError:
         return True
     return data.startswith(_DER_SEQUENCE) and _is_der_key(data)

@@ -49,7 +49,7 @@ class DecodedToken(NamedTuple):
 
 
 class VerifiedToken(NamedTuple):
-    """A token that was verified.
+    """A verified token.
 
     Attributes:
         payload: The claims.
@@ -73,18 +73,19 @@ def sign(
     Args:
         payload: The claims. `exp`, `nbf` and `iat` may be aware datetimes; they are sent as whole
             seconds since the epoch.
-        key: The secret for HS256, HS384 and HS512, else a private key. Of a list, the first.
-        alg: The algorithm, which must fit the key. Default: that of the JSON Web Key, or HS256.
-        header: Members of the header besides `alg`, such as `kid`, whose default is that of the
-            JSON Web Key, and `typ`, whose default is `JWT`.
+        key: The secret for HS256, HS384 and HS512, otherwise a private key. Of a list, the first is
+            used.
+        alg: The algorithm, which must match the key. Default: `alg` of the JSON Web Key, or HS256.
+        header: Additional members of the header, such as `kid` (default: `kid` of the JSON Web Key)
+            and `typ` (default: `JWT`).
         allow_short_secret: Accept a secret that is shorter than the hash of the algorithm.
 
     Returns:
         The token.
 
     Raises:
-        TypeError: If the payload is not a mapping, or has a value that can't be encoded as JSON, or
-            a time of a wrong type.
+        TypeError: If the payload isn't a mapping, or contains a value that can't be encoded as
+            JSON, or a time of the wrong type.
         ValueError: If the key can't be used with the algorithm, a datetime has no time zone, or a
             time is infinite or NaN.
     """
@@ -119,10 +120,10 @@ def verify(
 
     Args:
         token: The token.
-        key: The secret for HS256, HS384 and HS512, else a public or private key. Of a list, any key
-            verifies.
-        alg: The algorithm. Tokens signed with any other are refused. It may be left out for a JSON
-            Web Key that names its `alg`.
+        key: The secret for HS256, HS384 and HS512, otherwise a public or private key. Of a list,
+            any key may match.
+        alg: The algorithm. Tokens signed with any other are rejected. It may be omitted for a JSON
+            Web Key that has `alg`.
         allow_short_secret: Accept a secret that is shorter than the hash of the algorithm.
         **options: Fields of `VerifyOptions`.
 
@@ -130,16 +131,16 @@ def verify(
         The claims.
 
     Raises:
-        JwtError: If the token is refused. Its class tells the reason.
+        JwtError: If the token is rejected. Its class indicates the reason.
         TypeError: If an option has the wrong type.
-        ValueError: If the key can't be used with the algorithm, or an option can't be used.
+        ValueError: If the key can't be used with the algorithm, or an option is invalid.
     """
     check = OptionChecks("verify")
     known, verifiers = check_keys(check, "key", key, alg, allow_short_secret)
     for name in options:
         if name not in VERIFY_OPTIONS:
             raise TypeError(
-                f"verify() has no option {name!r}: there are {', '.join(VERIFY_OPTIONS)}"
+                f"verify() has no option {name!r}: expected one of {', '.join(VERIFY_OPTIONS)}"
             )
     claims = ClaimChecks(check, options)
     return with_keys(known, verifiers, claims)(token).payload
@@ -177,7 +178,7 @@ def with_keys(
 
     Args:
         alg: The algorithm.
-        verifiers: What `verifier` returned for each key.
+        verifiers: The results of `verifier` for each key.
         claims: The checks of header and claims.
     """
 
@@ -197,13 +198,13 @@ def verified(parts: Parts, keys: Iterable[Verify], claims: ClaimChecks) -> Verif
 
     Args:
         parts: The token.
-        keys: What `verifier` returned for each key and the token's algorithm.
+        keys: The results of `verifier` for each key and the token's algorithm.
         claims: The checks of header and claims.
 
     Raises:
-        JwtError: If it is refused.
+        JwtError: If it is rejected.
     """
-    # APPSEC: the signature first. The payload isn't even parsed before it is verified.
+    # APPSEC: the signature first. The payload isn't parsed before it is verified.
     if not any(verify(parts.signed, parts.signature) for verify in keys):
         raise JwtTokenSignatureMismatchedError("The signature of the token is wrong")
     claims.check_header(parts.header)
@@ -215,10 +216,10 @@ def verified(parts: Parts, keys: Iterable[Verify], claims: ClaimChecks) -> Verif
 def check_keys(
     check: OptionChecks, name: str, value: Any, alg: Any, allow_short_secret: bool
 ) -> tuple[str, tuple[Verify, ...]]:
-    """Checks an option with the key, or several, that tokens are verified with, and their `alg`.
+    """Checks an option with one or several keys for verification, and their `alg`.
 
     Returns:
-        The algorithm, and what `verifier` returned for each key.
+        The algorithm, and the result of `verifier` for each key.
 
     Raises:
         ValueError: If a key can't be used, or the algorithm is unknown or missing.
@@ -266,7 +267,7 @@ def _claim(name: str, value: Any) -> Any:
         return int(value.timestamp())
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"sign(): {name!r} is {value!r:.40}, expected a number or a datetime")
-    # JSON would have null, which some verifiers take for a token that never expires.
+    # In JSON it would become null, which some verifiers treat as a token that never expires.
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"sign(): {name!r} is {value!r}, expected a finite number")
     return value

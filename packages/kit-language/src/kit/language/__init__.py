@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds the language of the client: in the query, a cookie, Accept-Language or the path."""
+"""Detects the client's language: from the query, a cookie, Accept-Language or the path."""
 
 from ._detectors import detect_from_cookie, detect_from_header, detect_from_path, detect_from_query
 from ._middleware import language_detector

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The places of a request that may name a language."""
+"""Reads the language from parts of a request."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = (
 )
 
 Read: TypeAlias = Callable[[Context[Any, Any]], str | None]
-"""Reads what a request says about the language, if it says anything."""
+"""Returns the language from one part of a request, or None."""
 
 
 def query_reader(name: str) -> Read:
-    """Returns a function that reads a parameter of the query."""
+    """Returns a function that reads a query parameter."""
     return lambda c: c.req.query(name)
 
 
@@ -49,7 +49,7 @@ def header_reader(name: str) -> Read:
 
 
 def path_reader(index: int) -> Read:
-    """Returns a function that reads a segment of the URL's path, empty segments not counted."""
+    """Returns a function that reads a segment of the URL's path, not counting empty segments."""
 
     def read(c: Context[Any, Any]) -> str | None:
         url = c.req.url
@@ -68,7 +68,7 @@ def detect_from_query(
     lookup_query_string: str = "lang",
     ignore_case: bool = True,
 ) -> str | None:
-    """Detects the language by a parameter of the query.
+    """Detects the language from a query parameter.
 
     Args:
         c: The context.
@@ -90,7 +90,7 @@ def detect_from_cookie(
     lookup_cookie: str = "language",
     ignore_case: bool = True,
 ) -> str | None:
-    """Detects the language by a cookie.
+    """Detects the language from a cookie.
 
     Args:
         c: The context.
@@ -112,7 +112,7 @@ def detect_from_header(
     lookup_from_header_key: str = "accept-language",
     ignore_case: bool = True,
 ) -> str | None:
-    """Detects the language by Accept-Language: the first that is supported, by quality.
+    """Detects the language from Accept-Language: the supported language with the highest quality.
 
     Args:
         c: The context.
@@ -134,7 +134,7 @@ def detect_from_path(
     lookup_from_path_index: int = 0,
     ignore_case: bool = True,
 ) -> str | None:
-    """Detects the language by a segment of the URL's path, such as `de` in `/de/books`.
+    """Detects the language from a segment of the URL's path, such as `de` in `/de/books`.
 
     Args:
         c: The context.

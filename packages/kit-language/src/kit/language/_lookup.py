@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds the supported language for what a client asks for (RFC 4647, section 3.4)."""
+"""Finds the supported language that matches a client's preferences (RFC 4647, section 3.4)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from kit.interface.fields import parse_accept
 
 __all__ = ("Lookup", "accepted_tags")
 
-# Browsers send few different values of Accept-Language, and short ones.
+# Browsers send only a few different values of Accept-Language, all of them short.
 _KEPT_VALUES = 256
 _LONGEST_KEPT = 256
 
 
 def accepted_tags(value: str) -> list[str]:
-    """Returns the language ranges of Accept-Language that are not refused, the best ones first.
+    """Returns the acceptable language ranges of Accept-Language, the best ones first.
 
     Args:
         value: The value of the header (RFC 9110, section 12.5.4).
@@ -29,7 +29,7 @@ class Lookup:
 
     Args:
         languages: The languages, as the app spells them.
-        ignore_case: Whether tags are compared without case.
+        ignore_case: Whether to compare tags case-insensitively.
     """
 
     __slots__ = ("_find_kept", "_ignore_case", "_longest", "_spelled")
@@ -45,17 +45,16 @@ class Lookup:
     def find(self, tag: str) -> str | None:
         """Returns the language for one tag, or None.
 
-        That is the tag itself, or what is left when it is cut at hyphens from its end: `de-CH`
-        finds `de`.
+        Tries the tag itself, then removes subtags from its end: `de-CH` matches `de`.
 
         Args:
-            tag: The tag, with blanks around it or without.
+            tag: The tag, with or without surrounding whitespace.
         """
         tag = tag.strip()
         if self._ignore_case:
             tag = tag.lower()
         found = self._spelled.get(tag)
-        # Cut to the longest language at once: a tag may consist of thousands of hyphens.
+        # Cut to the longest language first, since a tag may consist of thousands of hyphens.
         end = self._longest + 1
         while found is None and (end := tag.rfind("-", 0, end)) > 0:
             found = self._spelled.get(tag[:end])

@@ -30,9 +30,9 @@ _COOKIE_OPTIONS: CookieOptions = {
     "max_age": 365 * 24 * 60 * 60,
     "http_only": True,
 }
-# SPEC: RFC 9110 section 8.5.1, the syntax of RFC 5646 section 2.1 without its meaning.
+# SPEC: RFC 9110 section 8.5.1, the syntax of RFC 5646 section 2.1 without its semantics.
 _TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
-# SPEC: RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5: there is nothing that could have a language.
+# SPEC: RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5: these have no content with a language.
 _WITHOUT_CONTENT = frozenset((204, 205, 304))
 _logger = logging.getLogger("kit.language")
 
@@ -54,37 +54,37 @@ def language_detector(
 ) -> AsyncMiddleware:
     """Returns middleware that sets the variable `language` to the language of the client.
 
-    It looks at the places of `order`, one after the other, until one has a supported language, by
-    lookup: `de-CH` finds `de` (RFC 4647, section 3.4). In Accept-Language a quality of 0 is a
-    refusal.
+    It tries the sources in `order` one after the other until one has a supported language. It uses
+    lookup: `de-CH` matches `de` (RFC 4647, section 3.4). In Accept-Language, a quality of 0
+    excludes a language.
 
-    Vary in the response lists the headers that were looked at. Content-Language is set if the
-    response has content and no Content-Language yet.
+    Vary in the response lists the headers that were read. Content-Language is set if the response
+    has content and no Content-Language yet.
 
     Args:
-        order: Where to look: `querystring`, `cookie`, `header`, `path`.
-        lookup_query_string: The parameter of the query.
+        order: The sources to try: `querystring`, `cookie`, `header`, `path`.
+        lookup_query_string: The query parameter.
         lookup_cookie: The cookie.
         lookup_from_header_key: The header.
         lookup_from_path_index: The segment of the URL's path, from 0; empty ones don't count.
-        caches: `["cookie"]` sets the cookie to a language that was detected, False or `[]` doesn't.
-        ignore_case: Whether tags are compared without case.
-        fallback_language: The language if none is detected, one of the supported ones.
+        caches: `["cookie"]` stores the detected language in the cookie, False or `[]` doesn't.
+        ignore_case: Whether to compare tags case-insensitively.
+        fallback_language: The language to use if none is detected; must be a supported one.
         supported_languages: The languages of the app, as it spells them.
         cookie_options: Options of the cookie that differ from `same_site="Strict"`, `secure=True`,
             `http_only=True` and a `max_age` of 365 days, see `kit.cookie.CookieOptions`.
         convert_detected_language: Function, plain or async, that is called with each tag before it
-            is looked up and returns another one, e.g. `en-US` for `en_US`. If it raises, the tag
-            counts as not supported.
-        debug: Whether to log what is detected, and errors of the conversion, at level DEBUG of the
-            logger `kit.language`.
+            is looked up, and returns the tag to use instead, e.g. `en-US` for `en_US`. If it
+            raises, the tag isn't supported.
+        debug: Whether to log detections and failed conversions, at level DEBUG to the logger
+            `kit.language`.
 
     Returns:
         The middleware, for `app.use(...)`.
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If a value can't be used, or the cookie can't be set.
+        ValueError: If a value is invalid, or the cookie can't be set.
 
     Example:
         app.use(language_detector(supported_languages=["en", "de"]))
@@ -141,10 +141,10 @@ def language_detector(
 
 
 class _Detection:
-    """Looks at the places of a request, one after the other.
+    """Tries the sources of a request, one after the other.
 
     Args:
-        readers: The detectors in order, with what reads their places.
+        readers: The detectors in order, with the functions that read their sources.
         header_name: The header of the detector `header`.
         lookup: The supported languages.
         debug: Whether to log.
@@ -169,7 +169,7 @@ class _Detection:
         self._all_vary = ", ".join(looked_at)
 
     def detect(self, c: Context[Any, Any]) -> tuple[str | None, str]:
-        """Returns the language, or None, and the headers that were looked at."""
+        """Returns the language, or None, and the headers that were read."""
         for name, read, find, vary in self._places:
             value = read(c)
             if value:
@@ -183,7 +183,7 @@ class _Detection:
     async def detect_converted(
         self, c: Context[Any, Any], convert: Callable[[str], Any]
     ) -> tuple[str | None, str]:
-        """Does the same with each tag converted before it is looked up."""
+        """Does the same, but converts each tag before it is looked up."""
         for name, read, _, vary in self._places:
             value = read(c)
             if not value:
@@ -212,7 +212,7 @@ class _Detection:
 
 
 class _Place(NamedTuple):
-    """A place of the request: its detector, and the headers looked at up to here."""
+    """A source in the request: its detector, and the headers read so far."""
 
     name: str
     read: Read
@@ -221,7 +221,7 @@ class _Place(NamedTuple):
 
 
 class _Line:
-    """Takes the line that `set_cookie` makes, in the place of a context."""
+    """Stands in for a context to capture the header set by `set_cookie`."""
 
     def header(self, name: str, value: str, *, append: bool) -> None:
         self.value = value
@@ -240,7 +240,7 @@ def _checked_languages(check: OptionChecks, supported: Any, fallback: Any) -> tu
 def _cookies(
     check: OptionChecks, caches: Any, languages: Sequence[str], name: Any, options: CookieOptions
 ) -> dict[str, str]:
-    """Returns the Set-Cookie line of each language; none if the cookie is not to be set."""
+    """Returns the Set-Cookie line for each language; empty if the cookie isn't used."""
     if not is_token(check.text("lookup_cookie", name)):
         check.unusable("lookup_cookie", name, "a name such as 'language'")
     if caches is False:
@@ -260,7 +260,7 @@ def _cookies(
 
 
 def _content_language(language: str) -> str | None:
-    """Returns the language as Content-Language names it, or None if that has no name for it."""
+    """Returns the language as a value of Content-Language, or None if it isn't a valid one."""
     tag = language.replace("_", "-")
     return tag if _TAG.fullmatch(tag) else None
 
@@ -275,8 +275,8 @@ def _describe(c: Context[Any, Any], vary: str, tag: str | None) -> None:
     headers = response.headers
     if headers.has("content-language"):
         return
-    # The handler may return the same response for other languages too, so its headers must not
-    # change. c.header has made one for this request alone.
+    # The handler may return the same response for other languages, so its headers must not change.
+    # c.header has created a copy for this request.
     if vary:
         headers.append("content-language", tag)
     else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Request logging as middleware: two lines per request, or one with fields."""
+"""Request logging as middleware: two lines per request, or one structured line."""
 
 from ._access_log import access_log
 from ._middleware import logger

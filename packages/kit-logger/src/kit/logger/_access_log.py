@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware that logs a line with fields for each request."""
+"""The middleware that logs one structured line for each request."""
 
 from __future__ import annotations
 
@@ -33,37 +33,36 @@ def access_log(
     fields: OwnFields | None = None,
     trusted_hops: int = 0,
 ) -> AsyncMiddleware:
-    """Returns middleware that logs each request in one line, once its response was sent.
+    """Returns middleware that logs each request in one line, after its response has been sent.
 
-    The line has the bytes that were sent, also of a stream, and tells if the client left before the
-    end. It is written for every request: errors, 404, cancelled requests, and WebSocket
-    connections, whose line comes when they are closed. It never holds a body, Authorization or
-    Cookie, and no character of a request can end a line. The level is `error` for a status from 500
-    on and for broken streams, `warning` for cancelled requests, else `info`.
+    The line contains the number of bytes sent, including streams, and records whether the client
+    disconnected early. It is written for every request, including errors, 404s and cancelled
+    requests; for a WebSocket, it is written when the connection closes. It never contains a body,
+    Authorization or Cookie, and no character in a request can end a line. The level is `error` for
+    status 500 and above and for broken streams, `warning` for cancelled requests, otherwise `info`.
 
     Args:
-        format: How a line is written: as a JSON object, or as text such as
+        format: The format of a line: a JSON object, or text such as
             `GET /users/7 200 3.1ms 12B 192.0.2.7`.
-        to: Where lines go. Default: standard output. A plain function is called with each line; a
-            `logging.Logger` gets the line as the message and the fields as `extra`; any other
-            object with methods such as `info(event, **fields)`, as a logger of structlog, gets the
-            fields, and writes them as it is set up to. What it raises is logged, and never fails a
-            request.
-        query: Whether to log the query; values of secrets are replaced by `REDACTED`.
-        exclude: Which requests are not logged: a route pattern such as `/health/*`, a function
-            `(c)`, plain or async, or a list of them.
+        to: Where to write lines. Default: standard output. A plain function is called with each
+            line; a `logging.Logger` gets the line as the message and the fields as `extra`; any
+            other object with methods such as `info(event, **fields)`, e.g. a structlog logger, gets
+            the fields. If it raises, the exception is logged, and the request doesn't fail.
+        query: Whether to log the query; secret values are replaced with `REDACTED`.
+        exclude: Which requests to leave out: a route pattern such as `/health/*`, a function `(c)`,
+            plain or async, or a list of them.
         fields: Function `(c)`, plain or async, that returns fields to add, called once there is a
-            response. A field replaces one of the same name; None removes it.
-        trusted_hops: How many proxies are between the clients and the app. The client's address is
-            then read from X-Forwarded-For, see `kit.conninfo.forwarded_conn_info`. With 0 it is
-            the address that the server reports.
+            response. A field replaces one with the same name; None removes it.
+        trusted_hops: Number of proxies in front of the app. If set, the client's address is read
+            from X-Forwarded-For, see `kit.conninfo.forwarded_conn_info`. With 0 it is the address
+            that the server reports.
 
     Returns:
-        The middleware, for `app.use(...)`; register it first, but behind `opentelemetry()`.
+        The middleware, for `app.use(...)`; register it first, but after `opentelemetry()`.
 
     Raises:
         TypeError: If an option is of the wrong type.
-        ValueError: If an option can't be used.
+        ValueError: If an option is invalid.
 
     SPEC: RFC 3339 for the time; RFC 8259 for JSON.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the line of a request says."""
+"""The contents of a log line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ("Entry", "Fields", "Reader")
 Fields: TypeAlias = Mapping[str, Any]
 """Names and values of a line."""
 
-# The longest texts of a client that are logged, in characters.
+# The maximum length of logged client input, in characters.
 _LONGEST_TARGET = 2048
 _LONGEST = 256
 _ENDINGS = {
@@ -33,11 +33,11 @@ _SWITCHING_PROTOCOLS = 101
 
 
 class Reader:
-    """Reads what is logged of requests, as the options say.
+    """Reads the logged data from requests.
 
     Args:
         query: Whether to log the query.
-        conn_info: Returns the address of the client; None for what the server reports.
+        conn_info: Returns the address of the client; None uses the address the server reports.
     """
 
     __slots__ = ("conn_info", "query")
@@ -55,7 +55,7 @@ class Entry:
     Args:
         c: The context of the request.
         reader: Reads the request.
-        target: Where the line goes.
+        target: Where to write the line.
 
     Attributes:
         own: The fields of the app.
@@ -72,7 +72,7 @@ class Entry:
         self._began_s = perf_counter()
 
     def responded(self) -> None:
-        """Notes the trace, whose span may no longer be current when the line is written."""
+        """Records the trace, since its span may no longer be current when the line is written."""
         trace = sys.modules.get("opentelemetry.trace")
         if trace is not None:
             context = trace.get_current_span().get_span_context()
@@ -109,7 +109,7 @@ class Entry:
         length = req.header("content-length")
         if length is not None and length.isdecimal() and len(length) < 19:
             fields["request_bytes"] = int(length)
-        # The messages of a WebSocket connection are no body of the response.
+        # The messages of a WebSocket connection aren't a response body.
         if outcome.status != _SWITCHING_PROTOCOLS:
             fields["response_bytes"] = outcome.size_bytes
         self._add_origin(fields)
@@ -120,14 +120,14 @@ class Entry:
         return fields
 
     def _add_origin(self, fields: dict[str, Any]) -> None:
-        """Adds who sent the request, and what it belongs to."""
+        """Adds the client, the request ID and the trace."""
         c = self._c
         conn_info = self._reader.conn_info
         client: str | None
         if conn_info is not None:
             client = conn_info(c).remote.address
         else:
-            # PERF: what get_conn_info would return.
+            # PERF: the same as get_conn_info would return.
             client = ((c.req.raw.scope or {}).get("client") or ("",))[0]
         if client:
             fields["client"] = client
@@ -153,7 +153,7 @@ def _name_of(error: BaseException) -> str:
     return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
 
 
-# PERF: the seconds of the last line, and the text for them.
+# PERF: the second of the last line, and its text.
 _second: tuple[int, str] = (-1, "")
 
 

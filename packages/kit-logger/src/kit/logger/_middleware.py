@@ -12,8 +12,8 @@ from typing import Any
 from kit.interface import AsyncMiddleware, Context, Next, Request, supports_color
 
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
-# APPSEC: anything but visible ASCII is percent-encoded, so that a request can't move the cursor
-# of a terminal or forge the rest of a line with a space or line break.
+# APPSEC: anything other than visible ASCII is percent-encoded, so that a request can't move the
+# cursor of a terminal or forge the rest of a line with a space or line break.
 _INVISIBLE = re.compile(r"[^!-~]")
 # SPEC: ECMA-48 section 8.3.117, Select Graphic Rendition: green, cyan, yellow, red.
 _COLORS = {2: 32, 3: 36, 4: 33, 5: 31}
@@ -30,8 +30,8 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> AsyncM
     that. A request cancelled before it has a response only gets the first line.
 
     Args:
-        fn: Called with each line. Lines are coloured, by the class of the status, only if `fn` is
-            `print` and standard output supports colour (see `supports_color`).
+        fn: Called with each line. Lines are colored by the class of the status, but only if `fn` is
+            `print` and standard output supports colors (see `supports_color`).
         query: Whether to log the query, which may contain secrets.
 
     Returns:
@@ -89,7 +89,7 @@ def _target(request: Request, query: bool) -> str:
     """Returns the path of the URL and, if `query` is true, its query."""
     scope = request.scope
     path = scope.get("raw_path") if scope is not None else None
-    # PERF: uses what the server received; building the URL would take longer than all the rest.
+    # PERF: uses the server's values; building the URL would take longer than everything else.
     if scope is not None and path is not None:
         text: str = path.decode("latin-1")
         if query and scope.get("query_string"):
@@ -102,8 +102,8 @@ def _target(request: Request, query: bool) -> str:
 
 
 def visible(text: str) -> str:
-    """Returns a text with anything but visible ASCII percent-encoded."""
-    # PERF: nearly every text; three times as fast as the search.
+    """Returns a text with everything except visible ASCII percent-encoded."""
+    # PERF: covers nearly every text; three times as fast as the search.
     if text.isascii() and text.isprintable() and " " not in text:
         return text
     return _INVISIBLE.sub(_escaped, text)
@@ -111,7 +111,7 @@ def visible(text: str) -> str:
 
 def _escaped(match: re.Match[str]) -> str:
     character = match[0]
-    # Latin-1 characters stand for received bytes; anything beyond was never bytes.
+    # Latin-1 characters represent received bytes; other characters never were bytes.
     encoded = character.encode("latin-1" if character <= "\xff" else "utf-8", "replace")
     return "".join(f"%{byte:02X}" for byte in encoded)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the lines of requests go, and how they are written."""
+"""The targets and formats of log lines."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _EXPECTED = (
     "info(event, **fields)"
 )
 _LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
-# What a log record has already: `extra` may not have it.
+# The attributes of log records, which `extra` must not contain.
 _OF_RECORDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime"}
 _EVENT = "request"
 _logger = logging.getLogger("kit")
 
 
 class Target:
-    """Writes lines, and logs the first failure of a row of them.
+    """Writes lines, and logs the first of consecutive failures.
 
     Args:
         write: Called with the level, the time and the fields.
@@ -53,17 +53,17 @@ class Target:
             self._is_failing = False
 
     def failed(self, option: str, error: Exception) -> None:
-        """Logs a failure, but none that follows another one."""
+        """Logs a failure, unless the previous line failed too."""
         if not self._is_failing:
             self._is_failing = True
-            _logger.error("%s failed; the request was answered", option, exc_info=error)
+            _logger.error("%s failed; the request was not affected", option, exc_info=error)
 
 
 def target_of_option(check: OptionChecks, to: Any, format: str) -> Target:
-    """Returns what the option `to` stands for.
+    """Returns the target for the option `to`.
 
     Raises:
-        TypeError: If it is nothing that lines can be written to.
+        TypeError: If lines can't be written to it.
     """
     line = json_line if format == "json" else text_line
     if to is None:
@@ -80,7 +80,8 @@ def target_of_option(check: OptionChecks, to: Any, format: str) -> Target:
 
 def _to_output(line: Line) -> Callable[..., None]:
     def write(level: str, time: str, fields: Mapping[str, Any]) -> None:
-        # Looked up each time: output may be redirected. One write, so that lines aren't mixed.
+        # Looked up each time, since output may be redirected. A single write, so that lines aren't
+        # interleaved.
         sys.stdout.write(line(level, time, fields) + "\n")
         sys.stdout.flush()
 
@@ -112,7 +113,7 @@ def json_line(level: str, time: str, fields: Mapping[str, Any]) -> str:
     for name, value in fields.items():
         text += _beginning_of(name) or _beginning(name)
         kind = value.__class__
-        # PERF: in half the time of encoding the whole.
+        # PERF: takes half the time of encoding the whole object.
         if kind is str:
             text += quoted(value)
         elif kind is int:
@@ -128,7 +129,7 @@ def _beginning(name: str) -> str:
     return f",{quoted(name)}:"
 
 
-# PERF: of the fields of every line.
+# PERF: for the fields that every line has.
 _beginning_of = {
     name: _beginning(name)
     for name in (
@@ -154,7 +155,7 @@ def _finite(value: Any) -> Any:
 
 
 def text_line(level: str, time: str, fields: Mapping[str, Any]) -> str:
-    """Returns a line for people: the usual fields, and those of the app as `name=value`."""
+    """Returns a human-readable line: the standard fields, and the app's fields as `name=value`."""
     rest = dict(fields)
     target = str(rest.pop("path", "-"))
     if "query" in rest:

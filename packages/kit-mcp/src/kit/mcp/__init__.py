@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Offers chosen routes of an app as tools of an MCP server (Model Context Protocol).
+"""Exposes selected routes of an app as tools of an MCP server (Model Context Protocol).
 
     from kit.mcp import mcp, tool
 
@@ -10,11 +10,11 @@
 
     mcp(app, name="Bookshelf")
 
-Nothing is a tool unless it is chosen. A call is a request that the app answers in process, with all
-middleware and the credentials of the MCP client.
+A route becomes a tool only if you select it. A call is a request that the app handles in process,
+with all middleware and the credentials of the MCP client.
 
-SPEC: Model Context Protocol 2025-11-25, "Tools" and "Streamable HTTP"; older and newer versions as
-the library mcp supports them.
+SPEC: Model Context Protocol 2025-11-25, "Tools" and "Streamable HTTP"; also the older and newer
+versions that the library mcp supports.
 """
 
 from ._setup import MountingApp, mcp

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who asked for the call that is running."""
+"""The caller of the current tool call."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Caller(NamedTuple):
 
     Attributes:
         c: The context of the request.
-        identity: Who opened the session, if that matters; None for anonymous callers.
+        identity: The owner of the session, if there is a session; None for anonymous callers.
     """
 
     c: Context[Any, Any]
     identity: str | None
 
 
-# The library runs a call with the context variables of the request that asked for it.
+# The library runs a call with the context variables of the request that triggered it.
 current_caller: ContextVar[Caller] = ContextVar("kit.mcp")
 
 

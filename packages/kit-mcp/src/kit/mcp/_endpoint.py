@@ -28,7 +28,7 @@ __all__ = ("Endpoint",)
 
 
 class Endpoint:
-    """Answers the requests for an MCP server; made for `mount`.
+    """Handles the requests to an MCP server; an application handler for `mount`.
 
     Args:
         app: The app whose routes are the tools.
@@ -57,15 +57,15 @@ class Endpoint:
         """Responds to a request.
 
         Args:
-            request: The request, whose URL begins behind the path of the server.
+            request: The request, with a URL relative to the path of the server.
             c: Its context.
 
         Returns:
-            The response; None for other paths below that of the server, and for WebSocket.
+            The response; None for other paths below the path of the server, and for WebSocket.
 
         Raises:
-            HTTPException: If the host or the origin is not allowed; without sessions also for other
-                methods than POST.
+            HTTPException: If the host or the origin isn't allowed; without sessions also for
+                methods other than POST.
             RuntimeError: If the app is part of another one.
         """
         if urlsplit(request.url).path != "/" or (request.scope or {}).get("type") == "websocket":
@@ -74,38 +74,38 @@ class Endpoint:
         if self._settings.stateless and c.req.method != "POST":
             # APPSEC: for GET, the library would keep a stream open on which nothing is ever sent.
             raise HTTPException(
-                405, "Without sessions, this MCP server takes POST only", headers={"Allow": "POST"}
+                405, "Without sessions, this MCP server only takes POST", headers={"Allow": "POST"}
             )
         await self._prepare()
         self._check_app(c)
         token = current_caller.set(Caller(c, await self._identity(c)))
         try:
-            # With an execution context, the library may end by itself when the client has left: it
-            # gives up a session whose first request was cancelled.
+            # With an execution context, the library may finish on its own after the client has
+            # disconnected: it drops a session if its first request was cancelled.
             return await self._handler(request, execution_ctx_of(c))
         finally:
             current_caller.reset(token)
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[Mapping[str, Any]]:
-        """Keeps the server's sessions; an app enters this for what is mounted."""
+        """Keeps the server's sessions; an app enters this for mounted applications."""
         async with self._handler.lifespan() as state:
             yield state
 
     async def _prepare(self) -> ToolServer:
-        """Plans the tools, unless that was done for the routes that the app has by now."""
+        """Plans the tools, unless that was already done for the app's current routes."""
         routes = self._app.routes
         server = self._server
         if server is None or len(routes) != len(self._routes):
-            # In a thread: the library, and the source code of a large app, take their time, once.
+            # In a thread, since the library and the source code of a large app take time to load.
             server = await to_thread.run_sync(self._planned, server)
             self._server = server
-            # The routes are kept with their ids, so that no other object gets one of these.
+            # The routes are kept with their ids, so that these ids aren't reused.
             self._routes = {id(each): each for each in routes}
         return server
 
     def _planned(self, server: ToolServer | None) -> ToolServer:
-        # Here, as an app that starts needs none of it.
+        # Here, since an app doesn't need it at startup.
         from ._planning import plan_tools
         from ._server import ToolServer
 
@@ -117,8 +117,8 @@ class Endpoint:
     def _check_app(self, c: Context[Any, Any]) -> None:
         if id(c.matched_routes[c.req.route_index]) not in self._routes:
             raise RuntimeError(
-                "mcp() was given an app that is part of another one, whose middleware its calls "
-                "would leave out: give it the outermost app"
+                "mcp() got an app that is part of another app, so its calls would skip the "
+                "middleware of that app: pass the outermost app"
             )
 
     async def _identity(self, c: Context[Any, Any]) -> str | None:
@@ -137,7 +137,7 @@ class Endpoint:
         if settings.forward_cookies:
             names.add("cookie")
         held = [(key, value) for key, value in c.req.raw.headers.items() if key in names]
-        # Kept as long as the session, so a digest of the credentials, not they themselves.
+        # A digest rather than the credentials, since it is kept as long as the session.
         return sha256(repr(sorted(held)).encode()).hexdigest() if held else None
 
     async def _live(self, receive: Any, send: Any) -> None:
@@ -170,5 +170,5 @@ class Endpoint:
         else:
             raise RuntimeError(
                 "mcp(stateless=False) keeps sessions from the startup of the app to its shutdown: "
-                "run it by a server with lifespan events, or in 'async with app.running()'"
+                "use a server with lifespan events, or 'async with app.running()'"
             )

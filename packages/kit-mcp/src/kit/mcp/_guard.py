@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Refuses requests that a web page sends to a server it should not reach (DNS rebinding).
+"""Rejects requests from web pages to servers that they should not reach (DNS rebinding).
 
 SPEC: MCP 2025-11-25, "Streamable HTTP", "Security Warning".
 """
@@ -25,12 +25,12 @@ class Guard:
 
     Args:
         check: The checks of the factory's options.
-        allowed_hosts: Names of hosts besides those of the loopback interface; `*` for any.
-        allowed_origins: Origins besides that of the server itself.
+        allowed_hosts: Host names in addition to those of the loopback interface; `*` for any.
+        allowed_origins: Origins in addition to the server's own.
 
     Raises:
         TypeError: If an option has the wrong type.
-        ValueError: If an option can't be used.
+        ValueError: If an option is invalid.
     """
 
     def __init__(self, check: OptionChecks, allowed_hosts: Any, allowed_origins: Any) -> None:
@@ -41,8 +41,8 @@ class Guard:
                 check.unusable(
                     "allowed_hosts",
                     each,
-                    "the name of a host in lower case, without scheme and port, such as "
-                    "'mcp.example.com'; '*' if something in front of the app checks the host",
+                    "a host name in lower case, without scheme and port, such as "
+                    "'mcp.example.com'; '*' if a proxy in front of the app checks the host",
                 )
         self._hosts = _LOOPBACK.union(hosts)
         self._origins = check_origins(
@@ -53,7 +53,7 @@ class Guard:
         """Checks a request.
 
         Raises:
-            HTTPException: 421 for another host, 403 for another origin; says what to configure.
+            HTTPException: 421 for another host, 403 for another origin, with the option to set.
         """
         header = c.req.header("host")
         if header is None and c.req.raw.scope is None:  # a request made in process
@@ -62,7 +62,7 @@ class Guard:
         if not self._any_host and (found is None or found[1].lower() not in self._hosts):
             raise HTTPException(
                 421,
-                f"This MCP server does not answer for the host {header!r:.100}: "
+                f"This MCP server does not accept requests for the host {header!r:.100}: "
                 "its operator can add it to mcp(allowed_hosts=...)",
             )
         origin = c.req.header("origin")
@@ -70,6 +70,6 @@ class Guard:
             return
         raise HTTPException(
             403,
-            f"This MCP server takes no requests from the origin {origin!r:.100}: "
+            f"This MCP server does not accept requests from the origin {origin!r:.100}: "
             "its operator can add it to mcp(allowed_origins=...)",
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which headers a call takes from the MCP request, and which may be arguments."""
+"""Decides which headers a call inherits from the MCP request, and which may be arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 __all__ = ("forwarded", "is_callers_own")
 
-# They describe the MCP request itself: its connection, its body, and the response it takes.
+# These describe the MCP request itself: its connection, its body, and the response it accepts.
 _OF_THE_EXCHANGE = frozenset(
     {
         "accept",
@@ -38,9 +38,9 @@ _OF_THE_EXCHANGE = frozenset(
     }
 )
 _OF_MCP = "mcp-"
-# kit-method-override and others would make another request of it.
+# kit-method-override and others would change the request's method.
 _OVERRIDES = frozenset({"x-http-method", "x-http-method-override", "x-method-override"})
-# A model must not choose who is calling, from where, or how the request is framed.
+# A model must not choose the caller, the caller's address, or the framing of the request.
 _CALLERS_OWN = frozenset(
     {
         "accept-encoding",
@@ -76,7 +76,7 @@ _CALLERS_OWN = frozenset(
         "x-xsrf-token",
     }
 )
-# Proxies set these to tell who is calling, and strip what clients send by these names.
+# Proxies set these to identify the caller, and remove them from client requests.
 _CALLERS_PREFIXES = (
     _OF_MCP,
     "cf-",
@@ -98,14 +98,14 @@ _CALLERS_PREFIXES = (
 
 
 def forwarded(headers: Iterable[tuple[str, str]], *, cookies: bool) -> list[tuple[str, str]]:
-    """Returns the headers of an MCP request that the requests of its tool calls have too.
+    """Returns the headers of an MCP request that are forwarded to its tool calls.
 
-    All are, but those that describe the exchange itself: so guards that go by an address, a token
-    or an origin decide as they would on a request that the client makes itself.
+    All headers are forwarded except those that describe the exchange itself. Guards that check an
+    address, a token or an origin therefore decide as for a direct request of the client.
 
     Args:
         headers: Names in lower case, with values.
-        cookies: Whether the cookies are among them.
+        cookies: Whether to include cookies.
     """
     return [
         (name, value)
@@ -118,10 +118,10 @@ def forwarded(headers: Iterable[tuple[str, str]], *, cookies: bool) -> list[tupl
 
 
 def is_callers_own(place: str, name: str) -> bool:
-    """Returns whether a parameter belongs to the caller, so that it can be no argument.
+    """Returns whether a parameter belongs to the caller, so that it can't be an argument.
 
     Args:
-        place: Where it is: `path`, `query`, `header` or `cookie`.
+        place: Its place: `path`, `query`, `header` or `cookie`.
         name: Its name.
     """
     name = name.lower()

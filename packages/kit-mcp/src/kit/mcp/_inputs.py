@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes one object schema of the parameters and the body of an operation."""
+"""Combines the parameters and the body of an operation into one object schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._schemas import is_plain_object, resolve, standalone
 
 __all__ = ("Inputs", "Parameter", "inputs_of")
 
-# What language models take as the name of an argument.
+# The argument names that language models accept.
 _ARGUMENT = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _NOT_IN_ARGUMENTS = re.compile(r"[^A-Za-z0-9_.-]")
 _MAX_LENGTH = 64
@@ -36,13 +36,13 @@ class Parameter:
 
 @dataclass
 class Inputs:
-    """What a tool is called with, and where it goes.
+    """The arguments of a tool, and their places in the request.
 
     Attributes:
         schema: The schema of the arguments, an object.
-        parameters: The parameters by the names of the arguments.
-        fields: The arguments that are fields of the JSON body; None if there are no such.
-        body: The argument that is the whole JSON body, if there is one.
+        parameters: The parameters by argument name.
+        fields: The arguments that are fields of the JSON body; None if there are none.
+        body: The argument that is the whole JSON body, if any.
         content_type: The media type of the body.
     """
 
@@ -56,20 +56,20 @@ class Inputs:
 def inputs_of(
     operation: Mapping[str, Any], components: Mapping[str, Any], secrets: frozenset[Parameter]
 ) -> Inputs:
-    """Works out the arguments of a tool.
+    """Determines the arguments of a tool.
 
-    Parameters keep their names. If two share one, the later is called `query_id` or `header_id`.
-    The fields of a JSON body are arguments of their own if the body is a plain object that is
-    required, and none of them has the name of a parameter; otherwise the body is the argument
-    `body`. Credentials, and what else belongs to the connection, are no arguments.
+    Parameters keep their names. If two have the same name, the later one is called `query_id` or
+    `header_id`. The fields of a JSON body become separate arguments if the body is a required plain
+    object, and none of them has the name of a parameter; otherwise the body is the argument `body`.
+    Credentials and other data of the connection aren't arguments.
 
     Args:
         operation: The Operation Object.
         components: The Components Object of the document.
-        secrets: Parameters that hold credentials; names of headers in lower case.
+        secrets: Parameters that contain credentials; header names are in lower case.
 
     Raises:
-        ValueError: If it takes a body that isn't JSON; says of what kind that is.
+        ValueError: If it takes a body that isn't JSON; the message has its type.
     """
     schemas: Mapping[str, Any] = components.get("schemas", {})
     inputs = Inputs()
@@ -135,7 +135,7 @@ def _add_body(
     kind = next(filter(is_json, content), None)
     if kind is None:
         if body.get("required"):
-            raise ValueError(f"it takes a body of {' or '.join(content)}, and tools send JSON")
+            raise ValueError(f"it takes a body of {' or '.join(content)}, but tools send JSON")
         return
     inputs.content_type = kind
     schema = content[kind].get("schema", {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chooses the operations of an app that are tools, and describes each."""
+"""Selects the operations of an app that are tools, and describes each."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class Plan:
 
     Attributes:
         name: Its name.
-        title: Its name for people.
+        title: Its human-readable name.
         description: What it does, for models.
-        hints: Its annotations, by the names of the library.
+        hints: Its annotations, with the library's names.
         method: The method of its requests.
         path: Their path template.
-        handler: The handler that has to answer them.
+        handler: The handler that must handle them.
         inputs: Its arguments.
-        output: The schema of its structured content; None if that is not known.
-        wraps: Whether the structured content is an object with the body of the response as its
-            only field, `result`, since only objects are allowed.
+        output: The schema of its structured content; None if it is unknown.
+        wraps: Whether the structured content is an object with the response body as its only field,
+            `result`, since only objects are allowed.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Plans:
 
     Attributes:
         tools: The tools by name, in the order of their routes.
-        secret_headers: Further headers that hold credentials, in lower case.
+        secret_headers: Additional headers that contain credentials, in lower case.
     """
 
     tools: Mapping[str, Plan]
@@ -66,15 +66,15 @@ class Plans:
 
 
 def plan_tools(app: App, *, operations: Collection[str], tags: Collection[str]) -> Plans:
-    """Plans the tools of an app: handlers with `tool`, and operations that are named.
+    """Plans the tools of an app: handlers with `tool`, and operations selected by ID or tag.
 
     Args:
         app: The app.
-        operations: Operation ids.
-        tags: Tags, all of whose operations are tools.
+        operations: Operation IDs.
+        tags: Tags; all operations with one of them are tools.
 
     Raises:
-        ValueError: If something that was chosen can't be a tool; says what to do.
+        ValueError: If a selected operation can't be a tool; the message suggests a solution.
     """
     found = find_operations(app)
     _check_decorated(app, found)
@@ -94,8 +94,8 @@ def plan_tools(app: App, *, operations: Collection[str], tags: Collection[str]) 
             other = tools.setdefault(plan.name, plan)
             if other is not plan:
                 raise ValueError(
-                    f"Two tools are called {plan.name!r}: {_shown(other)} and {_shown(plan)}; "
-                    "give one of them another name by @tool(name=...)"
+                    f"Two tools have the name {plan.name!r}: {_shown(other)} and {_shown(plan)}; "
+                    "rename one of them with @tool(name=...)"
                 )
     headers = frozenset(each.name for each in secrets if each.place == "header")
     return Plans(tools, headers)
@@ -127,14 +127,14 @@ def _check_chosen(found: AppOperations, ids: Collection[str], tags: Collection[s
     for each in ids:
         if each not in known:
             raise ValueError(
-                f"mcp(operations=...) names {each!r:.100}, which is no operation of the app: "
+                f"mcp(operations=...) has {each!r:.100}, which isn't an operation of the app: "
                 f"expected some of {', '.join(sorted(known)) or 'none, as it has no routes'}"
             )
     used = set().union(*(tags_of(each.operation) for each in found.operations))
     for each in tags:
         if each not in used:
             raise ValueError(
-                f"mcp(tags=...) names {each!r:.100}, which no operation of the app has: "
+                f"mcp(tags=...) has {each!r:.100}, which no operation of the app uses: "
                 f"expected some of {', '.join(sorted(used)) or 'none, as it has no tags'}"
             )
 
@@ -159,16 +159,16 @@ def _plan(
     name = said.get("name", operation["operationId"])
     if not NAME.fullmatch(name):
         raise ValueError(
-            f"{shown}: its operation id {name!r:.100} has other characters than letters, digits, "
-            "'_', '-' and '.', or more than 64; give it a name by @tool(name=...)"
+            f"{shown}: its operation id {name!r:.100} has characters other than letters, digits, "
+            "'_', '-' and '.', or more than 64; rename it with @tool(name=...)"
         )
     try:
-        # APPSEC: a header that a handler merely reads may be what a proxy in front sets and strips,
-        # e.g. to name the user; a model must not set it.
+        # APPSEC: a header that a handler only reads may be controlled by a proxy in front, e.g. to
+        # identify the user; a model must not set it.
         hidden = {Parameter("header", each) for each in found.undeclared_headers}
         inputs = inputs_of(operation, components, secrets | hidden)
     except ValueError as error:
-        raise ValueError(f"{shown}: {error}; don't choose it") from None
+        raise ValueError(f"{shown}: {error}; don't select it") from None
     if found.method in _BODILESS and (inputs.fields is not None or inputs.body is not None):
         raise ValueError(f"{shown}: a {found.method} request can't have a body; use POST")
     output, wraps = _output(operation, components)
@@ -197,10 +197,10 @@ def _hints(method: str, said: Mapping[str, Any]) -> dict[str, bool]:
 def _output(
     operation: Mapping[str, Any], components: Mapping[str, Any]
 ) -> tuple[dict[str, Any] | None, bool]:
-    """Returns the schema of the structured content, and whether that wraps the body.
+    """Returns the schema of the structured content, and whether it wraps the body.
 
-    Clients check results against the schema, so there is none unless every successful response is
-    known to be JSON of one schema.
+    Clients validate results against the schema, so there is none unless all successful responses
+    are known to be JSON with the same schema.
     """
     schemas: Mapping[str, Any] = components.get("schemas", {})
     answers = [
@@ -213,7 +213,7 @@ def _output(
     schema = media.get("schema")
     if not schema:
         return None, False
-    # A reference at the root is resolved: older clients look for `type: object` there.
+    # A reference at the root is resolved, since older clients expect `type: object` there.
     whole = resolve(schema, schemas)
     if whole.get("type") == "object":
         return standalone(whole, schemas), False

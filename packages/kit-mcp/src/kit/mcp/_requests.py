@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes the request of a tool call."""
+"""Builds the request for a tool call."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class ArgumentError(Exception):
 def request_of(
     plan: Plan, arguments: Mapping[str, Any], c: Context[Any, Any], *, cookies: bool
 ) -> Request:
-    """Makes the request of a tool call.
+    """Builds the request for a tool call.
 
     Args:
         plan: The tool.
-        arguments: The arguments that it is called with.
-        c: The context of the MCP request, from which it has the caller's headers and address.
-        cookies: Whether it has the caller's cookies.
+        arguments: The arguments of the call.
+        c: The context of the MCP request, which provides the caller's headers and address.
+        cookies: Whether to send the caller's cookies.
 
     Raises:
-        ArgumentError: If an argument can't be sent, or is not known, or one is missing.
+        ArgumentError: If an argument can't be sent, is unknown, or is missing.
     """
     inputs = plan.inputs
     _check_names(arguments, inputs)
@@ -51,7 +51,7 @@ def request_of(
     headers.append(("accept", _ACCEPT))
     request_id = c.get("request_id")
     if isinstance(request_id, str) and "x-request-id" not in taken:
-        # So that the logs of both bear the id that kit-request-id made.
+        # So that the logs of both requests have the ID created by kit-request-id.
         headers.append(("x-request-id", request_id))
     for name, parameter in inputs.parameters.items():
         if name not in values:
@@ -67,7 +67,7 @@ def request_of(
     if body is not None:
         headers.append(("content-type", inputs.content_type))
     raw = c.req.raw
-    # Like a mounted application, it has the prefix of proxies in `root_path` alone.
+    # As for a mounted application, the prefix of proxies is only in `root_path`.
     return raw.replace(
         method=plan.method,
         url=origin_of(raw.url) + path + ("?" + "&".join(query) if query else ""),
@@ -100,18 +100,18 @@ def _path(plan: Plan, values: Mapping[str, Any]) -> str:
         name = names[match[1]]
         texts = _texts(name, values.get(name))
         if len(texts) != 1 or not texts[0]:
-            raise ArgumentError(f"The argument {name} goes into a path: expected a single value")
+            raise ArgumentError(f"The argument {name} is part of a path: expected a single value")
         return _quoted(name, texts[0])
 
     path = _VARIABLE.sub(fill, plan.path)
     # APPSEC: a URL would resolve them, and lead to another route.
     if {".", ".."} & {*path.split("/")}:
-        raise ArgumentError("An argument that goes into a path can't be '.' or '..'")
+        raise ArgumentError("An argument that is part of a path can't be '.' or '..'")
     return path
 
 
 def _texts(name: str, value: Any) -> list[str]:
-    """Returns the texts of a parameter: one, or several for a list."""
+    """Returns the values of a parameter as text: one, or several for a list."""
     texts = []
     for each in value if isinstance(value, list) else [value]:
         if isinstance(each, str):
@@ -119,7 +119,7 @@ def _texts(name: str, value: Any) -> list[str]:
         elif isinstance(each, (bool, int, float)):
             texts.append(_json(name, each))
         else:
-            raise ArgumentError(f"The argument {name} can't be sent: expected texts or numbers")
+            raise ArgumentError(f"The argument {name} can't be sent: expected strings or numbers")
     return texts
 
 
@@ -134,8 +134,8 @@ def _header(name: str, value: Any) -> str:
     text = ", ".join(_texts(name, value))
     if not is_field_value(text):
         raise ArgumentError(
-            f"The argument {name} goes into a header: expected latin-1 text without control "
-            "characters and blanks at its ends"
+            f"The argument {name} is sent in a header: expected latin-1 text without control "
+            "characters and without leading or trailing blanks"
         )
     return text
 

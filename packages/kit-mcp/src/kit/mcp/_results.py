@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes the result of a tool call from a response.
+"""Converts a response to the result of a tool call.
 
 SPEC: MCP 2025-11-25, "Tool Result".
 """
@@ -32,7 +32,7 @@ def error_result(text: str) -> types.CallToolResult:
     """Returns a result that tells the model what went wrong.
 
     Args:
-        text: What it is told.
+        text: The message for the model.
     """
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
@@ -40,13 +40,13 @@ def error_result(text: str) -> types.CallToolResult:
 async def result_of(
     plan: Plan, response: Response, url: str, max_size: int
 ) -> types.CallToolResult:
-    """Reads a response, and returns what it says as the result of a tool.
+    """Reads a response, and returns it as the result of a tool.
 
     Args:
         plan: The tool.
         response: The response.
-        url: Where it is from.
-        max_size: The most bytes that its body may have.
+        url: The URL of the request.
+        max_size: Maximum size of the body in bytes.
     """
     status, headers = response.status, response.headers
     content_type = headers.get("content-type")
@@ -55,16 +55,18 @@ async def result_of(
         return error_result("The response is a stream of events, which no tool can return")
     if headers.get("content-encoding") not in (None, "identity"):
         await _close(response.body)
-        return error_result("The response is compressed, although no compression was asked for")
+        return error_result("The response is compressed, although no compression was requested")
     body = await _read(response.body, max_size)
     if body is None:
-        return error_result(f"The response has more than {max_size} bytes: ask for less")
+        return error_result(f"The response has more than {max_size} bytes: request less data")
     if status >= _FIRST_ERROR:
         return error_result(_error_text(status, content_type, body))
     if is_json(content_type) and body:
         return _json_result(plan, body)
     if plan.output is not None:
-        return error_result(f"The response is no JSON, although the app says so: {_phrase(status)}")
+        return error_result(
+            f"The response isn't JSON, although the app declares it: {_phrase(status)}"
+        )
     if not body:
         location = headers.get("location")
         text = _phrase(status) + (f": {location}" if location else "")
@@ -77,7 +79,7 @@ def _json_result(plan: Plan, body: bytes) -> types.CallToolResult:
     try:
         value = _loaded(text)
     except (ValueError, RecursionError):
-        return error_result("The response is not valid JSON, although it says so")
+        return error_result("The response is not valid JSON, although it is declared as JSON")
     content: list[types.ContentBlock] = [types.TextContent(text=text)]
     if plan.wraps or not isinstance(value, dict):
         value = {"result": value}
@@ -85,19 +87,19 @@ def _json_result(plan: Plan, body: bytes) -> types.CallToolResult:
 
 
 def _loaded(text: str) -> Any:
-    """Returns what a JSON text stands for.
+    """Decodes a JSON text.
 
     Raises:
-        ValueError: If it isn't JSON, or has what the JSON of the result can't have.
+        ValueError: If it isn't JSON, or has values that the JSON of the result can't contain.
     """
     value = json.loads(text, parse_constant=_refuse)
     if _SURROGATE.search(text):
-        json.dumps(value, ensure_ascii=False).encode()  # fails for a surrogate without its pair
+        json.dumps(value, ensure_ascii=False).encode()  # fails for an unpaired surrogate
     return value
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} isn't valid JSON")
 
 
 def _content(content_type: str | None, body: bytes, url: str) -> types.ContentBlock:
@@ -116,7 +118,7 @@ def _content(content_type: str | None, body: bytes, url: str) -> types.ContentBl
 
 
 def _decoded(content_type: str | None, body: bytes) -> str | None:
-    """Returns the text of a body; None if it is none."""
+    """Returns the text of a body; None if it isn't text."""
     charset = "utf-8"
     for each in (content_type or "").split(";")[1:]:
         key, _, value = each.partition("=")
@@ -124,7 +126,7 @@ def _decoded(content_type: str | None, body: bytes) -> str | None:
             charset = value.strip().strip('"')
     try:
         text = body.decode(charset)
-        text.encode()  # some charsets can express surrogates, which the result can't have
+        text.encode()  # some charsets can express surrogates, which the result can't contain
     except (LookupError, ValueError):
         return None
     return text
@@ -146,7 +148,7 @@ def _phrase(status: int) -> str:
 
 
 async def _read(body: bytes | AsyncIterable[bytes] | None, max_size: int) -> bytes | None:
-    """Returns a body; None if it is larger. What is left of it is closed."""
+    """Returns a body; None if it is too large. Closes the rest of the body."""
     if body is None or isinstance(body, bytes):
         return None if body is not None and len(body) > max_size else body or b""
     chunks: list[bytes] = []
@@ -165,6 +167,6 @@ async def _read(body: bytes | AsyncIterable[bytes] | None, max_size: int) -> byt
 async def _close(body: Any) -> None:
     close = getattr(body, "aclose", None)
     if close is not None:
-        # A cancelled call closes what it had opened, too.
+        # A cancelled call also closes what it opened.
         with anyio.CancelScope(shield=True):
             await close()

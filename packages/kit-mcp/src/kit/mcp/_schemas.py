@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""JSON Schemas that stand alone, from those of an OpenAPI document.
+"""Self-contained JSON Schemas from an OpenAPI document.
 
 SPEC: JSON Schema 2020-12, section 8.2.4 (`$defs`); OpenAPI 3.1.1, section 4.8.24.
 """
@@ -12,16 +12,16 @@ from typing import Any
 __all__ = ("is_plain_object", "resolve", "standalone")
 
 _COMPONENTS = "#/components/schemas/"
-# Their values are data, not schemas; what looks like a reference in there is none.
+# Their values are data, not schemas, so they don't contain references.
 _DATA = frozenset({"const", "default", "enum", "examples"})
 _MAPS = frozenset({"$defs", "dependentSchemas", "patternProperties", "properties"})
-# Keywords of OpenAPI; `discriminator` has references, and only repeats what the schemas say.
+# Keywords of OpenAPI; `discriminator` has references, but is redundant.
 _DROPPED = frozenset({"discriminator", "example", "externalDocs", "xml"})
 _PLAIN = frozenset({"additionalProperties", "description", "properties", "required", "title"})
 
 
 def resolve(schema: Mapping[str, Any], components: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Follows the reference that a schema consists of, if it is one.
+    """Resolves a schema if it is a reference.
 
     Args:
         schema: The schema.
@@ -35,7 +35,7 @@ def resolve(schema: Mapping[str, Any], components: Mapping[str, Any]) -> Mapping
 
 
 def is_plain_object(schema: Mapping[str, Any]) -> bool:
-    """Returns whether a schema does no more than list the fields of an object."""
+    """Returns whether a schema only lists the fields of an object."""
     return (
         schema.get("type") == "object"
         and "properties" in schema
@@ -45,10 +45,10 @@ def is_plain_object(schema: Mapping[str, Any]) -> bool:
 
 
 def standalone(schema: Mapping[str, Any], components: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a schema that needs no document: what it refers to is in its `$defs`.
+    """Returns a self-contained schema, with all referenced schemas in its `$defs`.
 
     Args:
-        schema: The schema; it is left as it is.
+        schema: The schema; it isn't changed.
         components: The schemas of the document by name.
     """
     found: dict[str, Any] = {}
@@ -64,7 +64,7 @@ def standalone(schema: Mapping[str, Any], components: Mapping[str, Any]) -> dict
 
 
 def _localized(schema: Any, wanted: list[str]) -> Any:
-    """Copies a schema with references to `$defs`, and lists the names that these have there."""
+    """Copies a schema, changes its references to `$defs`, and adds their names to `wanted`."""
     if isinstance(schema, list):
         return [_localized(each, wanted) for each in schema]
     if not isinstance(schema, Mapping):
@@ -82,5 +82,5 @@ def _localized(schema: Any, wanted: list[str]) -> Any:
 
 
 def _name(reference: str) -> str:
-    """Returns the name of the component that a JSON pointer leads to (RFC 6901, section 4)."""
+    """Returns the name of the component that a JSON pointer refers to (RFC 6901, section 4)."""
     return reference.removeprefix(_COMPONENTS).replace("~1", "/").replace("~0", "~")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tools of an app as the library mcp serves them; imported when they are needed."""
+"""Serves the tools of an app with the library mcp; imported when needed."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class ToolServer:
     """Lists tools and calls them.
 
     Args:
-        app: The app that answers the calls.
+        app: The app that handles the calls.
         settings: The options of the server.
 
     Attributes:
-        plans: The tools; to be set before the first request.
+        plans: The tools; must be set before the first request.
     """
 
     plans: Plans
@@ -66,10 +66,10 @@ class ToolServer:
         )
 
     def user(self, identity: str | None) -> Mapping[str, Any]:
-        """Returns the entries of a scope by which the library knows the owner of a session.
+        """Returns the scope entries by which the library identifies the owner of a session.
 
         Args:
-            identity: Who is calling; None for anonymous callers.
+            identity: The caller; None for anonymous callers.
         """
         if identity is None:
             return {}
@@ -104,15 +104,15 @@ class ToolServer:
                 return await result_of(plan, response, request.url, settings.max_result_size)
         except Exception:
             # APPSEC: the library would send the text of the exception to the client.
-            _logger.exception("The response of the tool %s broke off", plan.name)
-            return error_result("The response broke off")
+            _logger.exception("The response of the tool %s failed", plan.name)
+            return error_result("The response failed before its end")
         _logger.warning("The tool %s took more than %s seconds", plan.name, settings.timeout)
         return error_result(f"The tool took more than {settings.timeout:g} seconds")
 
     def _is_answered_by(self, plan: Plan, request: Request) -> bool:
-        """Returns whether the route of a tool is the one that answers a request.
+        """Returns whether a request is handled by the route of a tool.
 
-        APPSEC: `/books/admin` may be a route of its own, and no tool, where `/books/:id` is one.
+        APPSEC: `/books/admin` may be a separate route that isn't a tool, although `/books/:id` is.
         """
         get_path = self._app.get_path
         path = path_of_url(request.url) if get_path is None else get_path(request)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options of a server, as they were given."""
+"""The options of a server."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 __all__ = ("Identify", "Settings")
 
-# Any, not Context, so that it may be typed on the context of kit-core as well.
+# Any lets the function annotate its context as the core's own class.
 Identify: TypeAlias = Callable[[Any], Awaitable[str | None] | str | None]
-"""Returns who is calling: `def identify(c)`, plain or async; None for anonymous callers."""
+"""Returns the caller: `def identify(c)`, plain or async; None for anonymous callers."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of `mcp`, checked; see there."""
+    """The checked options of `mcp`, where they are documented."""
 
     name: str
     version: str

@@ -23,7 +23,7 @@ class MountingApp(App, Protocol):
 
     @property
     def mount(self) -> Callable[..., Any]:
-        """Hands every request below a path to an application handler."""
+        """Passes every request below a path to an application handler."""
         ...
 
 
@@ -50,40 +50,40 @@ def mcp(
     max_sessions: int = 1_000,
     session_idle_timeout: float = 1_800,
 ) -> AppT:
-    """Adds an MCP server to an app, whose tools are chosen routes of that app.
+    """Adds an MCP server to an app, with selected routes of the app as tools.
 
-    Tools are the routes whose handlers have `tool`, those that `operations` names, and those with
-    one of `tags`. Call this before or after they are registered: they are looked up when the
-    server starts, or at the first request. Middleware that is registered before this covers the
-    MCP server as well, and so may ask for credentials there.
+    Tools are the routes with `tool` on their handlers, those listed in `operations`, and those with
+    one of `tags`. You may call this before or after they are registered: they are looked up when
+    the server starts, or at the first request. Middleware registered before this also covers the
+    MCP server, so it can require credentials there.
 
-    A call is a request that the app answers in process, with all of its middleware. It has the
-    headers of the MCP request, Authorization among them, and the client's address.
+    A call is a request that the app handles in process, with all of its middleware. It has the
+    headers of the MCP request, including Authorization, and the client's address.
 
     Args:
-        app: The app that servers run; an app that becomes part of another one by `app.route` can't
-            have a server of its own.
-        path: Where the server is.
-        name: What the server is called.
+        app: The outermost app; an app that is added to another one with `app.route` can't have its
+            own server.
+        path: Path of the server.
+        name: Name of the server.
         version: The version of the app's API.
         instructions: How to use the tools, for models.
-        operations: Operation ids of further routes that are tools.
-        tags: Tags of further routes that are tools.
-        allowed_hosts: Names of hosts that the server answers for, besides those of the loopback
-            interface; `"*"` for any, if something in front of the app checks the host.
-        allowed_origins: Origins whose pages may use the server, besides its own.
-        forward_cookies: Whether the cookies of the MCP request are sent with a call.
-        timeout: How long a call may take, in seconds.
-        max_result_size: The most bytes that the response to a call may have.
-        stateless: Whether each request stands alone, so that any worker process can handle
-            it. False keeps sessions in memory, which lets clients cancel a call without closing
-            its connection.
-        json_response: Whether results are sent as JSON instead of as a stream of events. Nothing
-            is sent then until the call has ended, and a client that disconnects is not noticed.
-        identify: `(c)` returns who is calling: a text, or None. A session works only for its
-            opener. Default: the credentials themselves, so that a client whose token or forwarded
-            cookie changes has to open another session.
-        max_sessions: How many sessions may be open.
+        operations: Operation IDs of additional routes to expose as tools.
+        tags: Tags of additional routes to expose as tools.
+        allowed_hosts: Host names that the server accepts, in addition to the loopback interface;
+            `"*"` for any, if a proxy in front of the app checks the host.
+        allowed_origins: Origins that may use the server from a browser, in addition to its own.
+        forward_cookies: Whether to forward the cookies of the MCP request to calls.
+        timeout: Timeout of a call, in seconds.
+        max_result_size: Maximum size of the response to a call, in bytes.
+        stateless: Whether requests are independent of each other, so that any worker process can
+            handle them. False keeps sessions in memory, which lets clients cancel a call without
+            closing its connection.
+        json_response: Whether to send results as JSON instead of an event stream. Nothing is then
+            sent until the call has ended, and disconnects of clients aren't noticed.
+        identify: `(c)` returns the caller, as a str or None. A session works only for the caller
+            that opened it. Default: the credentials themselves, so a client with a new token or
+            forwarded cookie has to open another session.
+        max_sessions: Maximum number of open sessions.
         session_idle_timeout: How long a session lives without requests, in seconds.
 
     Returns:
@@ -91,7 +91,7 @@ def mcp(
 
     Raises:
         TypeError: If an option has the wrong type.
-        ValueError: If an option can't be used.
+        ValueError: If an option is invalid.
 
     Example:
         ```python
@@ -118,7 +118,9 @@ def mcp(
     if identify is not None:
         check.function("identify", identify, "(c)")
         if stateless:
-            check.unusable("identify", identify, "stateless=False with it, as it is about sessions")
+            check.unusable(
+                "identify", identify, "stateless=False with it, since it is for sessions"
+            )
     guard = Guard(check, allowed_hosts, allowed_origins)
     settings = Settings(
         name=name,

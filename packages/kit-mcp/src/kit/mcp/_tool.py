@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The decorator that makes a tool of a route."""
+"""The decorator that exposes a route as a tool."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ("NAME", "said_of", "tool")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# SPEC: MCP 2025-11-25, "Tool Names". Without the slash and with 64 characters at most, since many
-# clients put the name of the server before it, and language models take no others.
+# SPEC: MCP 2025-11-25, "Tool Names". Excludes slashes and allows at most 64 characters, since many
+# clients prepend the name of the server, and language models accept no others.
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 _check = OptionChecks("tool")
@@ -31,30 +31,30 @@ def tool(
     idempotent: bool | None = None,
     open_world: bool | None = None,
 ) -> Callable[[F], F]:
-    """Returns a decorator that offers the route of a handler as a tool.
+    """Returns a decorator that exposes the route of a handler as a tool.
 
-    The handler is called as before. The last four arguments are hints (MCP, "ToolAnnotations"), by
-    which clients decide e.g. whether to ask the user first.
+    The handler is called as before. The last four arguments are hints (MCP, "ToolAnnotations") that
+    clients use e.g. to decide whether to ask the user first.
 
     Args:
         name: The tool's name: up to 64 letters, digits, `_`, `-` and `.`. Default: the operation
-            id, which is the name of the function unless `describe` says otherwise.
-        title: What people are shown. Default: the summary of the operation.
-        description: What the model is told. Default: summary and description of the operation,
-            which are its docstring.
+            ID, which is the name of the function unless `describe` sets another one.
+        title: The name shown to people. Default: the summary of the operation.
+        description: The description for models. Default: summary and description of the operation,
+            from its docstring.
         read_only: Whether the tool changes nothing. Default: True for GET.
-        destructive: Whether it may destroy something, rather than only add. Default: True for PUT
-            and DELETE; otherwise not said, which clients take for True.
+        destructive: Whether it may destroy data rather than only add. Default: True for PUT and
+            DELETE; otherwise not specified, which clients interpret as True.
         idempotent: Whether a second call with the same arguments changes nothing. Default: True
             for PUT and DELETE.
-        open_world: Whether it reaches beyond the app's own data. Default: not said.
+        open_world: Whether it accesses more than the app's own data. Default: not specified.
 
     Returns:
         The decorator, which returns the function itself.
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If the name can't be used.
+        ValueError: If the name is invalid.
 
     Example:
         ```python
@@ -87,6 +87,6 @@ def tool(
 
 
 def said_of(handler: Any) -> Mapping[str, Any] | None:
-    """Returns what `tool` says of a handler; None if it is no tool."""
+    """Returns the arguments of `tool` for a handler; None if it isn't a tool."""
     said: Mapping[str, Any] | None = facts_of(handler).others.get("mcp_tool")
     return said

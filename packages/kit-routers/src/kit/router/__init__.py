@@ -22,7 +22,7 @@ __all__ = (
     "default_router",
 )
 
-# The default router needs neither: they are imported when they are first used.
+# Imported on first use, since the default router needs neither.
 _LATER = {"LinearRouter": "linear_router", "PatternRouter": "pattern_router"}
 
 

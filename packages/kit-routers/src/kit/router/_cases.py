@@ -12,25 +12,25 @@ from typing import NamedTuple, TypeAlias
 class Feature(Enum):
     """A feature that a router may lack.
 
-    A router refuses patterns with syntax that it doesn't support (`UnsupportedPathError` from
-    `add`), or accepts them and matches correctly. The last four are not syntax: a router that
-    declares one of them as unsupported may match differently.
+    A router rejects patterns with unsupported syntax (`UnsupportedPathError` from `add`), or
+    accepts them and matches correctly. The last four aren't syntax: a router that declares one of
+    them as unsupported may match differently.
     """
 
     PARAMETER = "a parameter, `/users/:id`"
     OPTIONAL = "a last parameter that may be absent, `/users/:id?`"
     EXPRESSION = "a parameter with an expression, `/users/:id{[0-9]+}`"
-    WIDE_EXPRESSION = "an expression that takes slashes, `/files/:path{.+}`"
-    CAPTURING_GROUP = "an expression with groups of its own, `/:size{([0-9]+)x([0-9]+)}`"
+    WIDE_EXPRESSION = "an expression that matches slashes, `/files/:path{.+}`"
+    CAPTURING_GROUP = "an expression with its own groups, `/:size{([0-9]+)x([0-9]+)}`"
     WILDCARD = "a last `*`, `/api/*`"
     MIDDLE_WILDCARD = "a `*` for one segment, `/api/*/status`"
     PREFIX_WILDCARD = "a last segment that ends with `*`, `/assets*`"
     PARAMETER_AND_WILDCARD = "a parameter and a `*` in one pattern, `/users/:id/*`"
-    REPEATED_NAME = "a parameter name that is there twice, `/:a/x/:a`"
-    STRICT_SLASH = "paths with and without a slash at the end are different"
+    REPEATED_NAME = "a repeated parameter name, `/:a/x/:a`"
+    STRICT_SLASH = "paths with and without a trailing slash are different"
     EMPTY_SEGMENT = "paths with two slashes in a row are read segment by segment"
-    LEADING_SLASH = "patterns and paths without a slash in front"
-    WILDCARD_EMPTY = "a `*` in the middle takes an empty segment"
+    LEADING_SLASH = "patterns and paths without a leading slash"
+    WILDCARD_EMPTY = "a `*` in the middle matches an empty segment"
 
 
 ANSWERS = (
@@ -39,10 +39,10 @@ ANSWERS = (
     Feature.LEADING_SLASH,
     Feature.WILDCARD_EMPTY,
 )
-"""The features that are not syntax."""
+"""The features that aren't syntax."""
 
 Expected: TypeAlias = list[tuple[int, dict[str, str]]]
-"""Numbers of the matching routes, in order, each with its parameters."""
+"""Indexes of the matching routes, in order, each with its parameters."""
 
 
 class Case(NamedTuple):

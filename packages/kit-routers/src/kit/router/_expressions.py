@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Analyses the text of an expression in braces: how far a match can reach, and its groups."""
+"""Analyzes an expression in braces: how far a match can reach, and its groups."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BOUNDARIES = ("^", "$", r"\b", r"\B", r"\A", r"\Z", "(?=", "(?!", "(?<=", "(?<!
 
 
 class Extent(Enum):
-    """How far the match of an expression can reach, as far as its text shows."""
+    """How far a match of an expression can reach, judging by its text."""
 
     SEGMENT = "nothing that takes a slash"
     SLASHES = "what may take slashes"
@@ -28,7 +28,7 @@ class Extent(Enum):
 
 
 def extent(expression: str) -> Extent:
-    """Returns how far the match of an expression can reach.
+    """Returns how far a match of an expression can reach.
 
     Args:
         expression: A valid regular expression, the text between the braces.

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Predicts which router matches a table of routes in Hono, where that makes a difference.
+"""Predicts which router Hono would use for a table of routes, where that makes a difference.
 
 A `*` in the middle of a pattern matches an empty segment in Hono's TrieRouter, but not in its
-RegExpRouter. A Hono app uses TrieRouter if its RegExpRouter refuses one of the routes. Kit's
-RegExpRouter accepts nearly all tables; to match like the same app in Hono, it has to know which.
+RegExpRouter. A Hono app uses TrieRouter if its RegExpRouter rejects one of the routes. Kit's
+RegExpRouter accepts nearly all tables; to match like the same app in Hono, it needs to know which
+router Hono uses.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class _Node:
 
 
 def is_refused(routes: Iterable[tuple[str, Sequence[str]]]) -> bool:
-    """Returns whether Hono's RegExpRouter refuses a table.
+    """Returns whether Hono's RegExpRouter rejects a table.
 
     Args:
         routes: For each route, its method and its patterns without optional parameters.
@@ -98,7 +99,7 @@ def _insert(node: _Node, tokens: list[str], *, check_only: bool) -> bool:
 
 
 def _expression(token: str, *, is_last: bool) -> str | None:
-    """Returns the expression that a token stands for, or None if it is literal."""
+    """Returns the expression for a token, or None if it is literal."""
     if token in _WILDCARDS:
         return _WILDCARDS[token] if is_last else _ONE_SEGMENT
     match = _PARAMETER.fullmatch(token)

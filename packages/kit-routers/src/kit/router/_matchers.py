@@ -14,8 +14,8 @@ from ._states import Edge, State
 
 Handlers: TypeAlias = list[tuple[Any, dict[str, int]]]
 
-# A match takes time for each group of its expression, and for each literal that is tried before the
-# right one; beyond these numbers a dict is faster.
+# The time of a match depends on the number of groups in the expression, and on the number of
+# literals tried before the right one; beyond these numbers a dict is faster.
 _MOST_GROUPS = 100
 _MOST_LITERALS = 24
 _ANY_SEGMENT = "[^/]*+"
@@ -46,10 +46,10 @@ class Group:
 
 
 class Switch:
-    """Picks a matcher by one segment of the path.
+    """Selects a matcher by one segment of the path.
 
     Attributes:
-        switch: The number of the segment, from 1.
+        switch: The index of the segment, from 1.
         get: Returns the matcher for a segment, like `dict.get`.
         rest: The matcher for all other segments, and for paths with fewer segments.
     """
@@ -77,15 +77,15 @@ def _build(state: State, way: list[tuple[State, Edge]]) -> Matcher:
     literal = [edge for edge in state.edges if edge.literal is not None]
     others = [edge for edge in state.edges if edge.literal is None]
     if len(state.edges) == 1:
-        # Nothing to pick here: the next segment may be decisive.
+        # There is nothing to select here: the next segment may be decisive.
         edge = state.edges[0]
         return _build(edge.state, [*way, (state, edge)])
     if not literal:
         return Group(_restricted(state, way))
     matchers: dict[str, Matcher] = {}
     for edge in literal:
-        # The switch has compared the segment, so the expression need not spell it out. Routes of
-        # the same shape then have the same expression, which is compiled once.
+        # The switch has already compared the segment, so the expression needn't contain it. Routes
+        # of the same shape then share one expression, which is compiled once.
         text = f"({_ANY_SEGMENT})" if edge.captured else _ANY_SEGMENT
         matchers[str(edge.literal)] = _build(edge.state, [*way, (state, edge._replace(text=text))])
     rest = State(state.ends, state.rests, others)

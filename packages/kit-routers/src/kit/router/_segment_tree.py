@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The patterns of one method as a tree of segments, from which RegExpRouter builds its matcher.
 
-Patterns whose segments match the same text share an edge, whatever their parameters are named.
+Patterns with segments that match the same text share an edge, regardless of parameter names.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class Kind(Enum):
     """What a segment of a pattern matches."""
 
     LITERAL = "the text itself"
-    PREFIX = "a rest of the path that begins with the text"
-    PARAMETER = "any segment that is not empty"
+    PREFIX = "a rest of the path that starts with the text"
+    PARAMETER = "any non-empty segment"
     EXPRESSION = "a segment that the expression matches"
     WIDE = "a stretch of the path that the expression matches"
-    BOUND = "what the expression matches, depending on what is around it"
+    BOUND = "text that the expression matches, depending on its surroundings"
     ANY = "any segment"
     REST = "the rest of the path"
 
@@ -158,7 +158,7 @@ def insert(root: Node, steps: list[Step], order: int, handler: Any) -> None:
             node.wide.setdefault(step.text, []).append(leaf)
             return
         if step.kind is Kind.WIDE or step.kind is Kind.BOUND:
-            # The following steps may begin at any segment.
+            # The following steps may start at any segment.
             node.untold = True
             return
         node = node.follow(step)

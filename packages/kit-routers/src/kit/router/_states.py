@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Turns the tree of patterns into states that can be matched in a single pass.
+"""Converts the tree of patterns to states that can be matched in a single pass.
 
 A state is the set of all tree nodes that the start of a path leads to. Its edges are ordered: if
-the segments of one edge are among those of another, it comes first, and its state includes the
-other's. So the first edge after which the whole rest of the path matches has all the handlers, and
-no other edge has to be tried. (This is the subset construction for automata, on segments instead of
-characters.)
+the segments of one edge are a subset of another's, it comes first, and its state includes the state
+of the other. So the first edge after which the whole rest of the path matches has all the handlers,
+and no other edge has to be tried. (This is the subset construction for automata, on segments
+instead of characters.)
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from kit.interface.patterns import compile_expression
 
 from ._segment_tree import Leaf, Node
 
-# Patterns that overlap in many ways may need a state for each combination of them.
+# Patterns that overlap in many ways may require a state for each combination.
 _MOST_STATES_FOR_A_PATTERN = 50
-# Expressions in the same place need an edge for each combination of them.
+# Expressions in the same place require an edge for each combination.
 _MOST_EXPRESSIONS = 4
 # Each segment is a nested group in the regular expression.
 _MOST_SEGMENTS = 50
@@ -93,7 +93,7 @@ class StateBuilder:
         self.left = _MOST_STATES_FOR_A_PATTERN * (count + 20)
 
     def build(self) -> State:
-        """Returns the state at the start of a path; its `ends` are not used."""
+        """Returns the state at the start of a path; its `ends` aren't used."""
         return self._state([_Place(self.root, True)], [], 0)
 
     def _state(self, places: list[_Place], tails: list[Leaf], depth: int) -> State:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """LinearRouter: tries the routes one by one, and builds nothing.
 
-For processes that handle one request and end, and for apps with few routes: adding a route only
+For processes that handle one request and exit, and for apps with few routes: adding a route only
 appends it to a list, and a match compares each pattern until it fails. A trailing slash of the path
-is accepted for every route. This search can't match a pattern with both a parameter and a `*`, as
-in Hono; for methods that have one, it uses TrieRouter.
+is accepted for every route. As in Hono, this search can't match a pattern with both a parameter and
+a `*`; for methods with such a pattern, it uses TrieRouter.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LinearRouter(Generic[T]):
 
     def __init__(self) -> None:
         self._routes: list[tuple[str, str, T]] = []
-        # Methods with a pattern that the search can't match, and the router to use for them.
+        # Methods with a pattern that the search can't match, and their router.
         self._beyond: set[str] = set()
         self._trie: TrieRouter[T] | None = None
         self._closed = False

@@ -109,7 +109,7 @@ def _compile(method: str, pattern: str, variant: str) -> tuple[re.Pattern[str], 
     try:
         return re.compile(rf"{text}/?\Z", FLAGS), groups
     except re.error as error:
-        reason = f"its expressions do not fit into one: {error.msg}"
+        reason = f"its expressions can't be combined into one: {error.msg}"
         raise UnsupportedPathError(pattern, reason, method) from error
 
 
@@ -119,7 +119,7 @@ def _group(method: str, pattern: str, parameter: Parameter, groups: dict[str, st
     if name in groups:
         raise UnsupportedPathError(
             pattern,
-            f"PatternRouter takes a parameter name once, and {name!r} is there twice",
+            f"PatternRouter allows each parameter name only once, but {name!r} is repeated",
             method,
             pattern.rfind(":" + name),
         )

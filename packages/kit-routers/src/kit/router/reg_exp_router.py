@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """RegExpRouter: a dict for literal paths, and a few regular expressions for all others.
 
-Why it is built this way, in terms of CPython:
+The reasons for this design, in terms of CPython:
 
 - A path that is registered literally costs one dict lookup. Its handlers, including wildcards and
   parameters of other routes, are found once, by TrieRouter.
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class _Route(NamedTuple, Generic[T]):
-    """A route as it was added; `variants` are its patterns without optional parameters."""
+    """A route as added; `variants` are its patterns without optional parameters."""
 
     method: str
     path: str
@@ -131,7 +131,7 @@ class RegExpRouter(Generic[T]):
             if found is not None:
                 handlers = matcher.handlers[found.lastindex]
                 return (handlers, found) if handlers is not None else search(method, path)
-            # A routing path begins with a slash; any other is matched as if it did.
+            # A routing path starts with a slash; any other path is matched as if it did.
             return missed if path.startswith("/") else match(method, "/" + path)
 
         return match

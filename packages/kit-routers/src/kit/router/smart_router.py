@@ -17,21 +17,21 @@ T = TypeVar("T")
 
 
 class SmartRouter(Generic[T]):
-    """Picks a router by the routes that are added.
+    """Selects a router according to the added routes.
 
-    Every route is added to all routers, so that a route that none accepts is an error at once. A
-    router that refuses a route is dropped. The first match picks the first remaining router; from
-    then on, `match` is that router's own, at no extra cost.
+    Each route is added to all routers, so a route that no router accepts raises an error
+    immediately. A router that rejects a route is dropped. The first match selects the first
+    remaining router; from then on, `match` is that router's own method, at no extra cost.
 
     Args:
-        routers: Empty routers, the preferred one first.
+        routers: Empty routers, in order of preference.
 
     Raises:
-        TypeError: If one of them is not a router, e.g. a router class.
-        ValueError: If there is no router, or one of them is given twice.
+        TypeError: If one of them isn't a router, e.g. a router class.
+        ValueError: If there is no router, or one of them is passed twice.
 
     Attributes:
-        refusals: The name of each dropped router, and the error with the route that it refused.
+        refusals: The name of each dropped router, and the error with the route that it rejected.
     """
 
     name = "SmartRouter"
@@ -64,7 +64,7 @@ class SmartRouter(Generic[T]):
             handler: The object for `match` to return.
 
         Raises:
-            UnsupportedPathError: If no router accepts the route; earlier routes stay.
+            UnsupportedPathError: If no router accepts the route; earlier routes are kept.
             RouterClosedError: If `match` has been called.
         """
         if self._closed:
@@ -94,7 +94,7 @@ class SmartRouter(Generic[T]):
             The result of the router in use.
 
         Raises:
-            UnsupportedPathError: If the last remaining router only now finds that it can't handle
+            UnsupportedPathError: If the last remaining router detects only now that it can't handle
                 the routes.
         """
         self._closed = True
@@ -108,12 +108,12 @@ class SmartRouter(Generic[T]):
             else:
                 self._settle(router)
                 return found
-        raise AssertionError("unreachable: the last router answers or raises")
+        raise AssertionError("unreachable: the last router returns or raises")
 
     def _settle(self, router: Router[T]) -> None:
         self._active = router
         self.match = router.match  # type: ignore[method-assign]
-        # The other routers, and the routes that they hold, are no longer needed.
+        # The other routers and their routes are no longer needed.
         self._left = [router]
 
 
@@ -121,14 +121,14 @@ def _check_router(router: object) -> None:
     if isinstance(router, type):
         raise TypeError(
             f"SmartRouter(routers=[...]) takes routers, not the class {router.__name__}: "
-            f"make an instance, {router.__name__}()"
+            f"create an instance, {router.__name__}()"
         )
     if not (hasattr(router, "add") and hasattr(router, "match")):
         raise TypeError(f"SmartRouter(routers=[...]) takes routers, not {router!r:.100}")
 
 
 def default_router() -> SmartRouter[Any]:
-    """Returns an app's default router: RegExpRouter, or TrieRouter if that refuses a route.
+    """Returns an app's default router: RegExpRouter, or TrieRouter if that rejects a route.
 
     Returns:
         An empty SmartRouter; its plugin name is `smart`.

@@ -62,8 +62,8 @@ class RouterConformance:
     """The tests; subclass it with a name that pytest collects, and define `new_router`.
 
     Attributes:
-        unsupported: Features that the router lacks. If a feature is syntax, the router must refuse
-            such a pattern, or match it correctly all the same.
+        unsupported: Features that the router lacks. If a feature is syntax, the router must reject
+            such a pattern, or match it correctly anyway.
     """
 
     unsupported: frozenset[Feature] | set[Feature] = frozenset()
@@ -84,7 +84,7 @@ class RouterConformance:
                 method, pattern = route.split(" ", 1)
                 router.add(method, pattern, number)
         except UnsupportedPathError:
-            assert left_out, f"refused {route!r}, which the router should take"
+            assert left_out, f"rejected {route!r}, which the router should accept"
             return
         for request, expected in case.answers.items():
             method, path = request.split(" ", 1)
@@ -101,7 +101,7 @@ class RouterConformance:
         assert resolve(self.new_router().match("GET", "/a/b")) == []
 
     def test_handlers_are_opaque(self) -> None:
-        """A handler is returned as the same object, whatever it is."""
+        """The same handler object is returned, whatever it is."""
         router = self.new_router()
         handlers: list[Any] = [None, [], {"a": 1}, object(), lambda: 1]
         for handler in handlers:
@@ -110,7 +110,7 @@ class RouterConformance:
         assert all(a is b for a, b in zip(found, handlers, strict=True))
 
     def test_the_same_again(self) -> None:
-        """A repeated match has the same result, and matches in between change nothing."""
+        """A repeated match has the same result, even with other matches in between."""
         router = self.new_router()
         router.add("GET", "/a", 1)
         router.add("POST", "/a", 2)
@@ -168,7 +168,7 @@ class RouterConformance:
         assert resolve(router.match("GET", "/r2000/list")) == []
 
     def test_first_match_in_several_threads(self) -> None:
-        """Several threads may do the first match, and build what it needs, at once."""
+        """Several threads may run the first match, and build its tables, concurrently."""
         router = self.new_router()
         for number in range(200):
             router.add("GET", f"/r{number}", number)

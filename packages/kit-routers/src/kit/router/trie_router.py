@@ -78,7 +78,7 @@ class _Node(Generic[T]):
 
 
 class TrieRouter(Generic[T]):
-    """A tree of path segments. Takes every valid route pattern."""
+    """A tree of path segments. Supports every valid route pattern."""
 
     name = "TrieRouter"
 
@@ -108,7 +108,7 @@ class TrieRouter(Generic[T]):
 
     def add_variants(self, method: str, path: str, variants: list[str], handler: T) -> None:
         """Adds a route like `add`, with its optional parameters already expanded."""
-        # Steps that can fail come before the tree is changed, so a refused route leaves no trace.
+        # Steps that can fail run before the tree is changed, so a rejected route has no effect.
         parsed_variants = [self._parse(method, path, variant) for variant in variants]
         self._methods.add(method)
         for variant, parsed in parsed_variants:
@@ -154,7 +154,7 @@ class TrieRouter(Generic[T]):
                 steps.append(((segment, ""), _Branch[T](name, None, None)))
                 continue
             # An expression may match slashes, so it is tried on the rest of the path. It has to end
-            # where a following literal begins, else where the path ends.
+            # where a following literal starts, or else at the end of the path.
             following = segments[index + 1] if index + 1 < len(segments) else ""
             if index + 2 == len(segments):
                 following = following.removesuffix("*")
@@ -183,7 +183,7 @@ class TrieRouter(Generic[T]):
         return node
 
     def search(self, method: str, path: str) -> _Found[T]:
-        """Finds the handlers like `match`, but stores nothing for the next time."""
+        """Finds the handlers like `match`, but doesn't store the result."""
         self._closed = True
         found = _Search(self._root, method, path).run()
         if len(found) > 1:
@@ -269,7 +269,7 @@ class _Search(Generic[T]):
             self.waiting.setdefault(at, []).append((node, params))
 
     def _enter(self, node: _Node[T], params: Params) -> None:
-        """Continues at a node that has taken the segment."""
+        """Continues at a node that matched the segment."""
         if self.index < self.last:
             self.following.append((node, params))
             return

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The syntax of route patterns: the one parser, for routers and for tools that read routes.
+"""The syntax of route patterns: the shared parser for routers and for tools that read routes.
 
-A pattern is a path whose segments, between slashes, are literals, `:name` (one segment that is not
-empty), `:name{regex}` (what the whole expression matches, slashes included) or `*` (one segment, or
-the rest of the path at the end). A last literal segment that ends with `*` takes every path that
-begins so. A last `:name?` may be absent.
+A pattern is a path with segments separated by slashes. A segment is a literal, `:name` (one
+non-empty segment), `:name{regex}` (text that matches the whole expression, slashes included) or `*`
+(one segment, or the rest of the path at the end). A last literal segment that ends with `*` matches
+every path that starts with it. A last `:name?` may be absent.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = (
 for _object in (Parameter, Segment):
     _object.__module__ = __name__
 
-# Every app parses patterns, but few ask for these: they are imported when they are first used.
+# Every app parses patterns, but few need these, so they are imported on first use.
 _LATER = {
     "PatternIndex": "_covering",
     "covers": "_covering",

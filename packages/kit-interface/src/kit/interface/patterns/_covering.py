@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Finds out whether one route pattern takes every path that another one takes.
+"""Determines whether one route pattern matches every path that another one matches.
 
-The routers themselves can't be asked: a match would close them.
+Doesn't use the routers themselves, since a match would close them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ._parsing import FLAGS, Segment, variants
 T = TypeVar("T")
 _Segments: TypeAlias = Sequence[Segment]
 
-# Expressions made of these alone are known to take no slash. A class or an escape is tried on its
-# own; lookarounds, references and flags are not among them.
+# Expressions that consist only of these can't match a slash. Classes and escapes are tested
+# individually; lookarounds, references and flags aren't included.
 _ITEMS = re.compile(
     r"(?P<takes>\\[dw]|\[\^?\]?(?:\\.|[^\]\\])*\])|\\[-._~]|[A-Za-z0-9_~@%,;-]"
     r"|[*+?|()]|\(\?:|\{[0-9]+(?:,[0-9]*)?\}",
@@ -25,25 +25,25 @@ _ITEMS = re.compile(
 
 
 def covers(general: str, special: str) -> bool:
-    """Returns whether every path that the pattern `special` takes is one that `general` takes too.
+    """Returns whether `general` matches every path that `special` matches.
 
-    True is certain. Where it can't be told, above all between two different expressions, the
-    answer is False.
+    True is certain. If this can't be determined, especially for two different expressions, the
+    result is False.
 
     Args:
-        general: The pattern that may cover the other, e.g. that of a middleware.
-        special: The pattern that may be covered, e.g. that of a handler.
+        general: The pattern that may cover the other, e.g. of a middleware.
+        special: The pattern that may be covered, e.g. of a handler.
 
     Returns:
-        Whether it does. A pattern that no path can match is covered by every other.
+        Whether it does. A pattern that can't match any path is covered by every other.
     """
     return all(any(_covers(one, other) for one in variants(general)) for other in variants(special))
 
 
 class PatternIndex(Generic[T]):
-    """Items by their patterns: finds those that may cover a pattern without a look at all of them.
+    """Items by pattern: finds those that may cover a pattern without checking all of them.
 
-    An app may have thousands of routes, each of which has to do with few others.
+    An app may have thousands of routes, each related to only a few others.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class PatternIndex(Generic[T]):
 
         Args:
             pattern: Its pattern.
-            item: What `candidates` yields.
+            item: The item for `candidates` to yield.
         """
         for segments in variants(pattern):
             node = self._root
@@ -65,15 +65,15 @@ class PatternIndex(Generic[T]):
         self._count += 1
 
     def candidates(self, pattern: str) -> Iterator[T]:
-        """Yields every item whose pattern covers this one, and perhaps others: ask `covers`.
+        """Yields every item with a pattern that covers this one, and possibly others: use `covers`.
 
         Args:
-            pattern: The pattern that is to be covered.
+            pattern: The pattern to cover.
 
         Yields:
             The items, in the order in which they were added.
         """
-        # What covers the pattern covers each of its variants, so one of them will do.
+        # A pattern that covers this one covers all its variants, so checking one is enough.
         segments = next(iter(variants(pattern)), None)
         nodes = [] if segments is None else [self._root]
         found: dict[int, T] = {}
@@ -84,9 +84,9 @@ class PatternIndex(Generic[T]):
                 for key in (segment.text, None)
                 if (child := node.children.get(key)) is not None
             ]
-            for node in nodes:  # also what ends here, as `*` or `{.+}` takes all that follows
+            for node in nodes:  # includes items that end here, since `*` or `{.+}` matches the rest
                 found.update(node.items)
-        for node in nodes:  # `*` takes nothing as well: `/a/*` covers `/a`
+        for node in nodes:  # `*` also matches nothing: `/a/*` covers `/a`
             rest = node.children.get(None)
             if rest is not None:
                 found.update(rest.items)
@@ -95,11 +95,12 @@ class PatternIndex(Generic[T]):
 
 
 class _Node(Generic[T]):
-    """The patterns that begin alike.
+    """The patterns with a common beginning.
 
     Attributes:
-        children: Those that go on, by their next segment: its text if it is literal, else None.
-        items: Those that end here, each with its number in the order of addition.
+        children: Patterns that continue, by their next segment: its text if it is literal,
+            otherwise None.
+        items: Items of patterns that end here, numbered in the order of addition.
     """
 
     __slots__ = ("children", "items")
@@ -119,7 +120,7 @@ def _covers(general: _Segments, special: _Segments) -> bool:
         is_last = index + 1 == len(general)
         rest = special[index:]
         if one.is_wildcard and is_last:
-            return True  # also where there is no segment any more: `/a/*` takes `/a`
+            return True  # even if no segment is left: `/a/*` matches `/a`
         if not rest:
             return False
         other = rest[0]
@@ -132,7 +133,7 @@ def _covers(general: _Segments, special: _Segments) -> bool:
                 or (len(rest) == 1 and other.expression == one.expression)
                 or (one.expression == ".*" and not _may_be_absent(rest))
             )
-        # A last `*` is the rest of the path, or none, which one segment can't stand for.
+        # A last `*` matches the rest of the path, or nothing, which a single segment can't cover.
         if _is_prefix(other) and len(rest) == 1:
             return False
         if one.expression is not None and one.expression == other.expression:
@@ -145,7 +146,7 @@ def _covers(general: _Segments, special: _Segments) -> bool:
 
 
 def _takes(one: Segment, other: Segment) -> bool:
-    """Whether a segment of a pattern takes whatever another one does, and no more than that."""
+    """Whether a segment of a pattern matches everything that another one matches."""
     if one.is_wildcard:
         return other.is_wildcard or _is_filled(other)
     if one.name is None:
@@ -161,7 +162,7 @@ def _takes(one: Segment, other: Segment) -> bool:
 
 
 def _is_prefix(segment: Segment) -> bool:
-    """Whether a last segment takes more than itself, as `*` and `assets*` do."""
+    """Whether a last segment matches more than one segment, like `*` and `assets*`."""
     return segment.name is None and segment.text.endswith("*")
 
 
@@ -170,7 +171,7 @@ def _may_be_absent(rest: _Segments) -> bool:
 
 
 def _is_filled(segment: Segment) -> bool:
-    """Whether it takes exactly one segment of a path, and never an empty one."""
+    """Whether it matches exactly one non-empty segment of a path."""
     if segment.name is None:
         return bool(segment.text) and not segment.is_wildcard
     if segment.expression is None:
@@ -179,7 +180,7 @@ def _is_filled(segment: Segment) -> bool:
 
 
 def _in_one_segment(expression: str) -> bool:
-    """Whether an expression is certain to take no slash."""
+    """Whether an expression certainly can't match a slash."""
     position = 0
     while position < len(expression):
         match = _ITEMS.match(expression, position)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recognises patterns that are written in the way of other frameworks."""
+"""Recognizes patterns in the syntax of other frameworks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 
 from ._parsing import split_pattern
 
-# What the converters of Flask, Django, Starlette, FastAPI, Litestar, Falcon, Sanic and others take;
-# None for any segment.
+# The expressions of converters in Flask, Django, Starlette, FastAPI, Litestar, Falcon, Sanic and
+# others; None for any segment.
 _CONVERTERS = {
     "alpha": "[A-Za-z]+",
     "date": "[0-9]{4}-[0-9]{2}-[0-9]{2}",
@@ -28,8 +28,8 @@ _ANY_SEGMENT = "[^/]+"
 
 _NAME = r"[^\W\d][\w-]*"
 _IS_NAME = re.compile(_NAME)
-# `{id}` or `{id:type}`, where the type may be an expression with braces of its own; `<id>` or
-# `<type:id>`, where the type may have arguments. `(?P<id>...)` is none of them.
+# `{id}` or `{id:type}`, where the type may be an expression with its own braces; `<id>` or
+# `<type:id>`, where the type may have arguments. Excludes `(?P<id>...)`.
 _FOREIGN = re.compile(
     rf"\{{(?P<brace>{_NAME})(?P<brace_rest>:(?:[^{{}}]|\{{[^{{}}]*\}})+)?\}}"
     rf"|(?<!\(\?P)<(?P<angle>{_NAME}(?:\([^()<>]*\))?)(?P<angle_rest>:[^<>]+)?>"
@@ -37,20 +37,20 @@ _FOREIGN = re.compile(
 
 
 def foreign_syntax(path: str) -> str | None:
-    """Translates a pattern that is written in the way of another framework.
+    """Translates a pattern from the syntax of another framework.
 
-    Known are parameters in braces (`/users/{id}`, `/users/{id:int}`, `/files/{rest:path}`,
+    Supports parameters in braces (`/users/{id}`, `/users/{id:int}`, `/files/{rest:path}`,
     `/users/{id:[0-9]+}`) and in angle brackets (`/users/<id>`, `/users/<int:id>`,
-    `/users/<id:int>`). A converter of an unknown name is left out. Kit's own parameters, such as
-    `:id{[0-9]+}`, are never taken for foreign ones.
+    `/users/<id:int>`). Unknown converters are dropped. Kit's own parameters, such as `:id{[0-9]+}`,
+    are never mistaken for foreign ones.
 
-    In Kit a parameter takes a whole segment: of `{name}.json` the parameter includes the literal.
+    In Kit, a parameter spans a whole segment: for `{name}.json`, it includes the literal.
 
     Args:
-        path: The pattern as it was given.
+        path: The pattern as given.
 
     Returns:
-        The pattern to write in Kit, e.g. `/users/:id{[0-9]+}`; None if nothing in it is foreign.
+        The equivalent pattern in Kit, e.g. `/users/:id{[0-9]+}`; None if nothing in it is foreign.
     """
     if "{" not in path and "<" not in path:
         return None
@@ -62,7 +62,7 @@ def foreign_syntax(path: str) -> str | None:
 
 
 def _translated(segment: str) -> str:
-    if segment.startswith(":"):  # a parameter of Kit's
+    if segment.startswith(":"):  # a Kit parameter
         return segment
     found = list(_FOREIGN.finditer(segment))
     parameters = [_parameter(match) for match in found]
@@ -70,7 +70,7 @@ def _translated(segment: str) -> str:
         name, expression = parameters[0]
         return f":{name}" if expression is None else f":{name}{{{expression}}}"
     literals = _FOREIGN.split(segment)[:: _FOREIGN.groups + 1]
-    # A brace beside the parameters could not stand in an expression.
+    # A brace outside the parameters can't be part of an expression.
     if not found or any("{" in literal or "}" in literal for literal in literals):
         return segment
     text = re.escape(literals[0])
@@ -80,24 +80,24 @@ def _translated(segment: str) -> str:
 
 
 def _parameter(match: re.Match[str]) -> tuple[str, str | None]:
-    """The name of a foreign parameter and the expression that it stands for, None for any."""
+    """The name of a foreign parameter and its expression; None for any segment."""
     left = match["brace"] or match["angle"]
     rest = match["brace_rest"] or match["angle_rest"]
     if rest is None:
         return left, None
     right = rest[1:].strip()
-    # In braces the name stands first, in angle brackets mostly the converter.
+    # In braces the name comes first, in angle brackets usually the converter.
     pairs = [(left, right), (right, left)]
     for name, converter in pairs if match["brace"] else reversed(pairs):
         if _IS_NAME.fullmatch(name) and _is_converter(converter):
             return name, _expression_of(converter)
-    if _IS_NAME.fullmatch(right):  # by a converter that the app has registered itself
+    if _IS_NAME.fullmatch(right):  # with a converter that the app has registered itself
         return (left if match["brace"] else right), None
     return left.partition("(")[0], right.removeprefix("re:")
 
 
 def _is_converter(text: str) -> bool:
-    """Whether this is the name of a converter, perhaps with arguments."""
+    """Whether this is the name of a converter, possibly with arguments."""
     name, parenthesis, _ = text.partition("(")
     return name in _CONVERTERS or (name in ("any", "regex") and bool(parenthesis))
 

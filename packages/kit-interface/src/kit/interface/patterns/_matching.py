@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds out whether a path is one that some route patterns take, without a router."""
+"""Determines whether a path matches route patterns, without a router."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from ..paths import decode_path
 from ._foreign import foreign_syntax
 from ._parsing import FLAGS, Segment, compile_expression, split_pattern, variants
 
-# The escapes that stand for characters with a meaning in patterns.
+# The escapes of characters with a special meaning in patterns.
 _ESCAPED_LITERAL = re.compile(r"%(7[BbDd]|3[CcEe])")
 
 
 def path_matcher(*patterns: str) -> Callable[[str], bool]:
-    """Makes a function that tells whether a path matches any of some route patterns.
+    """Returns a function that checks whether a path matches any of the given route patterns.
 
-    It matches as the routers do, TrieRouter above all, for what has to know paths but answers
-    nothing, such as a list of exceptions.
+    It matches like the routers, in particular TrieRouter. Use it for code that needs to recognize
+    paths but doesn't handle requests, such as a list of exceptions.
 
     Args:
-        *patterns: Route patterns, e.g. `/public/*` or `/users/:id{[0-9]+}`. A missing slash in
-            front is added.
+        *patterns: Route patterns, e.g. `/public/*` or `/users/:id{[0-9]+}`. A missing leading slash
+            is added.
 
     Returns:
         A function that takes a routing path, `c.req.path`.
 
     Raises:
-        UnsupportedPathError: If a pattern is invalid, written in the way of another framework, or
-            can match no path.
+        UnsupportedPathError: If a pattern is invalid, in the syntax of another framework, or can't
+            match any path.
     """
     literals: set[str] = set()
     expressions: list[str] = []
@@ -58,10 +58,10 @@ def path_matcher(*patterns: str) -> Callable[[str], bool]:
 
 
 def _checked_variants(pattern: str) -> Iterator[tuple[Segment, ...]]:
-    """Yields what a pattern stands for, with literals as they are in paths.
+    """Yields the variants of a pattern, with literals in the form they have in paths.
 
     Raises:
-        UnsupportedPathError: If it can match no path.
+        UnsupportedPathError: If it can't match any path.
     """
     if not pattern:
         raise UnsupportedPathError(pattern, "it is empty; the root is '/'")
@@ -73,13 +73,13 @@ def _checked_variants(pattern: str) -> Iterator[tuple[Segment, ...]]:
     for each in _without_optional_inside(pattern):
         found = variants(each)
         if not found:
-            raise UnsupportedPathError(pattern, "it can match no path")
+            raise UnsupportedPathError(pattern, "it can't match any path")
         for segments in found:
             yield tuple(_in_paths(pattern, segment) for segment in segments)
 
 
 def _without_optional_inside(pattern: str) -> list[str]:
-    """Returns the patterns for one with optional parameters before its end."""
+    """Expands optional parameters that aren't at the end of a pattern."""
     segments = split_pattern(pattern)
     end = len(segments)
     while end and _is_optional(segments[end - 1]):
@@ -100,12 +100,12 @@ def _is_optional(segment: str) -> bool:
 
 
 def _in_paths(pattern: str, segment: Segment) -> Segment:
-    """Returns a segment with its literal as it is in decoded paths."""
+    """Returns a segment with its literal in the form it has in decoded paths."""
     if segment.name is not None:
         return segment
     text = _ESCAPED_LITERAL.sub(lambda escape: chr(int(escape[1], 16)), segment.text)
     if "?" in text or "#" in text:
-        raise UnsupportedPathError(pattern, "a path holds no '?' and no '#'")
+        raise UnsupportedPathError(pattern, "a path can't contain '?' or '#'")
     if decode_path(text) != text:
         raise UnsupportedPathError(
             pattern, f"paths are decoded before they are matched: write {decode_path(text)!r}"
@@ -114,12 +114,12 @@ def _in_paths(pattern: str, segment: Segment) -> Segment:
 
 
 def _is_open(segment: Segment) -> bool:
-    """Whether a segment takes more than one text."""
+    """Whether a segment matches more than one text."""
     return segment.name is not None or segment.text.endswith("*")
 
 
 def _expression(segments: Sequence[Segment]) -> str:
-    """Returns the regular expression of a pattern whose parameters have none of their own."""
+    """Returns the regular expression for a pattern with plain parameters only."""
     text = ""
     last = len(segments) - 1
     for index, segment in enumerate(segments):
@@ -137,12 +137,12 @@ def _expression(segments: Sequence[Segment]) -> str:
 
 
 def _may_be_absent(segments: Sequence[Segment]) -> bool:
-    """Whether a last `*` may stand for nothing: not if it is alone, or behind another."""
+    """Whether a last `*` may match nothing: not if it is alone, or follows another one."""
     return len(segments) > 1 and not segments[-2].is_wildcard
 
 
 class _Search:
-    """A pattern with expressions, which may take slashes, so that segments can't be told apart.
+    """A pattern with expressions, which may match slashes, so segments can't be split beforehand.
 
     Args:
         pattern: The pattern, for errors.
@@ -153,14 +153,14 @@ class _Search:
 
     def __init__(self, pattern: str, segments: tuple[Segment, ...]) -> None:
         self._segments = segments
-        # For each segment: what may come at it in the rest of the path, and in the segment alone.
+        # For each segment: the pattern for the rest of the path, and the one for only the segment.
         self._expressions = [
             self._compile(pattern, index, segment.expression)
             for index, segment in enumerate(segments)
         ]
 
     def finds(self, path: str) -> bool:
-        """Returns whether the pattern takes a path."""
+        """Returns whether the pattern matches a path."""
         return self._goes_on(path, 0, 1)
 
     def _compile(
@@ -177,17 +177,17 @@ class _Search:
                 literal = literal.removesuffix("*")
         if not literal:
             return whole, whole
-        # It may take slashes, but ends where the literal behind it begins.
+        # It may match slashes, but ends where the following literal starts.
         then = f"(?=/{re.escape(literal)})"
         return compile_expression(expression, pattern, "ALL", then), None
 
     def _goes_on(self, path: str, index: int, start: int | None) -> bool:
-        """Returns whether the segments from `index` take the path from `start`.
+        """Returns whether the segments from `index` on match the path from `start` on.
 
         Args:
             path: The path.
-            index: The number of a segment of the pattern.
-            start: Where a segment of the path begins; None if none is left.
+            index: The index of a segment of the pattern.
+            start: The start of a segment of the path; None if none is left.
         """
         if index == len(self._segments):
             return start is None

@@ -26,7 +26,7 @@ class Parameter(NamedTuple):
 
     Attributes:
         name: The name without its colon.
-        expression: What is between the braces; None if there are none.
+        expression: The text between the braces; None if there are none.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Segment(NamedTuple):
     """One segment of a pattern.
 
     Attributes:
-        text: The segment as it is written, without the `?` of an optional parameter.
+        text: The segment as written, without the `?` of an optional parameter.
         name: Name of the parameter; None for a literal and for `*`.
         expression: Expression of the parameter; None if it has none.
         optional: Whether the parameter may be absent.
@@ -58,14 +58,14 @@ _EMPTY = Segment("")
 
 
 def split_pattern(path: str) -> list[str]:
-    """Splits a route pattern into its segments; slashes within braces do not count.
+    """Splits a route pattern into its segments; slashes within braces don't separate.
 
     Args:
         path: The pattern, e.g. `/files/:name{[a-z]+/[0-9]+}/raw`.
 
     Returns:
-        The segments without slashes. A leading slash makes no empty first segment, a trailing one
-        makes an empty last segment.
+        The segments without slashes. A leading slash doesn't produce an empty first segment; a
+        trailing one produces an empty last segment.
     """
     segments = []
     start = 1 if path.startswith("/") else 0
@@ -92,17 +92,17 @@ def parse_parameter(segment: str) -> Parameter | None:
 
 @lru_cache(maxsize=_MOST_CACHED)
 def variants(path: str) -> tuple[tuple[Segment, ...], ...]:
-    """Parses a pattern into the paths that it stands for, each as its segments.
+    """Parses a pattern into its variants, each a tuple of segments.
 
-    They are those of `expand_optional`.
+    The variants are those of `expand_optional`.
 
     Args:
         path: The pattern, e.g. `/users/:id?`.
 
     Returns:
-        One variant for a pattern without optional parameters, several for one that ends in them,
-        none for a pattern that no path can match. Empty segments are dropped where there are
-        several variants, as routers do.
+        One variant for a pattern without optional parameters, several if it ends with them, none if
+        no path can match it. If there are several variants, empty segments are dropped, as in
+        routers.
     """
     texts = split_pattern(path)
     if not _may_have_optional(path):
@@ -120,11 +120,11 @@ def variants(path: str) -> tuple[tuple[Segment, ...], ...]:
 
 
 def expand_optional(path: str) -> list[str]:
-    """Lists the patterns that a path with optional parameters stands for.
+    """Expands a pattern with optional parameters.
 
-    Only a path that ends in an optional parameter has any: `/a/:x?` stands for `/a` and `/a/:x`,
-    `/a/:x?/:y?` for three patterns. Every other path stands for itself. An optional parameter whose
-    expression holds a slash can't match, and its variants are left out.
+    Only patterns that end with optional parameters are expanded: `/a/:x?` to `/a` and `/a/:x`,
+    `/a/:x?/:y?` to three patterns. Any other pattern is returned unchanged. An optional parameter
+    with a slash in its expression can't match, so its variants are omitted.
 
     Args:
         path: The pattern.
@@ -148,8 +148,8 @@ def expand_optional(path: str) -> list[str]:
     expanded = ["/" + "/".join(each.text for each in variant) for variant in variants(path)]
     if ":" not in texts[-1]:
         warnings.warn(
-            f"The route {path!r} never matches: a path holds no '?'; "
-            "an optional parameter is the last segment, ':name?'",
+            f"The route {path!r} never matches: a path can't contain '?'; "
+            "an optional parameter must be the last segment, ':name?'",
             stacklevel=calling_frame()[1],
         )
     return expanded
@@ -159,7 +159,7 @@ def compile_expression(expression: str, path: str, method: str, then: str = "") 
     r"""Compiles the expression of a parameter as a whole (`a|b` is one alternative of two).
 
     Args:
-        expression: What is between the braces.
+        expression: The text between the braces.
         path: The route pattern it belongs to, for the error.
         method: The method of the route, for the error.
         then: What must follow the match, a regular expression; by default the end of the text.
@@ -173,7 +173,7 @@ def compile_expression(expression: str, path: str, method: str, then: str = "") 
     """
     try:
         re.compile(expression, FLAGS)
-        # Global flags, e.g. (?i), have to stand before all else.
+        # Global flags, e.g. (?i), have to come first.
         flags = _GLOBAL_FLAGS.match(expression)
         start = flags.end() if flags else 0
         whole = f"{expression[:start]}(?:{expression[start:]})" + (then or r"\Z")
