@@ -84,7 +84,7 @@ def test_plain_package(extended: Checkout) -> None:
     assert project["description"] == f"{DESCRIPTION}."
     assert "entry-points" not in project
     shown = DESCRIPTION.removesuffix(", for the Kit web framework")
-    assert f"| [{LONG}](packages/{LONG}) | `kit.{module}` | {shown} |" in extended.read("README.md")
+    assert f"| [{LONG}](packages/{LONG}) | `kit.{module}`: {shown} |" in extended.read("README.md")
 
 
 @pytest.mark.slow
