@@ -15,7 +15,8 @@ _SCRIPT = re.compile(r'<script src="([^"]*/bundle\.[^"]*\.js)"></script>')
 _LOAD = r'document.body.append(Object.assign(document.createElement("script"),{src:"\1"}))'
 _AFTER_PAINT = f"<script>requestAnimationFrame(()=>setTimeout(()=>{_LOAD}))</script>"
 _AT_FIRST_EVENT = (
-    '<script>{const events=["focusin","keydown","pointerdown","pointermove","scroll","touchstart"];'
+    '<script>{document.documentElement.classList.replace("no-js","js");'
+    'const events=["focusin","keydown","pointerdown","pointermove","scroll","touchstart"];'
     "const load=()=>{events.forEach((each)=>removeEventListener(each,load));" + _LOAD + "};"
     "events.forEach((each)=>addEventListener(each,load,{passive:true}))}</script>"
 )
