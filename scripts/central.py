@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from workspace import CORE, ROOT, Package
@@ -26,6 +26,7 @@ PAGE = """\
 """
 # Paths in mypy_path that don't belong to a package.
 _OTHER_PATHS = re.compile(r'^    "(?!packages/).*\n', re.MULTILINE)
+_IMPORTS = re.compile(r"^`kit[\w.]*`(?:, `kit[\w.]*`)*: ")
 
 
 def uv_sources(text: str, packages: Packages) -> str:
@@ -47,22 +48,26 @@ def readme_table(text: str, packages: Packages) -> str:
     """Returns the README with its table: kit-core, other parts of the framework, middleware."""
     order = sorted(packages.values(), key=lambda each: (each.name != CORE, each.is_middleware))
     rows = "".join(
-        f"| [{package.name}](packages/{package.name}) | {_imports(package)} | {package.summary} |\n"
+        f"| [{package.name}](packages/{package.name}) | {_imports(package)}: {package.summary} |\n"
         for package in order
     )
-    return _replaced(text, _table("distribution", "import", "what is in it"), r"(?:\|.+\n)*", rows)
+    return _replaced(text, _table("distribution", "what is in it"), r"(?:\|.+\n)*", rows)
 
 
-def index_table(text: str, packages: Packages) -> str:
-    """Returns docs/index.md with a row for each package; the last column is written by hand."""
-    start = _table("distribution", "import", "what it is")
-    rows = []
-    waiting = dict(packages)
+def packages_table(text: str, packages: Packages) -> str:
+    """Returns docs/packages/index.md with a row for each package.
+
+    The last column is written by hand, but for the import names that it begins with.
+    """
+    start = _table("distribution", "what is in it")
+    summaries = {name: each.summary for name, each in packages.items()}
     for cells in _rows(text, start):
-        package = waiting.pop(cells[0].strip("`"), None)
-        if package is not None:
-            rows.append((cells[0], _imports(package), cells[2]))
-    rows += [(f"`{each.name}`", _imports(each), each.summary) for each in waiting.values()]
+        summaries[cells[0].strip("`")] = _IMPORTS.sub("", cells[1])
+    found = [name for cells in _rows(text, start) if (name := cells[0].strip("`")) in packages]
+    rows = [
+        (f"`{name}`", f"{_imports(packages[name])}: {summaries[name]}")
+        for name in dict.fromkeys([*found, *packages])
+    ]
     return _replaced(text, start, r"(?:\|.+\n)*", _lines(rows))
 
 
@@ -89,7 +94,7 @@ def reference_table(text: str, packages: Packages) -> str:
 WRITERS: dict[str, tuple[Callable[[str, Packages], str], ...]] = {
     "pyproject.toml": (uv_sources, mypy_path),
     "README.md": (readme_table,),
-    "docs/index.md": (index_table,),
+    "docs/packages/index.md": (packages_table,),
     f"{REFERENCE}/index.md": (reference_table,),
 }
 
@@ -156,7 +161,7 @@ def _rows(text: str, start: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 
 
-def _lines(rows: list[tuple[str, str, str]]) -> str:
+def _lines(rows: Sequence[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 

@@ -154,8 +154,10 @@ def browser(module_browser: chromium.Browser) -> chromium.Browser:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    """Where the bookshelf of a test keeps its books."""
-    return tmp_path / "shelf.db"
+    """Where the bookshelf of a test keeps its books: an empty file, so the shelf begins empty."""
+    path = tmp_path / "shelf.db"
+    path.touch()
+    return path
 
 
 @pytest.fixture
@@ -169,7 +171,7 @@ def example(monkeypatch: pytest.MonkeyPatch, database: Path) -> Iterator[ModuleT
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    for name in ("books", "page", "store"):
+    for name in ("books", "page", "seeds", "store"):
         del sys.modules[name]
 
 

@@ -24,12 +24,12 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
 
 
 @pytest.fixture
-def shelf(serve: Any, client: Any, tmp_path: Path) -> Callable[[], tuple[Any, httpx.Client]]:
+def shelf(serve: Any, client: Any, database: Path) -> Callable[[], tuple[Any, httpx.Client]]:
     """Serves the shelf, each time on the same database."""
 
     def start() -> tuple[Any, httpx.Client]:
-        file = str(tmp_path / "shelf.db")
-        served = serve(FOLDER, "app:app", BOOKSHELF_DB=file, BOOKSHELF_TOKEN="t0ken")
+        settings = {"BOOKSHELF_DB": str(database), "BOOKSHELF_TOKEN": "t0ken"}
+        served = serve(FOLDER, "app:app", **settings)
         return served, client(served)
 
     return start
@@ -284,6 +284,36 @@ def test_page_shows_and_adds(api: httpx.Client) -> None:
         assert "t0ken" not in shown.text
     assert 'value="&lt;b&gt;Bold' in api.post("/books", data={**book, "token": "no"}).text
     assert api.get("/api/books").json()["total"] == 1
+
+
+def test_new_shelf_has_books_and_says_its_token(serve: Any, client: Any, database: Path) -> None:
+    database.unlink()
+    served = serve(FOLDER, "app:app", BOOKSHELF_DB=str(database))
+    http = client(served)
+    assert "To add and change books, use the token 'bookshelf'." in served.printed()
+    assert "The token is <code>bookshelf</code>." in http.get("/").text
+    books = http.get("/api/books").json()
+    assert (books["total"], books["items"][0]["title"]) == (14, "Pride and Prejudice")
+    for book in books["items"]:
+        digits = [10 if each == "X" else int(each) for each in book["isbn"]]
+        # The check digit of ISBN-13 (EAN), and of ISBN-10.
+        by_13 = sum(digits[::2]) + 3 * sum(digits[1::2])
+        by_10 = sum(digit * (10 - place) for place, digit in enumerate(digits))
+        assert (by_13 % 10 if len(digits) == 13 else by_10 % 11) == 0, book
+    token = {"authorization": "Bearer bookshelf"}
+    assert http.post("/api/books", json=DUNE, headers=token).status_code == 201
+    for book in books["items"]:
+        assert http.delete(f"/api/books/{book['id']}", headers=token).status_code == 204
+    # What was removed stays away.
+    served.stop()
+    again = client(serve(FOLDER, "app:app", BOOKSHELF_DB=str(database)))
+    assert [book["title"] for book in again.get("/api/books").json()["items"]] == ["Dune"]
+
+
+def test_token_of_your_own_is_shown_nowhere(shelf: Any) -> None:
+    served, http = shelf()
+    assert "oken is" not in http.get("/").text
+    assert "token" not in served.printed()
 
 
 def test_paths_that_are_not_there(api: httpx.Client) -> None:

@@ -19,9 +19,9 @@ LOGGER = "packages/kit-logger"
 CORE = "packages/kit-core/src/kit"
 SOURCE = "kit-logger = { workspace = true }\n"
 PATH = '    "packages/kit-logger/src",\n'
-README_ROW = "| [kit-logger](packages/kit-logger) | `kit.logger` | Request logging middleware |\n"
+README_ROW = "| [kit-logger](packages/kit-logger) | `kit.logger`: Request logging middleware |\n"
 REFERENCE_ROW = "| [`kit.logger`](kit.logger.md) | kit-logger | `logger` |\n"
-INDEX_ROW = "| `kit-logger` | `kit.logger` | a line for each request and each answer |\n"
+INDEX_ROW = "| `kit-logger` | `kit.logger`: a line for each request and each answer |\n"
 
 
 @pytest.fixture
@@ -95,10 +95,10 @@ def test_the_tree_of_this_repository_is_as_it_should_be(checkout: Checkout) -> N
             id="reference to no module",
         ),
         pytest.param(
-            "docs/index.md",
+            "docs/packages/index.md",
             INDEX_ROW,
             "",
-            "missing line: '| `kit-logger` | `kit.logger` | Request logging middleware |'",
+            "missing line: '| `kit-logger` | `kit.logger`: Request logging middleware |'",
             id="row of the docs",
         ),
     ],
@@ -139,7 +139,7 @@ def test_a_page_of_the_reference_is_written(checkout: Checkout) -> None:
 
 
 def test_a_table_that_is_gone_is_named(checkout: Checkout) -> None:
-    checkout.edit("README.md", "| distribution | import | what is in it |\n", "")
+    checkout.edit("README.md", "| distribution | what is in it |\n", "")
     script = checkout.root / "scripts" / "check_tree.py"
     said = run(sys.executable, script, code=1)
     assert said.startswith("error: README.md: expected lines that match ")
@@ -224,10 +224,10 @@ def test_a_package_may_own_several_folders(checkout: Checkout) -> None:
         checkout.write(f"{LOGGER}/src/kit/{name}/__init__.py", "")
         checkout.write(f"{LOGGER}/src/kit/{name}/py.typed", "")
     assert check(checkout, "--write") == (
-        "wrote README.md\nwrote docs/index.md\nwrote docs/reference/index.md\n"
+        "wrote README.md\nwrote docs/packages/index.md\nwrote docs/reference/index.md\n"
         f"wrote docs/reference/kit.more.md\nwrote docs/reference/kit.others.md\n{FINE}"
     )
-    assert "| `kit.logger`, `kit.more`, `kit.others` | Request" in checkout.read("README.md")
+    assert "| `kit.logger`, `kit.more`, `kit.others`: Request" in checkout.read("README.md")
     assert (
         "| [`kit.more`](kit.more.md) | kit-logger | Request logging middleware |\n"
     ) in checkout.read("docs/reference/index.md")

@@ -173,8 +173,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Site]:
     shutil.copy(ROOT / "mkdocs.yml", folder)
     for name in ("packages", "scripts"):
         (folder / name).symlink_to(ROOT / name)
-    # Strict: a link or anchor that leads nowhere is an error.
-    run(sys.executable, "-m", "mkdocs", "build", "--clean", "--strict", cwd=folder)
+    # Strict: a link or anchor that leads nowhere is an error. Screenshots take a browser, see
+    # test_site_hooks.py.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KIT_SCREENSHOTS", "no")
+        run(sys.executable, "-m", "mkdocs", "build", "--clean", "--strict", cwd=folder)
     built = folder / "site"
     return {path.relative_to(built): Site(path) for path in built.rglob("*.html") if path.is_file()}
 

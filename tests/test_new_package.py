@@ -40,7 +40,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
         f"made {FOLDER}, imported as kit.sample_for_tests\n"
         "wrote pyproject.toml\n"
         "wrote README.md\n"
-        "wrote docs/index.md\n"
+        "wrote docs/packages/index.md\n"
         "wrote docs/reference/index.md\n"
         "wrote docs/reference/kit.sample_for_tests.md\n"
         f"Run 'uv sync' and 'uv run pytest {FOLDER}', then replace the template's code.\n"
@@ -71,7 +71,7 @@ def test_middleware(extended: Checkout) -> None:
         "kit.middleware": {"sample-for-tests": "kit.sample_for_tests:sample_for_tests"}
     }
     shown = "Middleware that sets the header X-Sample-For-Tests"
-    row = f"| [{SAMPLE}]({FOLDER}) | `kit.sample_for_tests` | {shown} |"
+    row = f"| [{SAMPLE}]({FOLDER}) | `kit.sample_for_tests`: {shown} |"
     assert f"\n{row}\n" in extended.read("README.md")
 
 
@@ -84,7 +84,7 @@ def test_plain_package(extended: Checkout) -> None:
     assert project["description"] == f"{DESCRIPTION}."
     assert "entry-points" not in project
     shown = DESCRIPTION.removesuffix(", for the Kit web framework")
-    assert f"| [{LONG}](packages/{LONG}) | `kit.{module}` | {shown} |" in extended.read("README.md")
+    assert f"| [{LONG}](packages/{LONG}) | `kit.{module}`: {shown} |" in extended.read("README.md")
 
 
 @pytest.mark.slow

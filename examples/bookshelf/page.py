@@ -19,36 +19,68 @@ FIELDS = (
     ("token", "Token", "type=password required size=12 autocomplete=current-password"),
 )
 STYLE = """
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem;
-       color: #222; background: #fbfaf7; }
-h1 { margin-bottom: .25rem; }
-table { border-collapse: collapse; width: 100%; margin: 1rem 0; background: #fff; }
-th, td { text-align: left; padding: .4rem .6rem; border-bottom: 1px solid #e5e1d8; }
+:root { color-scheme: light dark; --back: #faf8f4; --card: #fff; --text: #24211c; --soft: #655d50;
+        --line: #ddd6c8; --link: #7a3b12; --button: #7a3b12; --on-button: #fff; --wrong: #fbe4e1; }
+@media (prefers-color-scheme: dark) {
+  :root { --back: #1b1916; --card: #26231f; --text: #ece7dd; --soft: #b3a996; --line: #423c33;
+          --link: #eab27f; --button: #eab27f; --on-button: #241a10; --wrong: #54231d; }
+}
+* { box-sizing: border-box; }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 56rem; margin: 0 auto; padding: 1.5rem 1rem;
+       color: var(--text); background: var(--back); }
+h1, h2 { line-height: 1.2; margin: 0 0 .5rem; }
+h2 { margin-top: 2rem; font-size: 1.25rem; }
+a { color: var(--link); }
+p { margin: .5rem 0; }
+code { font-size: .95em; background: var(--card); border: 1px solid var(--line);
+       border-radius: .25rem; padding: 0 .3em; }
 form { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; }
-label { display: grid; font-size: .85rem; }
-input, button { font: inherit; padding: .3rem .5rem; }
-.message { background: #fde8e8; border-left: 4px solid #c33; padding: .5rem .75rem; }
-.quiet { color: #666; }
+label { display: grid; font-size: .85rem; color: var(--soft); flex: 1 1 8rem; }
+input, button { font: inherit; padding: .4rem .6rem; border: 1px solid var(--line);
+                border-radius: .375rem; min-width: 0; width: 100%; }
+input { background: var(--card); color: var(--text); }
+button { background: var(--button); border-color: var(--button); color: var(--on-button);
+         cursor: pointer; width: auto; padding-inline: 1.25rem; }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0; background: var(--card);
+        border: 1px solid var(--line); }
+th, td { text-align: left; padding: .5rem .75rem; border-bottom: 1px solid var(--line); }
+th { color: var(--soft); font-size: .85rem; }
+td:nth-child(n+3) { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.message { background: var(--wrong); border-left: 4px solid #c33; padding: .5rem .75rem; }
+.quiet { color: var(--soft); }
+@media (max-width: 36rem) {
+  thead { display: none; }
+  tr { display: block; padding: .5rem .75rem; border-bottom: 1px solid var(--line); }
+  td { border: 0; padding: 0 .5rem 0 0; display: inline; color: var(--soft); font-size: .9rem; }
+  td:first-child { display: block; color: var(--text); font-size: 1rem; font-weight: 600; }
+}
 """
 
 
 def render(
-    found: Page, page: int = 1, q: str = "", message: str = "", fields: Mapping[str, str] = {}
+    found: Page,
+    page: int = 1,
+    q: str = "",
+    message: str = "",
+    fields: Mapping[str, str] = {},
+    shown_token: str = "",
 ) -> str:
-    """Makes the page.
+    """Renders the page.
 
     Args:
         found: The books on this page of the list.
         page: Number of the page, from 1.
-        q: What was searched for.
-        message: What went wrong with the form, if anything did.
-        fields: What was in the form, to be shown again; not the token.
+        q: The text that was searched for.
+        message: What was wrong with the form, if anything was.
+        fields: The values of the form, to show them again; the token is left out.
+        shown_token: The token to tell visitors, if they may know it.
     """
     return f"""<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Bookshelf</title>
+<link rel="icon" href="data:,">
 <style>{STYLE}</style>
 <h1>Bookshelf</h1>
 <p class="quiet">{found.total} books{f" with “{escape(q)}”" if q else ""}
@@ -57,6 +89,7 @@ def render(
 {f'<p class="message" role="alert">{escape(message)}</p>' if message else ""}
 <form action="/books" method="post">{"".join(_field(*f, fields) for f in FIELDS)}
 <button>Add</button></form>
+{_token_hint(shown_token)}
 <h2>On the shelf</h2>
 <form action="/"><label>Search<input name="q" value="{escape(q)}"></label><button>Go</button></form>
 {_table(found.items)}
@@ -77,7 +110,17 @@ def _table(books: list[Book]) -> str:
         + "</tr>"
         for book in books
     )
-    return f"<table><tr><th>Title<th>Author<th>Year<th>ISBN</tr>{rows}</table>"
+    head = "<thead><tr><th>Title<th>Author<th>Year<th>ISBN</tr></thead>"
+    return f"<table>{head}<tbody>{rows}</tbody></table>"
+
+
+def _token_hint(token: str) -> str:
+    if not token:
+        return ""
+    return (
+        f'<p class="quiet">The token is <code>{escape(token)}</code>. Set the environment variable '
+        "<code>BOOKSHELF_TOKEN</code> to use one of your own.</p>"
+    )
 
 
 def _pages(total: int, page: int, q: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import aiosqlite
 from books import Book, NewBook
 from msgspec.structs import astuple
+from seeds import BOOKS
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS books (
@@ -152,9 +153,23 @@ async def connect(file: Path) -> AsyncIterator[aiosqlite.Connection]:
 
 @asynccontextmanager
 async def open_store(file: Path) -> AsyncIterator[Store]:
-    """Opens the database, and makes it first if it is not there."""
+    """Opens the database; if there is no such file, creates it with the first books."""
+    is_new = _created(file)
     async with connect(file) as writer:
         await writer.execute("PRAGMA journal_mode = WAL")
         await writer.executescript(SCHEMA)
         async with connect(file) as reader:
-            yield Store(file, writer, reader)
+            store = Store(file, writer, reader)
+            if is_new:
+                for book in BOOKS:
+                    await store.create(book)
+            yield store
+
+
+def _created(file: Path) -> bool:
+    """Creates a file; False if there is one, e.g. because another worker was first."""
+    try:
+        file.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
