@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeVar, overload
 
+from kit._app.foreign import no_attribute, refuse_arguments, refuse_keywords, route_of_flask
 from kit._app.matching import match_request
 from kit._app.registration import (
     HandlerT,
@@ -187,7 +188,7 @@ class Kit(Served, Generic[B, V]):
         *more: AnyHandler[B, V],
         use: Use[B, V] = ...,
     ) -> Self: ...
-    def use(self, *arguments: Any, use: Any = ()) -> Any:
+    def use(self, *arguments: Any, use: Any = (), **others: Any) -> Any:
         """Registers middleware for every method; it runs around what is registered after it.
 
         Args:
@@ -201,6 +202,7 @@ class Kit(Served, Generic[B, V]):
         """
         paths, handlers = split_arguments("use", arguments)
         call = f"use({paths[0]!r})" if paths else "use()"
+        refuse_keywords(call, others, "use")
         decorator = self._registrations.register(
             call, [METHOD_NAME_ALL], paths or ["*"], handlers, use, has_path=paths is not None
         )
@@ -232,6 +234,7 @@ class Kit(Served, Generic[B, V]):
         /,
         *handlers: Any,
         use: Any = (),
+        **others: Any,
     ) -> Any:
         """Registers handlers for one or several methods and paths; custom methods are allowed.
 
@@ -248,6 +251,7 @@ class Kit(Served, Generic[B, V]):
             RouterClosedError: If the app has answered a request before.
         """
         call = f"on({method!r}, {path!r})"
+        refuse_keywords(call, others, "use")
         methods = strings(f"The method of {call}", method)
         paths = strings(f"The path of {call}", path)
         if any(each.upper() == "HEAD" for each in methods):
@@ -338,6 +342,7 @@ class Kit(Served, Generic[B, V]):
 
         return self._set("not_found()", check_and_set, arguments)
 
+    @route_of_flask
     def route(self, path: str, app: Kit[Any, Any], /) -> Self:
         """Adds all routes of another app below a path.
 
@@ -579,6 +584,16 @@ class Kit(Served, Generic[B, V]):
             Exception: What the shutdown raises.
         """
         self._stop_lifespan()
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *arguments: Any, **keywords: Any) -> Self:
+            if cls.__init__ is Kit.__init__:
+                refuse_arguments(arguments, keywords, Kit.__init__.__kwdefaults__)
+            return super().__new__(cls)
+
+        def __getattr__(self, name: str) -> NoReturn:
+            no_attribute(self, name)
 
     def _begin(self) -> None:
         """Opens the app for registration, and for servers."""

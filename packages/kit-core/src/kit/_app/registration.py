@@ -15,6 +15,7 @@ from kit.interface.paths import merge_path
 from kit.interface.signatures import accepts, describe, describe_signature, takes_next
 
 from .decorated import Call
+from .foreign import refuse_keywords
 from .types import AnyHandler, Middleware
 
 AppT = TypeVar("AppT")
@@ -201,7 +202,7 @@ class Verb(Generic[AppT, B, V]):
     def __call__(
         self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V], use: Use[B, V] = ...
     ) -> AppT: ...
-    def __call__(self, *arguments: Any, use: Any = ()) -> Any:
+    def __call__(self, *arguments: Any, use: Any = (), **others: Any) -> Any:
         """Registers handlers.
 
         Args:
@@ -215,6 +216,7 @@ class Verb(Generic[AppT, B, V]):
         """
         paths, handlers = split_arguments(self._name, arguments)
         call = f"{self._name}({paths[0]!r})" if paths else f"{self._name}()"
+        refuse_keywords(call, others, "use")
         decorator = self._registrations.register(call, [self._method], paths, handlers, use)
         return decorator or self._app
 

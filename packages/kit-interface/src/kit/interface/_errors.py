@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 if TYPE_CHECKING:
     from ._web import Response
@@ -107,6 +107,23 @@ class HandlerError(KitError, RuntimeError):
         return f"{self.handler} {self.problem}"
 
 
+class MissingBindingError(KitError, KeyError):
+    """A handler asked `c.env` for a key, and the app has no bindings.
+
+    Args:
+        key: The key.
+        reason: Why there are none, and what to write.
+    """
+
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(key, reason)
+        self.key = key
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"c.env has no {self.key!r}: {self.reason}"
+
+
 class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no fault
     """An answer given by raising: the response has this status, body and headers.
 
@@ -124,8 +141,16 @@ class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no 
 
     Raises:
         ValueError: If `status` is no status of a final response.
-        TypeError: If `body` is neither bytes, str nor None.
+        TypeError: If `message` is no str, or `body` neither bytes, str nor None.
     """
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *args: Any, **keywords: Any) -> Self:
+            # Here, since __init__ has the signature that type checkers and editors show.
+            if keywords and cls.__init__ is HTTPException.__init__:
+                _refuse_foreign(args, keywords)
+            return super().__new__(cls, *args)
 
     def __init__(
         self,
@@ -136,7 +161,12 @@ class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no 
         headers: Mapping[str, str] | None = None,
         body: bytes | str | None = None,
     ) -> None:
-        check_status(status)
+        check_status(status, message)
+        if message is not None and not isinstance(message, str):
+            raise TypeError(
+                f"HTTPException message must be a str, not {type(message).__name__}: for JSON write "
+                f"HTTPException({status}, res=Response.json(...))"
+            )
         if body is not None and not isinstance(body, (bytes, str)):
             raise TypeError(
                 f"HTTPException body must be bytes, str or None, not {type(body).__name__}"
@@ -155,11 +185,32 @@ class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no 
         return f"{self.status} {self.message}" if self.message else str(self.status)
 
 
-def check_status(status: int) -> None:
+def _refuse_foreign(args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+    """Refuses the keywords that the exceptions of other frameworks have.
+
+    Raises:
+        TypeError: If there are any.
+    """
+    names = [name for name in ("status_code", "detail", "description") if name in keywords]
+    if names:
+        status = keywords.get("status_code", args[0] if args else 404)
+        message = keywords.get("detail", keywords.get("description"))
+        given = f"{status!r}" if message is None else f"{status!r}, {message!r:.100}"
+        raise TypeError(
+            f"HTTPException has no keyword {names[0]!r}, but status, message, res, headers and "
+            f"body: write HTTPException({given})"
+        )
+
+
+def check_status(status: int, message: object = None) -> None:
     """Refuses a status that a final response can't have.
 
     Raises:
         ValueError: If it is not an int from 200 to 599.
     """
     if not isinstance(status, int) or not 200 <= status <= 599:
-        raise ValueError(f"HTTPException status must be an int from 200 to 599, not {status!r}")
+        swapped = isinstance(status, str) and isinstance(message, int)
+        hint = f": write HTTPException({message!r}, {status!r:.100})" if swapped else ""
+        raise ValueError(
+            f"HTTPException status must be an int from 200 to 599, not {status!r:.100}{hint}"
+        )
