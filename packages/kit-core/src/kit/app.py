@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeVar, overload
 
-from kit._app.foreign import no_attribute, refuse_arguments, refuse_keywords, route_of_flask
+from kit._app.foreign import constructor_of_kit, no_attribute, refuse_keywords, route_of_flask
 from kit._app.matching import match_request
 from kit._app.registration import (
     HandlerT,
@@ -83,6 +83,7 @@ class Kit(Served, Generic[B, V]):
         TypeError: If an argument is of the wrong type.
     """
 
+    @constructor_of_kit
     def __init__(
         self,
         *,
@@ -194,6 +195,7 @@ class Kit(Served, Generic[B, V]):
         Args:
             *arguments: A route pattern, by default `*`, then middleware.
             use: Middleware that runs before it, one or a sequence.
+            **others: Refused: the error says what to write instead.
 
         Raises:
             TypeError: If a middleware can't be called with `(c, next)` or `(c)`.
@@ -243,6 +245,7 @@ class Kit(Served, Generic[B, V]):
             path: A route pattern or a list of them.
             *handlers: Handlers and middleware.
             use: Middleware that runs before them, one or a sequence.
+            **others: Refused: the error says what to write instead.
 
         Raises:
             TypeError: As for `get`, or if a method or path is not a str.
@@ -586,11 +589,6 @@ class Kit(Served, Generic[B, V]):
         self._stop_lifespan()
 
     if not TYPE_CHECKING:
-
-        def __new__(cls, *arguments: Any, **keywords: Any) -> Self:
-            if cls.__init__ is Kit.__init__:
-                refuse_arguments(arguments, keywords, Kit.__init__.__kwdefaults__)
-            return super().__new__(cls)
 
         def __getattr__(self, name: str) -> NoReturn:
             no_attribute(self, name)

@@ -119,8 +119,9 @@ class KitRequest:
         Raises:
             HTTPException: 404, as a problem document, if the value doesn't fit the type: the path
                 names no resource.
-            LookupError: If the key begins with a colon, or a type is given and the route's pattern has no such parameter, or the
-                path has no value for it and there is no default.
+            LookupError: If the key begins with a colon; or if a type is given and the route's
+                pattern has no such parameter, or the path has no value for it and there is no
+                default.
             TypeError: If a text can't be converted to the type.
         """
         match = self._match

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
@@ -19,7 +19,7 @@ _ROUTE = "make the other app with Kit(), and write app.route('/prefix', other)"
 _STATE = "yield values from a lifespan, Kit(lifespan=...), and read them from c.env"
 _WEBSOCKET = "write @app.get(path) above @upgrade_websocket of kit.websocket"
 _OPENAPI = "use kit.openapi, which describes the routes of an app"
-_REQUEST_ID = "write the path, or keep it in a constant: routes have no names"
+_NO_NAMES = "write the path, or keep it in a constant: routes have no names"
 
 ATTRIBUTES = {
     "add_api_route": _ON,
@@ -53,8 +53,8 @@ ATTRIBUTES = {
     "teardown_appcontext": _LIFESPAN,
     "teardown_request": _MIDDLEWARE,
     "test_client": "write test_client(app) or sync_test_client(app) of kit.testing",
-    "url_for": _REQUEST_ID,
-    "url_path_for": _REQUEST_ID,
+    "url_for": _NO_NAMES,
+    "url_path_for": _NO_NAMES,
     "websocket": _WEBSOCKET,
     "websocket_route": _WEBSOCKET,
 }
@@ -113,7 +113,7 @@ def no_attribute(app: object, name: str) -> NoReturn:
     """
     advice = ATTRIBUTES.get(name)
     if advice is None:
-        kind = type(app).__qualname__
+        kind = type(app).__name__
         raise AttributeError(f"{kind!r} object has no attribute {name!r}", name=name, obj=app)
     raise AttributeError(f"A Kit app has no attribute {name!r}: {advice}")
 
@@ -137,27 +137,29 @@ def _instead(name: str, value: Any) -> str:
     if name == "methods":
         return f"write @app.on({value!r:.100}, path) for several methods, @app.post(path) for one"
     if name == "status_code":
-        return f"give the status to the response, c.json(..., {value!r:.10}), or write @typed(status={value!r:.10})"
+        status = f"{value!r:.10}"
+        return f"give it to the response, c.json(..., {status}), or write @typed(status={status})"
     return _OF_ROUTES.get(name, "leave it out")
 
 
-def refuse_arguments(
-    arguments: Iterable[Any], keywords: Iterable[str], known: Iterable[str]
-) -> None:
-    """Refuses arguments that `Kit()` doesn't take.
+def constructor_of_kit(init: Callable[P, R]) -> Callable[P, R]:
+    """Makes `Kit()` refuse the arguments of other frameworks with what to write instead."""
+    known = [*(getattr(init, "__kwdefaults__", None) or ())]
 
-    Raises:
-        TypeError: If there are any.
-    """
-    for argument in arguments:
-        hint = "write Kit()" if isinstance(argument, str) else "write Kit(name=...)"
-        raise TypeError(f"Kit() takes keyword arguments only, not {argument!r:.100}: {hint}")
-    known = [*known]
-    for name in keywords:
-        if name not in known:
-            advice = _OF_APPS.get(name)
-            hint = f": {advice}" if advice else ""
-            raise TypeError(f"Kit() takes no keyword {name!r}, but {', '.join(known)}{hint}")
+    @wraps(init)
+    def constructor(*arguments: Any, **keywords: Any) -> Any:
+        for argument in arguments[1:]:
+            raise TypeError(f"Kit() takes keywords only, not {argument!r:.100}: write Kit()")
+        for name in keywords:
+            if name not in known:
+                advice = _OF_APPS.get(name)
+                hint = f": {advice}" if advice else ""
+                raise TypeError(f"Kit() takes no keyword {name!r}, but {', '.join(known)}{hint}")
+        return init(*arguments, **keywords)
+
+    # For what reads the options of an app from its constructor.
+    constructor.__kwdefaults__ = init.__kwdefaults__  # type: ignore[attr-defined]
+    return constructor
 
 
 def route_of_flask(method: Callable[P, R]) -> Callable[P, R]:

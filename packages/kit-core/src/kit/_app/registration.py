@@ -208,6 +208,7 @@ class Verb(Generic[AppT, B, V]):
         Args:
             *arguments: A route pattern, then handlers and middleware; both may be left out.
             use: Middleware that runs before them, one or a sequence.
+            **others: Refused: the error says what to write instead.
 
         Raises:
             TypeError: If a handler can't be called with `(c)` or `(c, next)`.

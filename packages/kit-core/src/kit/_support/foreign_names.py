@@ -8,7 +8,7 @@ Reading one of them is an AttributeError that says so. They are descriptors in p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 CONTEXT = {
     "args": "c.req.query('name')",
@@ -76,7 +76,9 @@ class ForeignName:
         self._name = name
         self._advice = advice
 
-    def __get__(self, instance: object, owner: type | None = None) -> NoReturn:
+    def __get__(self, instance: object, owner: type | None = None) -> ForeignName:
+        if instance is None:  # what looks through the members of a class
+            return self
         raise AttributeError(f"{self._owner} has no attribute {self._name!r}: use {self._advice}")
 
 

@@ -51,18 +51,22 @@ def takes_next(handler: Any, route: str) -> bool:
         is_middleware = False
     else:
         hint = _hint_for(shown)
+        if hasattr(shown, "base_path") and hasattr(shown, "fetch"):
+            raise TypeError(
+                f"The handler of {route} is a Kit app: "
+                "write app.route(path, other) to add the routes of another app"
+            )
         raise TypeError(
             f"The handler of {route} can't be called with (c) or (c, next): "
             f"its signature is {describe_signature(handler)}{hint}"
         )
     if type(shown) is FunctionType:
         _check_parameters(shown, route, is_middleware)
-    elif isinstance(shown, type) and shown.__new__ is object.__new__:
-        if not hasattr(shown, "__await__"):
-            raise TypeError(
-                f"The handler of {route} is the class {shown.__qualname__}: expected a function "
-                "(c) or (c, next), or an instance that can be called with these"
-            )
+    elif isinstance(shown, type) and _makes_no_response(shown):
+        raise TypeError(
+            f"The handler of {route} is the class {shown.__qualname__}: expected a function "
+            "(c) or (c, next), or an instance that can be called with these"
+        )
     return is_middleware
 
 
@@ -130,15 +134,19 @@ def describe(handler: object) -> str:
     return f"{name} ({code.co_filename}:{code.co_firstlineno})"
 
 
+def _makes_no_response(kind: type) -> bool:
+    """Whether calling a class gives an instance that can't be awaited."""
+    return vars(object)["__new__"] is kind.__new__ and not hasattr(kind, "__await__")
+
+
 def _hint_for(function: Any) -> str:
     """Returns what to write for a function that takes neither `(c)` nor `(c, next)`."""
-    if hasattr(function, "base_path") and hasattr(function, "fetch"):
-        return "; the routes of another app are added by app.route(path, other)"
     name = getattr(function, "__name__", "handler")
     if accepts(function, 0):
         if getattr(getattr(function, "__code__", None), "co_kwonlyargcount", 0):
             return f"; it makes middleware when it is called: write {name}()"
-        return f"; a handler takes the context: write {name}(c)"
+        write = "lambda c: ..." if name == "<lambda>" else f"{name}(c)"
+        return f"; a handler takes the context: write {write}"
     annotated = {*getattr(function, "__annotations__", ())} - {"return"}
     return _FOR_TYPED if annotated else ""
 
