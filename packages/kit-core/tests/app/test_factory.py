@@ -191,7 +191,7 @@ async def test_handlers_are_registered_together() -> None:
         (
             lambda: None,
             "The handler of create_handlers() can't be called with (c) or (c, next): its signature "
-            "is <lambda>()",
+            "is <lambda>(); a handler takes the context: write lambda c: ...",
         ),
     ],
 )

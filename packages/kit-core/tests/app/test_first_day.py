@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import importlib.util
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -541,3 +545,58 @@ async def test_middleware_sees_a_handler_that_returned_nothing() -> None:
     assert (await app.request("/")).status == 500
     assert seen == [False, None]
     assert HandlerError.__name__ == "HandlerError"
+
+
+# --- what is imported and run ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("FastAPI", "cannot import 'FastAPI' from 'kit': write `from kit import Kit`"),
+        ("jsonify", "cannot import 'jsonify' from 'kit': return c.json(...) from the handler"),
+        ("abort", "cannot import 'abort' from 'kit': write `raise HTTPException(404)`"),
+        ("Depends", "cannot import 'Depends' from 'kit': it is part of kit.typed"),
+    ],
+)
+def test_names_that_other_frameworks_export(name: str, text: str) -> None:
+    namespace: dict[str, Any] = {}
+    assert text_of(ImportError, lambda: exec(f"from kit import {name}", namespace)) == text
+    assert importlib.util.find_spec(f"kit.{name}") is None
+
+
+def test_modules_are_imported_from_kit_as_before() -> None:
+    for name in ("request", "testing", "route"):
+        namespace: dict[str, Any] = {}
+        exec(f"from kit import {name}", namespace)
+        assert namespace[name].__name__ == f"kit.{name}"
+
+
+def test_command_without_kit_dev(monkeypatch: pytest.MonkeyPatch) -> None:
+    main = importlib.import_module("kit.__main__").main
+    for name in [name for name in sys.modules if name.startswith("kit.dev")]:
+        monkeypatch.delitem(sys.modules, name)
+    import kit
+
+    monkeypatch.setattr(kit, "__path__", kit.__path__[:1])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == (
+        "The kit command is part of kit-dev, which is not installed here. "
+        "Install it with: pip install 'kit-dev[serve]'"
+    )
+
+
+def test_command_whose_own_import_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    main = importlib.import_module("kit.__main__").main
+    monkeypatch.setitem(sys.modules, "kit.dev.cli", None)
+    with pytest.raises(ModuleNotFoundError):
+        main()
+
+
+def test_command_runs_that_of_kit_dev(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = []
+    cli = SimpleNamespace(main=lambda: ran.append("ran"))
+    monkeypatch.setitem(sys.modules, "kit.dev.cli", cli)  # type: ignore[arg-type]
+    importlib.import_module("kit.__main__").main()
+    assert ran == ["ran"]

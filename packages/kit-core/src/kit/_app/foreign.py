@@ -59,6 +59,46 @@ ATTRIBUTES = {
     "websocket_route": _WEBSOCKET,
 }
 
+_APP = "write `from kit import Kit`"
+_OTHER_APP = "write `from kit import Kit`, make the other app with Kit(), and add it by app.route()"
+_TYPED = "it is part of kit.typed"
+
+# No name of a module below `kit` may be among these: it could not be imported any more.
+IMPORTS = {
+    "APIRouter": _OTHER_APP,
+    "BackgroundTasks": "write c.execution_ctx.wait_until(task()) in the handler",
+    "Blueprint": _OTHER_APP,
+    "Body": _TYPED,
+    "CORSMiddleware": "write `from kit.cors import cors`",
+    "Cookie": _TYPED,
+    "Depends": _TYPED,
+    "FastAPI": _APP,
+    "FileResponse": "write `from kit import send_file`",
+    "Flask": _APP,
+    "Form": _TYPED,
+    "HTMLResponse": "return c.html(...) from the handler",
+    "Header": _TYPED,
+    "Hono": _APP,
+    "JSONResponse": "return c.json(...) from the handler",
+    "Litestar": _APP,
+    "Path": _TYPED,
+    "PlainTextResponse": "return c.text(...) from the handler",
+    "Query": _TYPED,
+    "RedirectResponse": "return c.redirect(...) from the handler",
+    "Router": _OTHER_APP,
+    "Starlette": _APP,
+    "StaticFiles": "write `from kit.serve_static import serve_static`",
+    "StreamingResponse": "return stream(c, ...) of kit.streaming from the handler",
+    "TestClient": "write `from kit.testing import sync_test_client`",
+    "UploadFile": "write `from kit import File`",
+    "WebSocket": "it is part of kit.websocket",
+    "abort": "write `raise HTTPException(404)`",
+    "jsonify": "return c.json(...) from the handler",
+    "make_response": "return c.text(...), c.json(...) or c.body(...) from the handler",
+    "render_template": "return c.render(...), with templates() of kit.templates",
+    "url_for": _NO_NAMES,
+}
+
 _IN_OPENAPI = "write @describe(...) of kit.openapi above the handler"
 _BY_TYPED = "annotate what a @typed function of kit.typed returns"
 _BY_USE = "give middleware as use=[...]"
