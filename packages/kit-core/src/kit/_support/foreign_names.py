@@ -92,3 +92,8 @@ def refuse_foreign_names(cls: Any, owner: str, names: Mapping[str, str]) -> None
     """
     for name, advice in names.items():
         setattr(cls, name, ForeignName(owner, name, advice))
+
+    def members(self: object) -> list[str]:
+        return [name for name in object.__dir__(self) if name not in names]
+
+    cls.__dir__ = members  # completion in a REPL should not offer them
