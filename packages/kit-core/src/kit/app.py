@@ -257,6 +257,8 @@ class Kit(Served, Generic[B, V]):
         refuse_keywords(call, others, "use")
         methods = strings(f"The method of {call}", method)
         paths = strings(f"The path of {call}", path)
+        if methods[0].startswith("/"):
+            raise ValueError(f"{call}: the method comes first: write on({path!r}, {method!r})")
         if any(each.upper() == "HEAD" for each in methods):
             raise ValueError(
                 f"{call} would never run for HEAD: a HEAD request is answered by the GET route, "
@@ -304,6 +306,12 @@ class Kit(Served, Generic[B, V]):
                     f"on_error() takes a class derived from Exception, not {kind.__qualname__}: "
                     "what else is raised, such as a cancellation, passes through"
                 )
+        elif arguments and arguments[0] in range(400, 600):
+            raise TypeError(
+                f"on_error() takes a class of exceptions, not the status {arguments[0]!r:.100}: "
+                "register a handler for HTTPException, which has the status as error.status, or "
+                "@app.not_found() for unmatched requests"
+            )
         elif len(arguments) > 1:
             raise TypeError(
                 "on_error() takes a class of exceptions and a handler, or a handler alone: "
@@ -370,6 +378,8 @@ class Kit(Served, Generic[B, V]):
         check_path("route", path)
         if not isinstance(app, Kit):
             hint = ": use mount() with kit.asgi.from_asgi() for it" if callable(app) else ""
+            if isinstance(app, type) and issubclass(app, Kit):
+                hint = f": write {app.__name__}()"
             raise TypeError(f"route({path!r}, ...) takes a Kit app, not {app!r:.100}{hint}")
         state, other = self._state, app._state
         if other.table is state.table:

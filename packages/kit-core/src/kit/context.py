@@ -234,8 +234,8 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         """
         try:
             key = known_names[name]
-        except KeyError:
-            key = encode_name(name)
+        except (KeyError, TypeError):
+            key = _header_name(name)
         line = None if value is None else (key, encode_value(name, value))
         res = self._res
         if res is None:
@@ -642,6 +642,16 @@ def _exit_runner() -> Callable[[list[Exit], BaseException | None], Awaitable[Non
     from kit.concurrency._exits import run_exits
 
     return run_exits
+
+
+def _header_name(name: Any) -> bytes:
+    """Returns the name of a header as it is sent, for a name that isn't well known."""
+    if isinstance(name, Mapping):
+        raise TypeError(
+            f"c.header() takes a name and a value, not {name!r:.100}: "
+            "several headers are set by c.set_headers({...})"
+        )
+    return encode_name(name)
 
 
 def _no_text(call: str, data: Any) -> TypeError:

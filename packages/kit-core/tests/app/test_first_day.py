@@ -307,6 +307,21 @@ IN_OPENAPI = "write @describe(...) of kit.openapi above the handler"
             "for a folder of files use serve_static of kit.serve_static",
         ),
         (
+            lambda app: app.on_error(404, handler),
+            "on_error() takes a class of exceptions, not the status 404: register a handler for "
+            "HTTPException, which has the status as error.status, or @app.not_found() for "
+            "unmatched requests",
+        ),
+        (
+            lambda app: app.route("/api", Kit),
+            "route('/api', ...) takes a Kit app, not <class 'kit.app.Kit'>: write Kit()",
+        ),
+        (
+            lambda app: app.get(["/a", "/b"], handler),
+            "get() takes a path and handlers, or handlers alone: expected a str or a function "
+            "first, not ['/a', '/b']; several paths are given to on('GET', [...])",
+        ),
+        (
             lambda app: Kit("app"),
             "Kit() takes keywords only, not 'app': write Kit()",
         ),
@@ -326,6 +341,19 @@ def test_refused_at_registration(register: Any, text: str) -> None:
     app: Any = Kit()
     assert text_of(TypeError, lambda: register(app)) == text
     assert app.routes == []
+
+
+def test_path_before_the_method() -> None:
+    text = text_of(ValueError, lambda: Kit().on("/x", "GET", handler))
+    assert text == "on('/x', 'GET'): the method comes first: write on('GET', '/x')"
+
+
+def test_completion_does_not_offer_them() -> None:
+    c: Any = Context
+    assert not hasattr(Response(), "status_code")
+    assert "status_code" not in dir(Response())
+    assert {"status", "headers"} <= {*dir(Response())}
+    assert c.request is vars(Context)["request"]
 
 
 @pytest.mark.parametrize(
@@ -400,6 +428,25 @@ async def refused(do: Callable[[Context], Any]) -> str:
             lambda c: c.json({}, {"a": "b"}),
             "Invalid response status {'a': 'b'}: expected an int from 200 to 599; "
             "headers come after the status, or as headers=...",
+        ),
+        (
+            lambda c: c.text("<p>", "text/html"),
+            "Invalid response status 'text/html': expected an int from 200 to 599; "
+            "a content type is a header, headers={'content-type': 'text/html'}",
+        ),
+        (
+            lambda c: c.header({"a": "b"}),
+            "c.header() takes a name and a value, not {'a': 'b'}: "
+            "several headers are set by c.set_headers({...})",
+        ),
+        (
+            lambda c: setattr(c.res, "status", 404),
+            "The status of a Response can't be changed: make another one, "
+            "c.res = c.res.replace(status=404)",
+        ),
+        (
+            lambda c: c.env.db,
+            "c.env is a mapping and has no attribute 'db': use c.env['db']",
         ),
         (
             lambda c: c.json(c.req.json),

@@ -236,9 +236,11 @@ def split_arguments(
     if arguments and isinstance(arguments[0], str):
         return [arguments[0]], arguments[1:]
     if arguments and not callable(arguments[0]):
+        is_list = isinstance(arguments[0], (list, tuple)) and name not in ("all", "use")
+        hint = f"; several paths are given to on({name.upper()!r}, [...])" if is_list else ""
         raise TypeError(
             f"{name}() takes a path and handlers, or handlers alone: "
-            f"expected a str or a function first, not {arguments[0]!r:.100}"
+            f"expected a str or a function first, not {arguments[0]!r:.100}{hint}"
         )
     return None, arguments
 

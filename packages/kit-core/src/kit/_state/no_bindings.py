@@ -22,5 +22,10 @@ class NoBindings(dict[str, Any]):
         super().__init__()
         self._explain = explain
 
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"c.env is a mapping and has no attribute {name!r}: use c.env[{name!r}]"
+        )
+
     def __missing__(self, key: str) -> NoReturn:
         raise MissingBindingError(key, self._explain(key))

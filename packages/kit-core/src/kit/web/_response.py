@@ -29,11 +29,11 @@ def check_status(status: int, *, has_body: bool) -> None:
         TypeError: If a response with this status has no body, but one is given.
     """
     if not isinstance(status, int) or not (200 <= status <= 599 or status == 101):
-        hint = (
-            "; headers come after the status, or as headers=..."
-            if isinstance(status, Mapping)
-            else ""
-        )
+        hint = ""
+        if isinstance(status, Mapping):
+            hint = "; headers come after the status, or as headers=..."
+        elif isinstance(status, str) and "/" in status:
+            hint = f"; a content type is a header, headers={{'content-type': {status!r:.100}}}"
         raise ValueError(
             f"Invalid response status {status!r:.100}: expected an int from 200 to 599{hint}"
         )
@@ -230,6 +230,15 @@ class Response(Body):
         return f"<Response {self._status}>"
 
 
+def _keep_status(response: Response, status: int) -> None:
+    raise AttributeError(
+        "The status of a Response can't be changed: make another one, "
+        f"c.res = c.res.replace(status={status!r:.20})"
+    )
+
+
+# Here, where type checkers don't see it: to them the status is read-only.
+Response.status = Response.status.setter(_keep_status)  # type: ignore[method-assign,attr-defined]
 refuse_foreign_names(Response, "A Response", RESPONSE)
 _new = object.__new__
 
