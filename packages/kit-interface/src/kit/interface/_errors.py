@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from ._web import Response
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 ValidationTarget: TypeAlias = Literal["json", "form", "query", "param", "header", "cookie"]
 """The parts of a request that can be validated."""
@@ -128,25 +124,6 @@ class MissingBindingError(KitError, KeyError):
         return f"c.env has no {self.key!r}: {self.reason}"
 
 
-def _refusing_foreign(init: Callable[P, R]) -> Callable[P, R]:
-    """Makes a constructor refuse the keywords that the exceptions of other frameworks have."""
-
-    @wraps(init)
-    def constructor(*args: Any, **keywords: Any) -> Any:
-        names = [name for name in ("status_code", "detail", "description") if name in keywords]
-        if names:
-            status = keywords.get("status_code", args[1] if len(args) > 1 else 404)
-            message = keywords.get("detail", keywords.get("description"))
-            given = f"{status!r}" if message is None else f"{status!r}, {message!r:.100}"
-            raise TypeError(
-                f"HTTPException has no keyword {names[0]!r}, but status, message, res, headers "
-                f"and body: write HTTPException({given})"
-            )
-        return init(*args, **keywords)
-
-    return constructor
-
-
 class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no fault
     """An answer given by raising: the response has this status, body and headers.
 
@@ -167,7 +144,14 @@ class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no 
         TypeError: If `message` is no str, or `body` neither bytes, str nor None.
     """
 
-    @_refusing_foreign
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *args: Any, **keywords: Any) -> HTTPException:
+            # Not in __init__, whose code tools read, and which subclasses replace.
+            if keywords and cls.__init__ is HTTPException.__init__:
+                _refuse_foreign(args, keywords)
+            return super().__new__(cls, *args)
+
     def __init__(
         self,
         status: int,
@@ -199,6 +183,27 @@ class HTTPException(Exception):  # noqa: N818 - the field's name for it, and no 
 
     def __str__(self) -> str:
         return f"{self.status} {self.message}" if self.message else str(self.status)
+
+
+# For what shows the parameters of the class.
+vars(HTTPException)["__new__"].__func__.__wrapped__ = HTTPException.__init__
+
+
+def _refuse_foreign(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+    """Refuses the keywords that the exceptions of other frameworks have.
+
+    Raises:
+        TypeError: If there are any.
+    """
+    names = [name for name in ("status_code", "detail", "description") if name in keywords]
+    if names:
+        status = keywords.get("status_code", args[0] if args else 404)
+        message = keywords.get("detail", keywords.get("description"))
+        given = f"{status!r}" if message is None else f"{status!r}, {message!r:.100}"
+        raise TypeError(
+            f"HTTPException has no keyword {names[0]!r}, but status, message, res, headers and "
+            f"body: write HTTPException({given})"
+        )
 
 
 def check_status(status: int, message: object = None) -> None:
