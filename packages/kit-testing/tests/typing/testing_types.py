@@ -25,7 +25,6 @@ async def in_a_loop() -> None:
         assert_type(await client.get("/books/1", headers={"x-a": "b"}), Response)
         assert_type(await client.request("PURGE", "/books", content=b"raw"), Response)
         assert_type(client.cookies, Cookies)
-        await client.get(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         async with client.chat["general"].ws(protocols=["v1"]) as ws:
             assert_type(ws, TestWebSocket)
             assert_type(await ws.receive(), str | bytes)
