@@ -18,8 +18,6 @@ import central
 from workspace import CORE, ROOT, Package, packages
 
 NEEDED = ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "src/kit", "tests")
-# Files that a package has outside its own folders: `python -m kit` runs kit-dev.
-BESIDE = {"kit-dev": {"__main__.py"}}
 
 
 def problems() -> Iterator[str]:
@@ -50,7 +48,7 @@ def shape_problems(package: Package) -> Iterator[str]:
         return
     if init is not None:
         yield f"{package.name}: kit/__init__.py belongs to kit-core alone"
-    for entry in sorted(package.entries - BESIDE.get(package.name, set()) - {"__init__.py"}):
+    for entry in sorted(package.entries - {"__init__.py"}):
         if f"kit/{entry}" in package.files:
             yield f"{package.name}: kit/{entry} is not a folder; put it into one with a py.typed"
         elif f"kit/{entry}/py.typed" not in package.files:

@@ -63,6 +63,7 @@ NAMES = {
         "stream_text",
     ),
     "kit.testing": (
+        "Cookies",
         "ExecutionContext",
         "MethodNotFoundError",
         "ParameterError",

@@ -17,6 +17,7 @@ from kit.interface import (
     HandlerError,
     HTTPException,
     KitError,
+    MissingBindingError,
     RouterClosedError,
     UnsupportedPathError,
 )
@@ -32,6 +33,7 @@ VALUES: list[tuple[type[KitError], dict[str, Any]]] = [
     (UnsupportedPathError, {"path": "/x", "reason": "r", "method": "GET", "position": 1}),
     (UnsupportedPathError, {"path": "/x", "reason": "r", "method": None, "position": None}),
     (RouterClosedError, {"method": "GET", "path": "/x", "reason": "r"}),
+    (MissingBindingError, {"key": "db", "reason": "r"}),
     (HandlerError, {"handler": "h", "problem": "p"}),
     (PluginNotFoundError, {"group": "g", "name": "n", "available": ("a", "b")}),
     (PluginConflictError, {"group": "g", "name": "n", "distributions": ("a", "b")}),

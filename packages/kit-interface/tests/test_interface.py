@@ -39,6 +39,7 @@ def test_names() -> None:
         "KitError",
         "KitRequest",
         "Middleware",
+        "MissingBindingError",
         "Next",
         "ParamIndexMap",
         "ParamStash",

@@ -138,7 +138,7 @@ def test_takes_next(handler: Any, answer: bool) -> None:
         (
             none,
             "The handler of GET '/x' can't be called with (c) or (c, next): "
-            "its signature is none() -> 'None'",
+            "its signature is none() -> 'None'; a handler takes the context: write none(c)",
         ),
         (
             Guard().method.__func__,

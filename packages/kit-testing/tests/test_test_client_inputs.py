@@ -218,15 +218,6 @@ async def test_handler_that_raises_is_answered_as_in_production(
     assert (await test_client(app).get()).status == 418
 
 
-async def test_redirects_are_not_followed_and_cookies_not_kept() -> None:
-    app = Kit().get("/a", lambda c: c.redirect("/b")).get("/b", lambda c: c.json(get_cookie(c)))
-    app.get("/c", lambda c: c.body("", headers={"set-cookie": "a=b"}))
-    client = test_client(app)
-    assert (await client.a.get()).headers["location"] == "/b"
-    await client.c.get()
-    assert await (await client.b.get()).json() == {}
-
-
 async def test_env() -> None:
     app = Kit().get("/", lambda c: c.json(dict(c.env)))
     assert await (await test_client(app, {"db": "mock"}).get()).json() == {"db": "mock"}

@@ -61,7 +61,7 @@ LISTED = """
             lambda c: c.posts.put(),
             MethodNotFoundError,
             "client.posts.put(): '/posts' has no PUT, but get, post. "
-            "Any request can be made by app.request",
+            "Any request can be sent by client.request('PUT', '/posts')",
         ),
         (
             lambda c: c.posts.pots(),
@@ -89,7 +89,7 @@ LISTED = """
             lambda c: c.any.all(),
             MethodNotFoundError,
             "client.any.all(): '/any' has no ALL, but any other method. "
-            "Any request can be made by app.request",
+            "Any request can be sent by client.request('GET', '/any')",
         ),
         (
             lambda c: c.posts[":id"].get(),
@@ -149,10 +149,107 @@ LISTED = """
             "'\\ud800' has a lone surrogate",
         ),
         (
-            lambda c: c.posts.get(headers={}),
+            lambda c: c.posts.get(heders={}),
             TypeError,
-            "client.posts.get(): there is no keyword 'headers', but param, query, json, form, "
-            "header, cookie. Did you mean 'header'?",
+            "client.posts.get(): there is no keyword 'heders', but param, query, json, form, "
+            "content, headers, cookies, follow_redirects. Did you mean 'headers'?",
+        ),
+        (
+            lambda c: c.posts.get(params={"a": 1}),
+            TypeError,
+            "client.posts.get(): there is no keyword 'params', but param, query, json, form, "
+            "content, headers, cookies, follow_redirects. Write query.",
+        ),
+        (
+            lambda c: c.posts.get(header={}, headers={}),
+            TypeError,
+            "client.posts.get(): headers is given twice, as 'headers' and as 'header'",
+        ),
+        (
+            lambda c: c.posts[":id"].get("7"),
+            TypeError,
+            "client.posts[':id'].get('7'): a call that names a route takes keywords only: "
+            "param={...} for the parameters of its path. A whole path is given to the client: "
+            "client.get('/...')",
+        ),
+        (
+            lambda c: c.posts.ws("/chat"),
+            TypeError,
+            "client.posts.ws('/chat'): a call that names a route takes keywords only; "
+            "a whole path is given to the client: client.ws('/...')",
+        ),
+        (
+            lambda c: c.get("posts"),
+            ValueError,
+            "client.get('posts'): a path begins with a slash: write '/posts'",
+        ),
+        (
+            lambda c: c.get(7),
+            TypeError,
+            "client.get(7): expected a path such as '/books', not 7",
+        ),
+        (
+            lambda c: c.get("https://example.com/posts"),
+            ValueError,
+            "client.get('https://example.com/posts'): the client sends requests to its app alone, "
+            "as http://localhost; give it another host by base_url=...",
+        ),
+        (
+            lambda c: c.get("/posts/7", param={"id": 7}),
+            TypeError,
+            "client.get('/posts/7'): param is for calls that name a route; "
+            "write the values into the path",
+        ),
+        (
+            lambda c: c.get("/posts", json={}),
+            TypeError,
+            "A GET request can't have a body",
+        ),
+        (
+            lambda c: c.pots("/posts"),
+            TypeError,
+            "client.pots('/posts'): no route has the method POTS; "
+            "to send it nevertheless, write client.request('POTS', '/posts')",
+        ),
+        (
+            lambda c: c.websocket_connect("/chat"),
+            TypeError,
+            "client.websocket_connect('/chat'): a WebSocket is opened by client.ws('/chat')",
+        ),
+        (
+            lambda c: c.request(5, "/posts"),
+            TypeError,
+            "client.request(5, '/posts'): the method comes first, "
+            "e.g. client.request('GET', '/books')",
+        ),
+        (
+            lambda c: c.post("/posts", content={"a": 1}),
+            TypeError,
+            "content takes str, bytes or an iterable of them; give a dict as json",
+        ),
+        (
+            lambda c: c.cookies.post("/posts"),
+            AttributeError,
+            "client.cookies has the cookies of the client, and no 'post'; "
+            "write client['cookies'] for a route /cookies",
+        ),
+        (
+            lambda c: c.cookies.get(),
+            TypeError,
+            "client.cookies.get() takes the name of a cookie; "
+            "write client['cookies'].get() for a route /cookies",
+        ),
+        (
+            lambda c: c.cookies.set("a", "b", domain="example.com"),
+            ValueError,
+            "The cookie 'a' can't have the domain 'example.com': "
+            "the client sends requests to 'localhost'",
+        ),
+        (
+            lambda c: c.cookies.set("a", "b", path="a; Secure"),
+            ValueError,
+            "The cookie 'a' takes a path such as '/' and a domain such as 'example.com', "
+            "not 'a; Secure' and None",
         ),
         (
             lambda c: c.posts[5].get(),
@@ -270,13 +367,13 @@ def test_completion_shows_the_routes() -> None:
         return [name for name in dir(walk) if not name.startswith("_")]
 
     client = test_client(BLOG)
-    assert shown(client) == ["any", "posts"]
+    assert shown(client) == ["any", "cookies", "posts", "request"]
     assert shown(client.posts) == ["get", "path", "post", "url"]
     assert client.posts._ipython_key_completions_() == [":id"]
     assert shown(client.posts[":id"]) == ["delete", "get", "path", "url"]
     assert shown(client.any) == ["delete", "get", "patch", "path", "post", "put", "url"]
     own = test_client(app_with("GET /", "GET /_internal", "PURGE /a b", "GET /:id"))
-    assert shown(own) == ["get", "index", "path", "url"]
+    assert shown(own) == ["cookies", "get", "index", "path", "request", "url"]
     assert own._ipython_key_completions_() == ["a b", ":id"]
     assert "_internal" in dir(own)
 

@@ -371,7 +371,7 @@ def test_wrong_calls(backend: Any) -> None:
     with pytest.raises(TypeError) as raised:
         client.ws.ws(json={})
     assert str(raised.value) == (
-        "client.ws.ws(): there is no keyword 'json', but param, query, header, cookie, protocols."
+        "client.ws.ws(): there is no keyword 'json', but param, query, headers, cookies, protocols."
     )
     with pytest.raises(TypeError) as raised:
         client.ws.ws(protocols="v1")

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeVar, overload
 
+from kit._app.foreign import constructor_of_kit, no_attribute, refuse_keywords, route_of_flask
 from kit._app.matching import match_request
 from kit._app.registration import (
     HandlerT,
@@ -82,6 +83,7 @@ class Kit(Served, Generic[B, V]):
         TypeError: If an argument is of the wrong type.
     """
 
+    @constructor_of_kit
     def __init__(
         self,
         *,
@@ -187,12 +189,13 @@ class Kit(Served, Generic[B, V]):
         *more: AnyHandler[B, V],
         use: Use[B, V] = ...,
     ) -> Self: ...
-    def use(self, *arguments: Any, use: Any = ()) -> Any:
+    def use(self, *arguments: Any, use: Any = (), **others: Any) -> Any:
         """Registers middleware for every method; it runs around what is registered after it.
 
         Args:
             *arguments: A route pattern, by default `*`, then middleware.
             use: Middleware that runs before it, one or a sequence.
+            **others: Refused: the error says what to write instead.
 
         Raises:
             TypeError: If a middleware can't be called with `(c, next)` or `(c)`.
@@ -201,6 +204,7 @@ class Kit(Served, Generic[B, V]):
         """
         paths, handlers = split_arguments("use", arguments)
         call = f"use({paths[0]!r})" if paths else "use()"
+        refuse_keywords(call, others, "use")
         decorator = self._registrations.register(
             call, [METHOD_NAME_ALL], paths or ["*"], handlers, use, has_path=paths is not None
         )
@@ -232,6 +236,7 @@ class Kit(Served, Generic[B, V]):
         /,
         *handlers: Any,
         use: Any = (),
+        **others: Any,
     ) -> Any:
         """Registers handlers for one or several methods and paths; custom methods are allowed.
 
@@ -240,6 +245,7 @@ class Kit(Served, Generic[B, V]):
             path: A route pattern or a list of them.
             *handlers: Handlers and middleware.
             use: Middleware that runs before them, one or a sequence.
+            **others: Refused: the error says what to write instead.
 
         Raises:
             TypeError: As for `get`, or if a method or path is not a str.
@@ -248,8 +254,11 @@ class Kit(Served, Generic[B, V]):
             RouterClosedError: If the app has already handled a request.
         """
         call = f"on({method!r}, {path!r})"
+        refuse_keywords(call, others, "use")
         methods = strings(f"The method of {call}", method)
         paths = strings(f"The path of {call}", path)
+        if methods[0].startswith("/"):
+            raise ValueError(f"{call}: the method comes first: write on({path!r}, {method!r})")
         if any(each.upper() == "HEAD" for each in methods):
             raise ValueError(
                 f"{call} would never run for HEAD: a HEAD request is handled by the GET route, "
@@ -297,6 +306,12 @@ class Kit(Served, Generic[B, V]):
                     f"on_error() takes a class derived from Exception, not {kind.__qualname__}: "
                     "what else is raised, such as a cancellation, passes through"
                 )
+        elif arguments and arguments[0] in range(400, 600):
+            raise TypeError(
+                f"on_error() takes a class of exceptions, not the status {arguments[0]!r:.100}: "
+                "register a handler for HTTPException, which has the status as error.status, or "
+                "@app.not_found() for unmatched requests"
+            )
         elif len(arguments) > 1:
             raise TypeError(
                 "on_error() takes a class of exceptions and a handler, or a handler alone: "
@@ -338,6 +353,7 @@ class Kit(Served, Generic[B, V]):
 
         return self._set("not_found()", check_and_set, arguments)
 
+    @route_of_flask
     def route(self, path: str, app: Kit[Any, Any], /) -> Self:
         """Adds all routes of another app below a path.
 
@@ -362,6 +378,8 @@ class Kit(Served, Generic[B, V]):
         check_path("route", path)
         if not isinstance(app, Kit):
             hint = ": use mount() with kit.asgi.from_asgi() for it" if callable(app) else ""
+            if isinstance(app, type) and issubclass(app, Kit):
+                hint = f": write {app.__name__}()"
             raise TypeError(f"route({path!r}, ...) takes a Kit app, not {app!r:.100}{hint}")
         state, other = self._state, app._state
         if other.table is state.table:
@@ -579,6 +597,11 @@ class Kit(Served, Generic[B, V]):
             Exception: What the shutdown raises.
         """
         self._stop_lifespan()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            no_attribute(self, name)
 
     def _begin(self) -> None:
         """Opens the app for registration, and for servers."""

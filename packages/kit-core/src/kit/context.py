@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
-from types import MappingProxyType
+from types import CoroutineType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
 from msgspec import Struct
@@ -21,7 +21,9 @@ from kit._response.building import (
 )
 from kit._response.results import settle
 from kit._state.app_state import AppState
+from kit._state.no_bindings import NoBindings
 from kit._state.route import Route
+from kit._support.foreign_names import CONTEXT, refuse_foreign_names
 from kit._support.json import encode, encode_with_aliases
 from kit._support.struct import with_plain_stores
 from kit._support.typevars import B, V
@@ -94,7 +96,8 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         """The bindings: the mapping that the lifespan yielded, and those passed to `fetch`."""
         env = self._env
         if env is None:
-            env = self._env = self._state.lifespan.bindings or {}
+            lifespan = self._state.lifespan
+            env = self._env = lifespan.bindings or NoBindings(lifespan.missing)
         return env  # type: ignore[no-any-return]  # B is what the user says it is
 
     @property
@@ -231,8 +234,8 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         """
         try:
             key = known_names[name]
-        except KeyError:
-            key = encode_name(name)
+        except (KeyError, TypeError):
+            key = _header_name(name)
         line = None if value is None else (key, encode_value(name, value))
         res = self._res
         if res is None:
@@ -351,7 +354,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         try:
             body = data.encode()
         except AttributeError:
-            raise TypeError(f"c.text() takes a str, not {type(data).__name__}") from None
+            raise _no_text("c.text()", data) from None
         if status is None and headers is None and self._lines is None and self._status is None:
             # PERF: the most common case. Inlined, here and in json(): a call would cost more.
             response: Response = _new(Response)
@@ -405,7 +408,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         try:
             body = data.encode()
         except AttributeError:
-            raise TypeError(f"c.html() takes a str, not {type(data).__name__}") from None
+            raise _no_text("c.html()", data) from None
         if status is None and headers is None and self._lines is None and self._status is None:
             return response_of(body, 200, _HTML_LINES)
         return self._respond(body, _HTML_LINES[0], status, headers)
@@ -621,6 +624,9 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         return self.res
 
 
+refuse_foreign_names(Context, "The context", CONTEXT)
+
+
 # PERF: an import statement costs as much as the rest of an exit, even with nothing left to load.
 @cache
 def _background_tasks() -> type[BackgroundTasks]:
@@ -636,6 +642,29 @@ def _exit_runner() -> Callable[[list[Exit], BaseException | None], Awaitable[Non
     from kit.concurrency._exits import run_exits
 
     return run_exits
+
+
+def _header_name(name: Any) -> bytes:
+    """Returns the name of a header as it is sent, for a name that isn't well known."""
+    if isinstance(name, Mapping):
+        raise TypeError(
+            f"c.header() takes a name and a value, not {name!r:.100}: "
+            "several headers are set by c.set_headers({...})"
+        )
+    return encode_name(name)
+
+
+def _no_text(call: str, data: Any) -> TypeError:
+    """Returns the error for something else than text."""
+    hint = ""
+    if isinstance(data, CoroutineType):
+        data.close()  # it would warn that it was never awaited, which the error says already
+        hint = f": await {data.__qualname__}() first"
+    elif isinstance(data, (dict, list)):
+        hint = ": use c.json()"
+    elif isinstance(data, (bytes, bytearray)):
+        hint = ": use c.body()"
+    return TypeError(f"{call} takes a str, not {type(data).__name__}{hint}")
 
 
 def scope_of(c: Context[Any, Any]) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from kit._request.body import RequestBody
 from kit._request.fields import query_pairs, query_value
 from kit._request.parse_body import collect, nest
 from kit._support import json as _json
+from kit._support.foreign_names import REQUEST, refuse_foreign_names
 from kit._support.limits import LIMITS, Limits
 from kit._support.struct import with_plain_stores
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
@@ -118,8 +119,9 @@ class KitRequest:
         Raises:
             HTTPException: 404, as a problem document, if the value doesn't fit the type: the path
                 names no resource.
-            LookupError: If a type is given and the route's pattern has no such parameter, or the
-                path has no value for it and there is no default.
+            LookupError: If the key begins with a colon; or if a type is given and the route's
+                pattern has no such parameter, or the path has no value for it and there is no
+                default.
             TypeError: If a text can't be converted to the type.
         """
         match = self._match
@@ -139,6 +141,11 @@ class KitRequest:
             value = match[1][value]
         if type is None:
             if value is None:
+                if key[:1] == ":":
+                    raise LookupError(
+                        f"c.req.param({key!r}): a parameter is read without its colon: "
+                        f"write c.req.param({key[1:]!r})"
+                    )
                 return None if default is _REQUIRED else default
             return decode_component(value) if "%" in value else value
         from kit._request.conversion import check_absent_param, convert_value
@@ -535,6 +542,10 @@ def _new_request(
     # Without its scope, whose query may be another one than that of the request by now.
     return ServedRequest(path, match_result or _NO_MATCH, None, None, _raw=request)
 
+
+# Errors of Python name the class, and no user knows it by another name.
+ServedRequest.__name__ = ServedRequest.__qualname__ = KitRequest.__name__
+refuse_foreign_names(KitRequest, "c.req", REQUEST)
 
 # After ServedRequest, since msgspec accepts no base that has a constructor.
 KitRequest.__new__ = _new_request  # type: ignore[method-assign,assignment]

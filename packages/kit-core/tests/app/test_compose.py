@@ -243,7 +243,7 @@ async def test_nothing(
         pytest.param({}, "returned dict, expected a Response: use c.json(...)", id="dict"),
         pytest.param([], "returned list, expected a Response: use c.json(...)", id="list"),
         pytest.param(
-            "", "returned str, expected a Response: use c.text(...) or c.body(...)", id="str"
+            "", "returned str, expected a Response: use c.text(...) or c.html(...)", id="str"
         ),
         pytest.param(
             b"x", "returned bytes, expected a Response: use c.text(...) or c.body(...)", id="bytes"
@@ -253,7 +253,8 @@ async def test_nothing(
         ),
         pytest.param(
             Response,
-            "returned type, expected a Response: use c.text(...) or c.body(...)",
+            "returned the class Response, expected a Response: "
+            "return an instance, e.g. c.text(...)",
             id="type",
         ),
     ],
@@ -284,7 +285,8 @@ async def test_async_generator_as_handler_is_told(caplog: pytest.LogCaptureFixtu
     assert (await Kit().get("/", generator).request("/")).status == 500
     assert logged(caplog) == [
         f"HandlerError: {place(generator)} returned async_generator, "
-        "expected a Response: use c.text(...) or c.body(...)"
+        "expected a Response: use c.body(...) to send it as a stream, "
+        "or stream_sse() of kit.streaming for events"
     ]
 
 

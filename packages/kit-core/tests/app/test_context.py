@@ -80,7 +80,9 @@ async def test_response(handler: Any, expected: Any, prepared: bool) -> None:
             lambda c: c.text(5), "TypeError: c.text() takes a str, not int", id="text of int"
         ),
         pytest.param(
-            lambda c: c.text(b"x"), "TypeError: c.text() takes a str, not bytes", id="text of bytes"
+            lambda c: c.text(b"x"),
+            "TypeError: c.text() takes a str, not bytes: use c.body()",
+            id="text of bytes",
         ),
         pytest.param(
             lambda c: c.html(None), "TypeError: c.html() takes a str, not NoneType", id="html"

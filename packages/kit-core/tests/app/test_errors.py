@@ -136,7 +136,7 @@ async def test_not_found_may_answer_200_and_is_a_decorator() -> None:
     [
         pytest.param(None, "returned nothing: return a Response", id="None"),
         pytest.param(
-            "x", "returned str, expected a Response: use c.text(...) or c.body(...)", id="str"
+            "x", "returned str, expected a Response: use c.text(...) or c.html(...)", id="str"
         ),
     ],
 )
@@ -214,7 +214,7 @@ async def test_on_error_that_fails_is_called_once_and_logged(
             "raises HTTPException": "418 teapot",
             "nothing": f"{place(on_error)} returned nothing: return a Response",
             "str": f"{place(on_error)} returned str, expected a Response: "
-            "use c.text(...) or c.body(...)",
+            "use c.text(...) or c.html(...)",
         }[kind]
     ]
 

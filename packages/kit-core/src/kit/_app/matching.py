@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 from kit._state.app_state import AppState
+from kit._state.error_handlers import ErrorHandlers
 from kit._state.route import Route
 from kit._support.limits import body_too_large
 from kit.context import Context
@@ -62,13 +64,13 @@ def match_request(state: AppState, request: Request, path: str) -> tuple[str, An
     most = state.limits.max_body_size_bytes
     if most is not None:
         if _declared_size(request) > most:
-            return path, _raising(body_too_large(most), match)
+            return path, _raising(body_too_large(most), match, state.error_handlers_at(path))
         if not request.body_used:
             # A body may have no Content-Length, and a gateway may pass on a wrong one.
             try:
                 limit_body(request, most, partial(body_too_large, most))
             except HTTPException as error:
-                return path, _raising(error, match)
+                return path, _raising(error, match, state.error_handlers_at(path))
     return path, match
 
 
@@ -79,9 +81,10 @@ def _declared_size(request: Request) -> int:
     return int(digits[:_MOST_DIGITS])
 
 
-def _raising(failure: Exception, match: Any) -> Any:
+def _raising(failure: Exception, match: Any, handlers: Iterable[ErrorHandlers] = ()) -> Any:
     """Returns a match that runs the middleware of another one, and then raises.
 
+    The error handlers are those of the route that would have responded, or else those of the path.
     A mounted application matches as middleware does, but responds.
     """
     from kit.interface.metadata import facts_of
@@ -94,4 +97,7 @@ def _raising(failure: Exception, match: Any) -> Any:
         for entry in match[0]
         if entry[0].takes_next and not facts_of(entry[0].handler).mounted
     ]
-    return ([*middleware, (Route("/", "*", METHOD_NAME_ALL, fail), {})], *match[1:])
+    route = Route("/", "*", METHOD_NAME_ALL, fail)
+    answering = next((entry[0] for entry in match[0] if not entry[0].takes_next), None)
+    route.add_error_handlers(handlers if answering is None else answering.error_handlers)
+    return ([*middleware, (route, {})], *match[1:])

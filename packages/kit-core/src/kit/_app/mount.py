@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from os import PathLike
 from typing import Any
 from urllib.parse import unquote
 
@@ -61,7 +62,11 @@ def mounted_handler(
 
 def _check(call: str, application_handler: Any, option_handler: Any, replace_request: Any) -> None:
     if not callable(application_handler):
-        raise TypeError(f"{call} takes a function (request, ...), not {application_handler!r:.100}")
+        is_path = isinstance(application_handler, (str, PathLike))
+        hint = ": for a folder of files use serve_static of kit.serve_static" if is_path else ""
+        raise TypeError(
+            f"{call} takes a function (request, ...), not {application_handler!r:.100}{hint}"
+        )
     if _is_asgi(application_handler):
         raise TypeError(f"{call} was given an ASGI application: put kit.asgi.from_asgi() around it")
     for name, value in (("option_handler", option_handler), ("replace_request", replace_request)):

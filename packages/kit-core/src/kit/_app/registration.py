@@ -15,6 +15,7 @@ from kit.interface.paths import merge_path
 from kit.interface.signatures import accepts, describe, describe_signature, takes_next
 
 from .decorated import Call
+from .foreign import refuse_keywords
 from .types import AnyHandler, Middleware
 
 AppT = TypeVar("AppT")
@@ -201,12 +202,13 @@ class Verb(Generic[AppT, B, V]):
     def __call__(
         self, handler: AnyHandler[B, V], /, *handlers: AnyHandler[B, V], use: Use[B, V] = ...
     ) -> AppT: ...
-    def __call__(self, *arguments: Any, use: Any = ()) -> Any:
+    def __call__(self, *arguments: Any, use: Any = (), **others: Any) -> Any:
         """Registers handlers.
 
         Args:
             *arguments: A route pattern, then handlers and middleware; both may be left out.
             use: Middleware that runs before them, one or a sequence.
+            **others: Refused: the error says what to write instead.
 
         Raises:
             TypeError: If a handler can't be called with `(c)` or `(c, next)`.
@@ -215,6 +217,7 @@ class Verb(Generic[AppT, B, V]):
         """
         paths, handlers = split_arguments(self._name, arguments)
         call = f"{self._name}({paths[0]!r})" if paths else f"{self._name}()"
+        refuse_keywords(call, others, "use")
         decorator = self._registrations.register(call, [self._method], paths, handlers, use)
         return decorator or self._app
 
@@ -233,9 +236,11 @@ def split_arguments(
     if arguments and isinstance(arguments[0], str):
         return [arguments[0]], arguments[1:]
     if arguments and not callable(arguments[0]):
+        is_list = isinstance(arguments[0], (list, tuple)) and name not in ("all", "use")
+        hint = f"; several paths are given to on({name.upper()!r}, [...])" if is_list else ""
         raise TypeError(
             f"{name}() takes a path and handlers, or handlers alone: "
-            f"expected a str or a function first, not {arguments[0]!r:.100}"
+            f"expected a str or a function first, not {arguments[0]!r:.100}{hint}"
         )
     return None, arguments
 

@@ -21,8 +21,11 @@ async def settle(result: Any, handler: Any) -> Response | None:
         result = await result
     if result is None or isinstance(result, Response):
         return result
-    hint = "c.json(...)" if isinstance(result, (dict, list)) else "c.text(...) or c.body(...)"
+    from .refused import advice_for
+
+    what = type(result).__name__
+    if isinstance(result, type):
+        what = f"the class {result.__qualname__}"
     raise HandlerError(
-        describe(handler),
-        f"returned {type(result).__name__}, expected a Response: use {hint}",
+        describe(handler), f"returned {what}, expected a Response: {advice_for(result)}"
     )

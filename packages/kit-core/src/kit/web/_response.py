@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import EllipsisType
 from typing import Any, overload
 
+from kit._support.foreign_names import RESPONSE, refuse_foreign_names
 from kit._support.json import encode
 
 from ._body import Body, BodyInit, extract, take
@@ -28,7 +29,14 @@ def check_status(status: int, *, has_body: bool) -> None:
         TypeError: If a response with this status has no body, but one is given.
     """
     if not isinstance(status, int) or not (200 <= status <= 599 or status == 101):
-        raise ValueError(f"Invalid response status {status!r}: expected an int from 200 to 599")
+        hint = ""
+        if isinstance(status, Mapping):
+            hint = "; headers come after the status, or as headers=..."
+        elif isinstance(status, str) and "/" in status:
+            hint = f"; a content type is a header, headers={{'content-type': {status!r:.100}}}"
+        raise ValueError(
+            f"Invalid response status {status!r:.100}: expected an int from 200 to 599{hint}"
+        )
     if has_body and status in NULL_BODY_STATUSES:
         raise TypeError(f"A response with status {status} has no body: give None")
 
@@ -222,6 +230,16 @@ class Response(Body):
         return f"<Response {self._status}>"
 
 
+def _keep_status(response: Response, status: int) -> None:
+    raise AttributeError(
+        "The status of a Response can't be changed: make another one, "
+        f"c.res = c.res.replace(status={status!r:.20})"
+    )
+
+
+# Here, where type checkers don't see it: to them the status is read-only.
+Response.status = Response.status.setter(_keep_status)  # type: ignore[method-assign,attr-defined]
+refuse_foreign_names(Response, "A Response", RESPONSE)
 _new = object.__new__
 
 

@@ -12,6 +12,7 @@ from ._errors import (
     HandlerError,
     HTTPException,
     KitError,
+    MissingBindingError,
     RouterClosedError,
     UnsupportedPathError,
     ValidationTarget,
@@ -55,6 +56,7 @@ __all__ = (
     "KitError",
     "KitRequest",
     "Middleware",
+    "MissingBindingError",
     "Next",
     "ParamIndexMap",
     "ParamStash",
@@ -79,6 +81,7 @@ __all__ = (
 for _class in (
     HandlerError,
     HTTPException,
+    MissingBindingError,
     KitError,
     RouterClosedError,
     RouterRoute,

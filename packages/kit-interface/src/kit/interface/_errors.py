@@ -107,6 +107,23 @@ class HandlerError(KitError, RuntimeError):
         return f"{self.handler} {self.problem}"
 
 
+class MissingBindingError(KitError, KeyError):
+    """A handler read a key of `c.env`, and the app has no bindings.
+
+    Args:
+        key: The key.
+        reason: Why there are none, and what to write.
+    """
+
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(key, reason)
+        self.key = key
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"c.env has no {self.key!r}: {self.reason}"
+
+
 class HTTPException(Exception):  # noqa: N818 - the usual name, and not an error
     """An exception that becomes a response with this status, body and headers.
 
@@ -125,8 +142,16 @@ class HTTPException(Exception):  # noqa: N818 - the usual name, and not an error
 
     Raises:
         ValueError: If `status` isn't a valid status of a final response.
-        TypeError: If `body` is neither bytes, str nor None.
+        TypeError: If `message` isn't a str, or `body` is neither bytes, str nor None.
     """
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *args: Any, **keywords: Any) -> HTTPException:
+            # Not in __init__, whose code tools read, and which subclasses replace.
+            if keywords and cls.__init__ is HTTPException.__init__:
+                _refuse_foreign(args, keywords)
+            return super().__new__(cls, *args)
 
     def __init__(
         self,
@@ -137,7 +162,12 @@ class HTTPException(Exception):  # noqa: N818 - the usual name, and not an error
         headers: Mapping[str, str] | None = None,
         body: bytes | str | None = None,
     ) -> None:
-        check_status(status)
+        check_status(status, message)
+        if message is not None and not isinstance(message, str):
+            raise TypeError(
+                f"HTTPException message must be a str, not {type(message).__name__}: "
+                f"for JSON write HTTPException({status}, res=Response.json(...))"
+            )
         if body is not None and not isinstance(body, (bytes, str)):
             raise TypeError(
                 f"HTTPException body must be bytes, str or None, not {type(body).__name__}"
@@ -156,11 +186,36 @@ class HTTPException(Exception):  # noqa: N818 - the usual name, and not an error
         return f"{self.status} {self.message}" if self.message else str(self.status)
 
 
-def check_status(status: int) -> None:
+# For tools that show the parameters of the class.
+vars(HTTPException)["__new__"].__func__.__wrapped__ = HTTPException.__init__
+
+
+def _refuse_foreign(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+    """Refuses the keywords that the exceptions of other frameworks have.
+
+    Raises:
+        TypeError: If there are any.
+    """
+    names = [name for name in ("status_code", "detail", "description") if name in keywords]
+    if names:
+        status = keywords.get("status_code", args[0] if args else 404)
+        message = keywords.get("detail", keywords.get("description"))
+        given = f"{status!r}" if message is None else f"{status!r}, {message!r:.100}"
+        raise TypeError(
+            f"HTTPException has no keyword {names[0]!r}, but status, message, res, headers and "
+            f"body: write HTTPException({given})"
+        )
+
+
+def check_status(status: int, message: object = None) -> None:
     """Checks the status of a final response.
 
     Raises:
         ValueError: If it is not an int from 200 to 599.
     """
     if not isinstance(status, int) or not 200 <= status <= 599:
-        raise ValueError(f"HTTPException status must be an int from 200 to 599, not {status!r}")
+        swapped = isinstance(status, str) and isinstance(message, int)
+        hint = f": write HTTPException({message!r}, {status!r:.100})" if swapped else ""
+        raise ValueError(
+            f"HTTPException status must be an int from 200 to 599, not {status!r:.100}{hint}"
+        )

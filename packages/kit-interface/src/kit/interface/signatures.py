@@ -15,6 +15,8 @@ __all__ = ("accepts", "describe", "describe_signature", "takes_next")
 
 _CO_VARARGS = 0x04  # inspect.CO_VARARGS
 _OF_CONNECTIONS = ("ws", "websocket")
+# Where the defaults come from that other frameworks and @typed take as instructions.
+_OF_MARKERS = ("fastapi.params", "kit.typed", "litestar.params")
 _FOR_TYPED = "; to read parameters by their annotations, put @typed of kit.typed above it"
 
 
@@ -48,14 +50,23 @@ def takes_next(handler: Any, route: str) -> bool:
     elif accepts(shown, 1):
         is_middleware = False
     else:
-        annotated = {*getattr(shown, "__annotations__", ())} - {"return"}
-        hint = _FOR_TYPED if annotated else ""
+        hint = _hint_for(shown)
+        if hasattr(shown, "base_path") and hasattr(shown, "fetch"):
+            raise TypeError(
+                f"The handler of {route} is a Kit app: "
+                "write app.route(path, other) to add the routes of another app"
+            )
         raise TypeError(
             f"The handler of {route} can't be called with (c) or (c, next): "
             f"its signature is {describe_signature(handler)}{hint}"
         )
     if type(shown) is FunctionType:
         _check_parameters(shown, route, is_middleware)
+    elif isinstance(shown, type) and _makes_no_response(shown):
+        raise TypeError(
+            f"The handler of {route} is the class {shown.__qualname__}: expected a function "
+            "(c) or (c, next), or an instance that can be called with these"
+        )
     return is_middleware
 
 
@@ -123,6 +134,23 @@ def describe(handler: object) -> str:
     return f"{name} ({code.co_filename}:{code.co_firstlineno})"
 
 
+def _makes_no_response(kind: type) -> bool:
+    """Whether calling a class gives an instance that can't be awaited."""
+    return vars(object)["__new__"] is kind.__new__ and not hasattr(kind, "__await__")
+
+
+def _hint_for(function: Any) -> str:
+    """Returns what to write for a function that takes neither `(c)` nor `(c, next)`."""
+    name = getattr(function, "__name__", "handler")
+    if accepts(function, 0):
+        if getattr(getattr(function, "__code__", None), "co_kwonlyargcount", 0):
+            return f"; it makes middleware when it is called: write {name}()"
+        write = "lambda c: ..." if name == "<lambda>" else f"{name}(c)"
+        return f"; a handler takes the context: write {write}"
+    annotated = {*getattr(function, "__annotations__", ())} - {"return"}
+    return _FOR_TYPED if annotated else ""
+
+
 def _check_parameters(function: FunctionType, route: str, is_middleware: bool) -> None:
     """Rejects parameters that are clearly not the context and `next`."""
     code = function.__code__
@@ -131,6 +159,14 @@ def _check_parameters(function: FunctionType, route: str, is_middleware: bool) -
         annotations = function.__annotations__
     except NameError:  # annotations that are evaluated later may not be defined yet
         annotations = {}
+    for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        if type(default).__module__.startswith(_OF_MARKERS):
+            marker = type(default).__name__.replace("Dependency", "Depends")
+            raise TypeError(
+                f"The handler of {route} has a default made by {marker}(), which only @typed of "
+                f"kit.typed reads: put @typed above {function.__qualname__}, and annotate the "
+                f"parameter with Annotated[..., {marker}(...)] of kit.typed"
+            )
     if names and _is_no_context(annotations.get(names[0]), function):
         raise TypeError(
             f"The handler of {route} is called with the context, but the first parameter of "

@@ -27,8 +27,10 @@ these routes:
     on("PURGE", "/cache")   client.cache.purge()
 
 A call that matches no route raises an error that lists the routes, as does `repr(client)`. Paths of
-middleware and of `mount` can be called, but aren't listed. Use `app.request` for any other request,
-such as one for a path that must not exist.
+middleware and of `mount` can be called, but aren't listed.
+
+`client.get("/books/1")` and `client.request("GET", "/books/1")` send a request to any path, whether
+a route has it or not; `client.options("/books", headers=...)` sends a preflight.
 
 A WebSocket connection is opened by `ws`, in place of a method, and closed at the end of the block:
 
@@ -40,8 +42,8 @@ The synchronous client has the same without `async` and `await`. A handshake tha
 raises `WebSocketRefusedError`, which has the response.
 
 Requests are sent to `http://localhost`, in process. An exception in a handler has the same result
-as in production: a 500 response, unless an `on_error` changes that. The client doesn't follow
-redirects, and doesn't keep cookies.
+as in production: a 500 response, unless an `on_error` changes that. The client keeps cookies in
+`client.cookies`, as a browser does; it follows redirects only if it is told to.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kit.app import Kit
 from kit.interface import ExecutionContext as AnyExecutionContext
+from kit.testing._caller import Caller, Settings
 from kit.testing._client import Step, TestClient, WsStep
 from kit.testing._errors import (
     MethodNotFoundError,
@@ -63,13 +66,14 @@ from kit.testing._inputs import RequestOptions, Values, WebSocketOptions
 from kit.testing._loop import SyncCaller
 from kit.testing._sync import SyncStep, SyncTestClient, SyncWsStep
 from kit.testing._sync_response import SyncResponse
-from kit.testing._walk import Caller
 
 if TYPE_CHECKING:
+    from kit.testing._cookies import Cookies
     from kit.testing._sync_websocket import SyncTestWebSocket
     from kit.testing._websocket import TestWebSocket
 
 __all__ = (
+    "Cookies",
     "ExecutionContext",
     "MethodNotFoundError",
     "ParameterError",
@@ -103,12 +107,14 @@ for _class in (
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when they are first used, with kit.websocket: most apps have no WebSockets.
-    if name not in ("SyncTestWebSocket", "TestWebSocket"):
+    # Imported when they are first used: most tests have neither WebSockets nor cookies.
+    if name in ("SyncTestWebSocket", "TestWebSocket"):
+        from kit.testing import _sync_websocket as module
+    elif name == "Cookies":
+        from kit.testing import _cookies as module  # type: ignore[no-redef]
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from kit.testing import _sync_websocket
-
-    found = getattr(_sync_websocket, name)
+    found = getattr(module, name)
     found.__module__ = __name__
     return found
 
@@ -119,6 +125,10 @@ def test_client(
     execution_ctx: AnyExecutionContext | None = None,  # noqa: PT028
     *,
     headers: Values | None = None,  # noqa: PT028
+    cookies: Values | None = None,  # noqa: PT028
+    keep_cookies: bool = True,  # noqa: PT028
+    follow_redirects: bool = False,  # noqa: PT028
+    base_url: str = "http://localhost",  # noqa: PT028
 ) -> TestClient:
     """Returns a client for async tests, whose calls are awaited and return a `Response`.
 
@@ -133,16 +143,25 @@ def test_client(
             end before a call returns, or before the end of a streamed body is read; their
             exceptions are raised there.
         headers: Headers of every request, e.g. `{"authorization": "Bearer s3cret"}`.
+        cookies: Cookies to begin with, a mapping or pairs; see `client.cookies`.
+        keep_cookies: Whether cookies that responses set are sent with later requests, as RFC 6265
+            says.
+        follow_redirects: Whether redirects within the app are followed, at most 20. One to another
+            host is returned.
+        base_url: Scheme and host of the requests.
 
     Returns:
         The client.
 
     Raises:
         TypeError: If `app` is not a Kit app.
-        ValueError: If a header is invalid.
+        ValueError: If a header, a cookie or `base_url` is invalid.
     """
     _check(app, "test_client")
-    return TestClient(Caller(Step, WsStep, app, env, execution_ctx, headers))
+    settings = Settings(
+        env, execution_ctx, headers, cookies, keep_cookies, follow_redirects, base_url
+    )
+    return TestClient(Caller(Step, WsStep, app, settings))
 
 
 test_client.__test__ = False  # type: ignore[attr-defined]  # pytest takes it for a test otherwise
@@ -154,6 +173,10 @@ def sync_test_client(
     execution_ctx: AnyExecutionContext | None = None,
     *,
     headers: Values | None = None,
+    cookies: Values | None = None,
+    keep_cookies: bool = True,
+    follow_redirects: bool = False,
+    base_url: str = "http://localhost",
     backend: Literal["asyncio", "trio"] = "asyncio",
 ) -> SyncTestClient:
     """Returns a client for synchronous tests, whose calls return a `SyncResponse`.
@@ -166,6 +189,10 @@ def sync_test_client(
         env: As for `test_client`.
         execution_ctx: As for `test_client`.
         headers: As for `test_client`.
+        cookies: As for `test_client`.
+        keep_cookies: As for `test_client`.
+        follow_redirects: As for `test_client`.
+        base_url: As for `test_client`.
         backend: The event loop to use.
 
     Returns:
@@ -173,12 +200,13 @@ def sync_test_client(
 
     Raises:
         TypeError: If `app` is not a Kit app.
-        ValueError: If a header is invalid.
+        ValueError: If a header, a cookie or `base_url` is invalid.
     """
     _check(app, "sync_test_client")
-    return SyncTestClient(
-        SyncCaller(SyncStep, SyncWsStep, app, env, execution_ctx, headers), backend
+    settings = Settings(
+        env, execution_ctx, headers, cookies, keep_cookies, follow_redirects, base_url
     )
+    return SyncTestClient(SyncCaller(SyncStep, SyncWsStep, app, settings), backend)
 
 
 def _check(app: Any, name: str) -> None:

@@ -7,14 +7,16 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from kit.testing._caller import Caller
 from kit.testing._inputs import RequestOptions, WebSocketOptions
 from kit.testing._lifespan import LifespanTask
-from kit.testing._walk import Caller, Walk
-from kit.web import Response
+from kit.testing._walk import Walk
+from kit.web import URL, Response
 
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from kit.testing._cookies import Cookies
     from kit.testing._websocket import TestWebSocket
 
 
@@ -29,11 +31,15 @@ class WsStep(Walk["Step"]):
         def ws(self) -> WsStep:
             """Opens a WebSocket connection when called."""
 
-    def __call__(self, **options: Unpack[WebSocketOptions]) -> TestWebSocket:
-        """Opens a WebSocket connection to the path before `ws`.
+    def __call__(
+        self, path: str | URL | None = None, /, **options: Unpack[WebSocketOptions]
+    ) -> TestWebSocket:
+        """Opens a WebSocket connection to the path before `ws`, or to the given one.
 
         Args:
-            **options: `param`, `query`, `header`, `cookie` and `protocols`, see `WebSocketOptions`.
+            path: A path such as `/chat/general`, for `client.ws` alone.
+            **options: `param`, `query`, `headers`, `cookies` and `protocols`, see
+                `WebSocketOptions`.
 
         Returns:
             The connection, which `async with` opens. It raises `WebSocketRefusedError` if the app
@@ -49,7 +55,7 @@ class WsStep(Walk["Step"]):
         from kit.testing._websocket import TestWebSocket
 
         caller = self._kit_caller
-        return TestWebSocket(caller, *caller.handshake(self._kit_names, options))
+        return TestWebSocket(caller, *caller.handshake(self._kit_names, path, options))
 
 
 class Step(Walk["Step"]):
@@ -63,12 +69,16 @@ class Step(Walk["Step"]):
         def ws(self) -> WsStep:
             """Opens a WebSocket connection when called."""
 
-    def __call__(self, **options: Unpack[RequestOptions]) -> Coroutine[Any, Any, Response]:
+    def __call__(
+        self, path: str | URL | None = None, /, **options: Unpack[RequestOptions]
+    ) -> Coroutine[Any, Any, Response]:
         """Sends a request. The last name is its method; the names before it are its path.
 
         Args:
-            **options: `param`, `query`, `json`, `form`, `header` and `cookie`, see
-                `RequestOptions`.
+            path: A path or URL, for calls such as `client.get("/books/1")`, whose only name is the
+                method. Routes don't have to have it.
+            **options: `param`, `query`, `json`, `form`, `content`, `headers`, `cookies` and
+                `follow_redirects`, see `RequestOptions`.
 
         Returns:
             A coroutine that returns the response.
@@ -80,8 +90,38 @@ class Step(Walk["Step"]):
             TypeError: If an option is unknown, or a value has the wrong type.
             ValueError: If a value is invalid.
         """
-        request = self._kit_caller.request(self._kit_names, options)
-        return self._kit_caller.fetch(request)
+        caller = self._kit_caller
+        return caller.fetch(caller.call(self._kit_names, path, options))
+
+
+class RequestStep(Walk["Step"]):
+    """The step `request` of a client; calling it sends a request."""
+
+    __slots__ = ()
+
+    def __call__(
+        self, method: str, path: str | URL, /, **options: Unpack[RequestOptions]
+    ) -> Coroutine[Any, Any, Response]:
+        """Sends a request to any path, one without a route included.
+
+        Args:
+            method: Its method, e.g. `GET`.
+            path: A path such as `/books?page=2`, or a URL of the client's host.
+            **options: `query`, `json`, `form`, `content`, `headers`, `cookies` and
+                `follow_redirects`, see `RequestOptions`.
+
+        Returns:
+            A coroutine that returns the response.
+
+        Raises:
+            TypeError: If an option is unknown, or a value has the wrong type.
+            ValueError: If the path or a value is invalid, or the URL is one of another host.
+        """
+        caller = self._kit_caller
+        call = f"client.request({method!r:.100}, {path!r:.100})"
+        if not isinstance(method, str):
+            raise TypeError(f"{call}: the method comes first, e.g. client.request('GET', '/books')")
+        return caller.fetch(caller.call_to(call, method.upper(), path, options))
 
 
 class TestClient(Walk[Step]):
@@ -94,6 +134,16 @@ class TestClient(Walk[Step]):
         @property
         def ws(self) -> WsStep:
             """Opens a WebSocket connection when called."""
+
+    @property
+    def cookies(self) -> Cookies:
+        """The cookies that the client keeps and sends; a route `/cookies` is `["cookies"]`."""
+        return self._kit_caller.cookies
+
+    @property
+    def request(self) -> RequestStep:
+        """Sends a request to any path: `request("GET", "/books", headers={...})`."""
+        return RequestStep(self._kit_caller, ("request",))
 
     def __init__(self, caller: Caller) -> None:
         super().__init__(caller)

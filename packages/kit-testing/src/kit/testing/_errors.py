@@ -72,7 +72,10 @@ class MethodNotFoundError(KitError, LookupError):
         if takes_all and self.method != METHOD_NAME_ALL:
             return f"{text}; it takes any method, but write ['${self.method.lower()}'] for this one"
         there_are = "any other method" if takes_all else ", ".join(names)
-        hint = did_you_mean(self.method.lower(), names) or " Any request can be made by app.request"
+        path = repr(self.path) if ":" not in self.path and "*" not in self.path else "'/...'"
+        method = "GET" if self.method == METHOD_NAME_ALL else self.method
+        any_request = f" Any request can be sent by client.request({method!r}, {path})"
+        hint = did_you_mean(self.method.lower(), names) or any_request
         return f"{text}, but {there_are}.{hint}"
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 from urllib.parse import urlencode
 
 from kit.cookie import format_cookie
 from kit.testing._errors import did_you_mean
-from kit.web import Blob, FormData, Headers, Request, Response
+from kit.web import Blob, BodyInit, FormData, Headers, Request, Response
 
-ORIGIN = "http://localhost"
 URLENCODED = "application/x-www-form-urlencoded"
 
 Values: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
@@ -21,25 +20,36 @@ Values: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 class RequestOptions(TypedDict, total=False):
     """Keyword options of a test client call.
 
-    Each but `json` is a mapping; all but `param` may also be pairs of name and value, and may have
-    lists as values. Values other than str are written as in JSON: `True` as `true`, a date in ISO
-    format, an enum as its value. None leaves a name out.
+    `param`, `query`, `form`, `headers` and `cookies` are mappings; all but `param` may also be
+    pairs of name and value, and may have lists as values. Values other than str are written as in
+    JSON: `True` as `true`, a date in ISO format, an enum as its value. None leaves a name out.
 
     Attributes:
-        param: Parameters of the path; `*` is the part that a wildcard matches.
-        query: Parameters of the query; a list repeats a name.
+        param: Parameters of the path, if the call names a route; `*` is the part that a wildcard
+            matches.
+        query: Parameters of the query, after those in the path; a list repeats a name.
         json: The body, sent as JSON: anything that `Context.json` takes, but None means no body.
         form: The body, sent as a form: as multipart if it is a FormData or contains a File or
             Blob, else urlencoded.
-        header: Headers, which replace the client's headers of the same name; a list sends several
+        content: The body as it is: str, bytes, or an (async) iterable of them, which is streamed.
+        headers: Headers, which replace the client's headers of the same name; a list sends several
             lines, None removes the client's header.
-        cookie: Cookies, encoded as `set_cookie` does.
+        cookies: Cookies for this request, encoded as `set_cookie` does; they replace those that the
+            client keeps of the same name, and None leaves one of these out.
+        follow_redirects: Whether to follow redirects within the app, at most 20. Default: that of
+            the client.
+        header: Another name of `headers`.
+        cookie: Another name of `cookies`.
     """
 
     param: Mapping[str, Any] | None
     query: Values | None
     json: Any
     form: Values | FormData | None
+    content: BodyInit | None
+    headers: Values | None
+    cookies: Values | None
+    follow_redirects: bool
     header: Values | None
     cookie: Values | None
 
@@ -48,33 +58,57 @@ class WebSocketOptions(TypedDict, total=False):
     """Keyword options of `ws()`; all but `protocols` are as in `RequestOptions`.
 
     Attributes:
-        param: Parameters of the path.
+        param: Parameters of the path, if the call names a route.
         query: Parameters of the query.
-        header: Headers, e.g. `{"origin": "https://example.com"}`. By default no Origin is sent.
-        cookie: Cookies.
+        headers: Headers, e.g. `{"origin": "https://example.com"}`. By default no Origin is sent.
+        cookies: Cookies for this handshake.
         protocols: The subprotocols to offer.
+        header: Another name of `headers`.
+        cookie: Another name of `cookies`.
     """
 
     param: Mapping[str, Any] | None
     query: Values | None
+    headers: Values | None
+    cookies: Values | None
+    protocols: list[str]
     header: Values | None
     cookie: Values | None
-    protocols: list[str]
 
 
-def check_options(call: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Checks that a call takes all the given options.
+# Other names of options, and what other clients call them.
+_SYNONYMS = {"header": "headers", "cookie": "cookies"}
+_FOREIGN = {
+    "allow_redirects": "follow_redirects",
+    "body": "content",
+    "data": "form",
+    "files": "form, with a File of kit as the value",
+    "params": "query",
+    "subprotocols": "protocols",
+}
+
+
+def read_options(call: str, options: Mapping[str, Any], known: Iterable[str]) -> Any:
+    """Checks that a call takes all the given options, and returns them by their first names.
 
     Raises:
-        TypeError: If an option is unknown.
+        TypeError: If an option is unknown, or is given by two names.
     """
-    names = list(known)
-    for name in options:
+    names = [name for name in known if name not in _SYNONYMS]
+    read: dict[str, Any] = {}
+    for given, value in options.items():
+        name = _SYNONYMS.get(given, given)
         if name not in names:
+            foreign = _FOREIGN.get(name)
+            hint = f" Write {foreign}." if foreign and foreign.split(",")[0] in names else ""
             raise TypeError(
-                f"{call}: there is no keyword {name!r}, but {', '.join(names)}."
-                + did_you_mean(name, names)
+                f"{call}: there is no keyword {given!r}, but {', '.join(names)}."
+                + (hint or did_you_mean(name, names))
             )
+        if name in read:
+            raise TypeError(f"{call}: {name} is given twice, as {name!r} and as {name[:-1]!r}")
+        read[name] = value
+    return read
 
 
 def encode(value: Any) -> bytes:
@@ -106,9 +140,13 @@ def as_text(value: Any, what: str) -> str:
 
 
 def with_query(path: str, query: Values | None) -> str:
-    """Appends the query to a path, unless it is empty."""
+    """Appends the query to a path or URL, unless it is empty."""
     written = urlencode(_text_pairs("query", query))
-    return f"{path}?{written}" if written else path
+    if not written:
+        return path
+    path, _, fragment = path.partition("#")
+    joined = f"{path}{'&' if '?' in path else '?'}{written}"
+    return f"{joined}#{fragment}" if fragment else joined
 
 
 def headers_of(given: Values | None) -> Headers:
@@ -122,42 +160,76 @@ def headers_of(given: Values | None) -> Headers:
     return headers
 
 
-def request_of(method: str, path: str, defaults: Headers, options: RequestOptions) -> Request:
+class Call(NamedTuple):
+    """A request, and what the client has to know besides.
+
+    Attributes:
+        request: The request, without the cookies that the client keeps.
+        follows: Whether redirects are followed.
+        without: Names of cookies that the client doesn't add.
+    """
+
+    request: Request
+    follows: bool
+    without: frozenset[str]
+
+
+def call_of(
+    method: str, url: str, defaults: Headers, options: RequestOptions, *, follows: bool
+) -> Call:
     """Returns the request of a call.
 
     Args:
         method: Its method.
-        path: Its encoded path, without a query.
+        url: Its URL.
         defaults: The headers of the client.
-        options: The options of the call; `path` already contains its `param`.
+        options: The options of the call; `url` already contains its `param`.
+        follows: Whether redirects are followed unless the call says otherwise.
 
     Raises:
-        TypeError: If a value has the wrong type, both `json` and `form` are given, or GET or HEAD
-            has either of them.
-        ValueError: If the method, a header or a cookie is invalid.
+        TypeError: If a value has the wrong type, there is more than one body, or GET or HEAD has
+            one.
+        ValueError: If the URL, the method, a header or a cookie is invalid.
     """
     headers = Headers(defaults)
     body, content_type = _body_of(options)
     if body is not None:
         headers.delete("content-type")  # the client's default doesn't describe this body
-    _set_headers(headers, options.get("header"))
+    _set_headers(headers, options.get("headers"))
     if content_type and not headers.has("content-type"):
         headers.set("content-type", content_type)
-    cookies = _cookie_pairs(options.get("cookie"))
+    own = headers.get_all("cookie")
+    given = _pairs("cookies", options.get("cookies"))
+    cookies = [format_cookie(*pair) for pair in _texts("cookies", given)]
     if cookies:
-        headers.set("cookie", "; ".join([*headers.get_all("cookie"), *cookies]))
-    url = ORIGIN + with_query(path, options.get("query"))
-    return Request(url, method=method, headers=headers, body=body)
+        headers.set("cookie", "; ".join([*own, *cookies]))
+    in_headers = (pair.partition("=")[0].strip() for line in own for pair in line.split(";"))
+    without = frozenset((*(name for name, _ in given), *in_headers))
+    request = Request(
+        with_query(url, options.get("query")), method=method, headers=headers, body=body
+    )
+    return Call(request, options.get("follow_redirects", follows), without)
 
 
 def _body_of(options: RequestOptions) -> tuple[Any, str | None]:
     """Returns the body, and its content type if the body doesn't imply one."""
-    json_value, form = options.get("json"), options.get("form")
-    if json_value is not None and form is not None:
-        raise TypeError("A request has one body: give json or form, not both")
-    if json_value is not None:
-        return encode(json_value), "application/json"
-    if form is None or isinstance(form, FormData):
+    given = [name for name in ("json", "form", "content") if options.get(name) is not None]
+    if len(given) > 1:
+        raise TypeError(f"A request has one body: give {' or '.join(given)}, not both")
+    if not given:
+        return None, None
+    value: Any = options.get(given[0])
+    if given == ["json"]:
+        return encode(value), "application/json"
+    if given == ["content"]:
+        if isinstance(value, dict):
+            raise TypeError("content takes str, bytes or an iterable of them; give a dict as json")
+        return value, None
+    return _form_of(value)
+
+
+def _form_of(form: Any) -> tuple[Any, str | None]:
+    if isinstance(form, FormData):
         return form, None
     entries = [
         (name, value if isinstance(value, Blob) else as_text(value, f"The form field {name!r}"))
@@ -169,23 +241,21 @@ def _body_of(options: RequestOptions) -> tuple[Any, str | None]:
     return urlencode(entries).encode(), URLENCODED
 
 
-def _cookie_pairs(cookies: Values | None) -> list[str]:
-    if cookies is None:
-        return []
-    return [format_cookie(name, value) for name, value in _text_pairs("cookie", cookies)]
-
-
 def _text_pairs(what: str, given: Values | None) -> list[tuple[str, str]]:
+    return _texts(what, _pairs(what, given))
+
+
+def _texts(what: str, pairs: list[tuple[str, Any]]) -> list[tuple[str, str]]:
     return [
-        (name, as_text(value, f"The {what} {name!r}"))
-        for name, value in _pairs(what, given)
+        (name, as_text(value, f"The {what.removesuffix('s')} {name!r}"))
+        for name, value in pairs
         if value is not None
     ]
 
 
 def _set_headers(headers: Headers, given: Values | None) -> None:
     """Sets headers, replacing those of the same name."""
-    pairs = _pairs("header", given)
+    pairs = _pairs("headers", given)
     for name, _ in pairs:
         headers.delete(name)
     for name, value in pairs:

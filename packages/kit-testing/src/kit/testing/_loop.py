@@ -8,10 +8,11 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from kit.testing._caller import Caller
 from kit.testing._execution import WatchedBody
+from kit.testing._inputs import Call
 from kit.testing._sync_response import SyncResponse
-from kit.testing._walk import Caller
-from kit.web import BodyStream, Request, Response
+from kit.web import BodyStream, Response
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -84,11 +85,11 @@ class SyncCaller(Caller):
         super().__init__(*args)
         self._streams: dict[Worker, WatchedBody] = {}
 
-    def answer(self, request: Request) -> SyncResponse:
+    def answer(self, call: Call) -> SyncResponse:
         """Sends a request and returns the response; a streamed body stays unread."""
         worker = Worker(self.running_portal())
         try:
-            response, content, watched = worker.run(self._fetch, request)
+            response, content, watched = worker.run(self._fetch, call)
         except BaseException:
             worker.end()
             raise
@@ -98,8 +99,8 @@ class SyncCaller(Caller):
         self._streams[worker] = watched
         return SyncResponse(self, response, None, worker)
 
-    async def _fetch(self, request: Request) -> tuple[Response, bytes, WatchedBody | None]:
-        response, watched = await self.fetch_watched(request)
+    async def _fetch(self, call: Call) -> tuple[Response, bytes, WatchedBody | None]:
+        response, watched = await self.fetch_watched(call)
         return response, b"" if watched else await response.bytes(), watched
 
     def running_portal(self) -> BlockingPortal:

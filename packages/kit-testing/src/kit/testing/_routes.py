@@ -14,6 +14,10 @@ from kit.testing._paths import Names, Variant, begins, variants
 STANDARD_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD")
 
 
+# Attributes of a client, which hide the first segment of that name.
+_OF_CLIENT = ("cookies",)
+
+
 class Found(NamedTuple):
     """A route with the requested path, and the variant of its path that matches."""
 
@@ -23,7 +27,10 @@ class Found(NamedTuple):
 
 def expression(names: Names) -> str:
     """Returns the names of a path as a Python expression: `client.posts[':id']`."""
-    return "client" + "".join(f".{name}" if is_attribute(name) else f"[{name!r}]" for name in names)
+    return "client" + "".join(
+        f".{name}" if is_attribute(name) and (index or name not in _OF_CLIENT) else f"[{name!r}]"
+        for index, name in enumerate(names)
+    )
 
 
 def is_attribute(name: str) -> bool:
@@ -109,6 +116,10 @@ class Routes:
         if names[-1] == "index":
             return [f for f in found if f.variant[-1].text == "index"] or found
         return found
+
+    def knows(self, method: str) -> bool:
+        """Returns whether a method is standard, or that of a route."""
+        return method in self._known_methods()
 
     def _known_methods(self) -> set[str]:
         return {*STANDARD_METHODS, *(route.method for route in self._app.routes)}

@@ -12,10 +12,12 @@ from kit.testing._lifespan import LifespanTask
 from kit.testing._loop import SyncCaller, Worker
 from kit.testing._sync_response import SyncResponse
 from kit.testing._walk import Walk
+from kit.web import URL
 
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from kit.testing._cookies import Cookies
     from kit.testing._sync_websocket import SyncTestWebSocket
 
 
@@ -32,11 +34,15 @@ class SyncWsStep(Walk["SyncStep"]):
         def ws(self) -> SyncWsStep:
             """Opens a WebSocket connection when called."""
 
-    def __call__(self, **options: Unpack[WebSocketOptions]) -> SyncTestWebSocket:
-        """Opens a WebSocket connection to the path before `ws`.
+    def __call__(
+        self, path: str | URL | None = None, /, **options: Unpack[WebSocketOptions]
+    ) -> SyncTestWebSocket:
+        """Opens a WebSocket connection to the path before `ws`, or to the given one.
 
         Args:
-            **options: `param`, `query`, `header`, `cookie` and `protocols`, see `WebSocketOptions`.
+            path: A path such as `/chat/general`, for `client.ws` alone.
+            **options: `param`, `query`, `headers`, `cookies` and `protocols`, see
+                `WebSocketOptions`.
 
         Returns:
             The connection, which `with` opens. It raises `WebSocketRefusedError` if the app answers
@@ -55,7 +61,7 @@ class SyncWsStep(Walk["SyncStep"]):
 
         caller = self._kit_caller
         caller.running_portal()
-        session = TestWebSocket(caller, *caller.handshake(self._kit_names, options))
+        session = TestWebSocket(caller, *caller.handshake(self._kit_names, path, options))
         return SyncTestWebSocket(caller, session)
 
 
@@ -72,12 +78,16 @@ class SyncStep(Walk["SyncStep"]):
 
     _kit_caller: SyncCaller
 
-    def __call__(self, **options: Unpack[RequestOptions]) -> SyncResponse:
+    def __call__(
+        self, path: str | URL | None = None, /, **options: Unpack[RequestOptions]
+    ) -> SyncResponse:
         """Sends a request. The last name is its method; the names before it are its path.
 
         Args:
-            **options: `param`, `query`, `json`, `form`, `header` and `cookie`, see
-                `RequestOptions`.
+            path: A path or URL, for calls such as `client.get("/books/1")`, whose only name is the
+                method. Routes don't have to have it.
+            **options: `param`, `query`, `json`, `form`, `content`, `headers`, `cookies` and
+                `follow_redirects`, see `RequestOptions`.
 
         Returns:
             The response.
@@ -91,7 +101,40 @@ class SyncStep(Walk["SyncStep"]):
             ValueError: If a value is invalid.
         """
         caller = self._kit_caller
-        return caller.answer(caller.request(self._kit_names, options))
+        return caller.answer(caller.call(self._kit_names, path, options))
+
+
+class SyncRequestStep(Walk["SyncStep"]):
+    """The step `request` of a client; calling it sends a request."""
+
+    __slots__ = ()
+
+    _kit_caller: SyncCaller
+
+    def __call__(
+        self, method: str, path: str | URL, /, **options: Unpack[RequestOptions]
+    ) -> SyncResponse:
+        """Sends a request to any path, one without a route included.
+
+        Args:
+            method: Its method, e.g. `GET`.
+            path: A path such as `/books?page=2`, or a URL of the client's host.
+            **options: `query`, `json`, `form`, `content`, `headers`, `cookies` and
+                `follow_redirects`, see `RequestOptions`.
+
+        Returns:
+            The response.
+
+        Raises:
+            RuntimeError: If called outside the client's `with` block.
+            TypeError: If an option is unknown, or a value has the wrong type.
+            ValueError: If the path or a value is invalid, or the URL is one of another host.
+        """
+        caller = self._kit_caller
+        call = f"client.request({method!r:.100}, {path!r:.100})"
+        if not isinstance(method, str):
+            raise TypeError(f"{call}: the method comes first, e.g. client.request('GET', '/books')")
+        return caller.answer(caller.call_to(call, method.upper(), path, options))
 
 
 class SyncTestClient(Walk[SyncStep]):
@@ -106,6 +149,16 @@ class SyncTestClient(Walk[SyncStep]):
             """Opens a WebSocket connection when called."""
 
     _kit_caller: SyncCaller
+
+    @property
+    def cookies(self) -> Cookies:
+        """The cookies that the client keeps and sends; a route `/cookies` is `["cookies"]`."""
+        return self._kit_caller.cookies
+
+    @property
+    def request(self) -> SyncRequestStep:
+        """Sends a request to any path: `request("GET", "/books", headers={...})`."""
+        return SyncRequestStep(self._kit_caller, ("request",))
 
     def __init__(self, caller: SyncCaller, backend: str) -> None:
         super().__init__(caller)

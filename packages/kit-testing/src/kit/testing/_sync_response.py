@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
 import msgspec
 
@@ -12,6 +12,22 @@ from kit.web import Blob, FormData, Headers, Response
 
 Bytes: TypeAlias = bytes
 """The type bytes, where a method of the same name shadows it."""
+
+
+# Names that the responses of other test clients have.
+_ELSEWHERE = {
+    "content": "bytes()",
+    "data": "bytes()",
+    "get_data": "bytes()",
+    "get_json": "json()",
+    "history": "follow_redirects=False, and send each request",
+    "is_redirect": "300 <= status <= 399",
+    "is_success": "ok",
+    "iter_bytes": "body, which is iterated",
+    "iter_lines": "body, which is iterated",
+    "raise_for_status": "assert response.ok",
+    "status_code": "status",
+}
 
 
 class Reader(Protocol):
@@ -23,6 +39,8 @@ class Reader(Protocol):
 
 class Streams(Protocol):
     """The open streamed bodies, and the portal to the event loop."""
+
+    origin: str
 
     def is_open(self, worker: Any) -> bool:
         """Returns whether a streamed body can still be read."""
@@ -74,6 +92,16 @@ class SyncResponse:
     def headers(self) -> Headers:
         """The header lines."""
         return self._response.headers
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        """Names and decoded values of the cookies that this response sets.
+
+        Those that it deletes are not among them. The client's own are `client.cookies`.
+        """
+        from kit.testing._cookies import values_of
+
+        return values_of(self._caller.origin + "/", self.headers.get_set_cookie())
 
     @property
     def body(self) -> Generator[Bytes, None, None]:
@@ -154,6 +182,13 @@ class SyncResponse:
                 "client"
             )
         return worker
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            advice = _ELSEWHERE.get(name)
+            hint = f": use {advice}" if advice else ""
+            raise AttributeError(f"A SyncResponse has no attribute {name!r}{hint}")
 
     def __repr__(self) -> str:
         return f"<SyncResponse {self.status}>"

@@ -10,14 +10,14 @@ from kit.concurrency import DetachedTask, Signal
 from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, check_close
 from kit.testing._errors import WebSocketRefusedError
 from kit.testing._execution import ExecutionContext
-from kit.testing._inputs import encode
-from kit.web import Request, Response
+from kit.testing._inputs import Call, encode
+from kit.web import Response
 from kit.websocket import Handshake, InvalidMessageError
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
-    from kit.testing._walk import Caller
+    from kit.testing._caller import Caller
 
 T = TypeVar("T")
 
@@ -41,9 +41,9 @@ class TestWebSocket:
 
     __test__ = False  # keeps pytest from collecting it
 
-    def __init__(self, caller: Caller, request: Request, protocols: list[str]) -> None:
+    def __init__(self, caller: Caller, call: Call, protocols: list[str]) -> None:
         self._caller = caller
-        self._request = request
+        self._call = call
         self._offered = protocols
         self._changed = Signal()
         self._to_app: list[_Message] = []
@@ -255,13 +255,14 @@ class TestWebSocket:
             self._changed.tell()
 
     async def _answer(self) -> None:
-        request, caller = self._request, self._caller
+        caller, request = self._caller, self._call.request
+        caller.add_cookies(self._call)
         path, _, query = request.url.partition("://")[2].partition("?")
         scope = {
             "type": "websocket",
             "asgi": {"version": "3.0", "spec_version": "2.5"},
             "http_version": "1.1",
-            "scheme": "ws",
+            "scheme": "wss" if request.url.startswith("https:") else "ws",
             "path": "/" + path.partition("/")[2],
             "query_string": query.encode(),
             "headers": list(request.headers.raw),
@@ -274,6 +275,7 @@ class TestWebSocket:
         try:
             response = await caller.app.fetch(request, caller.env, context)
             self._response = response
+            caller.keep_cookies(request.url, response)
             if handshake.is_accepted(response):
                 await handshake.converse(response)
             else:
