@@ -80,7 +80,7 @@ EVERYTHING_LAZY = """
 import sys
 import kit
 kit.Kit().get("/", lambda c: c.text("x"))
-late = {"anyio", "multipart", "ada_url", "importlib.metadata", "asyncio", "uvicorn"}
+late = {"anyio", "multipart", "can_ada", "importlib.metadata", "asyncio", "uvicorn"}
 print(sorted(late & set(sys.modules)))
 """
 IN_PROCESS = """
