@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from environments import ROOT, versions
+from environments import ROOT
 from newcomer import Newcomer
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
@@ -24,7 +24,7 @@ def test_task(task: Path, wheels: dict[str, Path], tmp_path: Path) -> None:
     project.mkdir()
     # The first takes pip itself; for the others uv does it, which is ten times faster.
     is_install = task.stem == "install"
-    with Newcomer(project, versions(tmp_path, wheels), has_patience=is_install) as newcomer:
+    with Newcomer(project, wheels, has_patience=is_install) as newcomer:
         newcomer.do(task.as_posix())
 
 

@@ -344,7 +344,7 @@ def compare(place: str, shown: str, printed: str) -> None:
     printed = re.sub(r"[ \t\r]+$", "", printed, flags=re.MULTILINE)
     pattern = r"[\s\S]*?".join(map(re.escape, shown.split("...")))
     if re.fullmatch(pattern, printed) is None:
-        assert printed == shown, f"{place} shows something else than was printed"
+        assert printed == shown, f"{place} shows something else than was printed:\n{printed}"
 
 
 def _body(printed: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Somebody new to Kit, who does what the docs say, word for word, in a folder and a shell of their own.
+"""A newcomer, who does what the docs say, word for word, in a folder and a shell of their own.
 
 A task is a Markdown file whose consoles have commands and what is to be seen then. `follow` is one
 of its own; all others are for the shell:
@@ -24,6 +24,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -32,6 +34,7 @@ from commands import clean_environment
 from document_runner import compare, session, without_variables
 from document_servers import is_server, moved
 from documents import Block
+from environments import versions
 from ports import free_port
 
 STARTUP_S = 30.0
@@ -53,21 +56,23 @@ class Newcomer:
     """Does tasks in an empty folder.
 
     Args:
-        folder: The folder.
-        versions: A file that names the versions to install, those of Kit as built here.
+        folder: The folder, which has to be there.
+        wheels: The wheels of Kit, by distribution, which are installed in place of published ones.
         has_patience: Whether pip and venv are used themselves, and not uv in their place.
     """
 
-    def __init__(self, folder: Path, versions: Path, *, has_patience: bool = False) -> None:
+    def __init__(
+        self, folder: Path, wheels: Mapping[str, Path], *, has_patience: bool = False
+    ) -> None:
         self._folder = folder
         self._log = folder.parent / f"{folder.name}.log"
         self._port = free_port()
         self._servers: list[int] = []
-        self._printed_before = 0
+        self._is_just_saved = False
         self._shell = subprocess.Popen(
             ["bash", "--noprofile", "--norc"],
             cwd=folder,
-            env=_environment(versions),
+            env=_environment(folder.parent, wheels),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -83,10 +88,8 @@ class Newcomer:
 
     def __exit__(self, *error: object) -> None:
         for server in self._servers:
-            try:
+            with suppress(ProcessLookupError):
                 os.killpg(server, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         self._shell.kill()
         self._shell.communicate()
 
@@ -109,6 +112,7 @@ class Newcomer:
                 path = self._folder / (block.title or "app.py")
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text((path.read_text() if block.continues else "") + block.text)
+                self._is_just_saved = True
             if not block.not_run:
                 self._take(block)
 
@@ -120,7 +124,8 @@ class Newcomer:
                 if command.strip() and not command.startswith("#"):
                     self._command(block, command, "")
         elif block.language == "text" and not block.title:
-            missing = [line for line in block.text.splitlines() if _plain(line) not in self._log_text()]
+            said = self._log_text()
+            missing = [line for line in block.text.splitlines() if _plain(line) not in said]
             assert not missing, f"{block.place}: no server printed {missing}"
         else:
             assert block.title or block.language == "python", f"{block.place}: what is this for?"
@@ -156,11 +161,11 @@ class Newcomer:
                 if shown.strip():
                     compare(block.place, shown, printed)
             except AssertionError:
-                # What was just saved may not be served yet.
-                if time.monotonic() > end:
+                if not self._is_just_saved or time.monotonic() > end:
                     raise
-                time.sleep(0.1)
+                time.sleep(0.1)  # until the app is loaded again
             else:
+                self._is_just_saved = False
                 return
 
     # The shell and the servers -----------------------------------------------------------------
@@ -185,18 +190,15 @@ class Newcomer:
         words = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
         words += map(shlex.quote, arguments)
         # A session of its own, so that what it starts ends with it.
-        _, printed = self._type(
-            f"env {' '.join(words)} >>{shlex.quote(str(self._log))} 2>&1 & echo $!".replace(
-                "env ", "setsid env ", 1
-            )
-        )
+        started = f"setsid env {' '.join(words)} >>{shlex.quote(str(self._log))} 2>&1"
+        _, printed = self._type(f"{started} & echo $!")
         self._servers = [int(printed)]
+        self._is_just_saved = False
         end = time.monotonic() + STARTUP_S
         while not self._listens():
-            running = self._type(f"kill -0 {self._servers[0]}")[0] == 0
-            assert running and time.monotonic() < end, (
-                f"{block.place}: {command} does not serve\n{self._log_text()}"
-            )
+            failure = f"{block.place}: {command} does not serve\n{self._log_text()}"
+            assert self._type(f"kill -0 {self._servers[0]}")[0] == 0, failure
+            assert time.monotonic() < end, failure
             time.sleep(0.05)
 
     def _listens(self) -> bool:
@@ -215,8 +217,16 @@ def _plain(text: str) -> str:
     return re.sub(r"\b\d+(?:\.\d+)?(?= ?m?s\b)", "0", text)
 
 
-def _environment(versions: Path) -> dict[str, str]:
+def _version(wheel: Path) -> str:
+    return wheel.name.split("-")[1]
+
+
+def _environment(folder: Path, wheels: Mapping[str, Path]) -> dict[str, str]:
     """The environment variables of a shell that knows of nothing but Python and uv."""
+    # Old pips can't combine an extra with a constraint that is a file.
+    for_pip = folder / "versions-for-pip.txt"
+    for_pip.write_text("".join(f"{name}=={_version(wheel)}\n" for name, wheel in wheels.items()))
+    links = {str(wheel.parent) for wheel in wheels.values()}
     own = {str(Path(sys.prefix) / "bin"), str(Path(sys.executable).parent)}
     paths = [path for path in os.environ["PATH"].split(os.pathsep) if path not in own]
     kept = {
@@ -227,8 +237,9 @@ def _environment(versions: Path) -> dict[str, str]:
     return {
         **kept,
         "PATH": os.pathsep.join([str(Path(sys.base_prefix) / "bin"), *paths]),
-        "PIP_CONSTRAINT": str(versions),
-        "UV_CONSTRAINT": str(versions),
+        "PIP_CONSTRAINT": str(for_pip),
+        "PIP_FIND_LINKS": " ".join([*links, os.environ.get("PIP_FIND_LINKS", "")]),
+        "UV_CONSTRAINT": str(versions(folder, wheels)),
         # `uv venv` takes the first interpreter of the path.
         "UV_PYTHON_PREFERENCE": "only-system",
         "PYTHONUNBUFFERED": "1",
