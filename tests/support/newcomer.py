@@ -37,7 +37,8 @@ from documents import Block
 from environments import versions
 from ports import free_port
 
-STARTUP_S = 30.0
+# uv may have to install what is served.
+STARTUP_S = 120.0
 # How long an edit may take to be served.
 RELOAD_S = 10.0
 _DONE = "<the command is done>"
@@ -90,7 +91,7 @@ class Newcomer:
         for server in self._servers:
             with suppress(ProcessLookupError):
                 os.killpg(server, signal.SIGKILL)
-        self._shell.kill()
+        os.killpg(self._shell.pid, signal.SIGKILL)  # with what runs in its background
         self._shell.communicate()
 
     def do(self, task: str) -> None:
@@ -102,6 +103,24 @@ class Newcomer:
         for block in documents.read(task).blocks:
             assert block.language == "console", f"{block.place}: a task has consoles alone"
             self._console(block)
+
+    def type(self, command: str) -> str:
+        """Types a command, which may start a server; returns what it printed.
+
+        Raises:
+            AssertionError: If it fails, or if a server doesn't start.
+        """
+        if _is_server(command):
+            self._serve(command)
+            return ""
+        code, printed = self._type(command)
+        assert code == 0, f"{command} failed\n{printed}"
+        return printed
+
+    @property
+    def url(self) -> str:
+        """Where servers listen."""
+        return f"http://127.0.0.1:{self._port}"
 
     def _follow(self, page: str, headings: list[str]) -> None:
         document = documents.read(page)
@@ -138,19 +157,19 @@ class Newcomer:
         words = shlex.split(command, comments=True)
         if words[0] == "follow":
             self._follow(words[1], words[2:])
-        elif is_server(without_variables(command)):
-            self._serve(block, command)
         elif words[0] == "curl":
             self._curl(block, command, shown)
         else:
-            code, printed = self._type(command)
-            assert code == 0, f"{block.place}: {command} failed\n{printed}"
+            try:
+                printed = self.type(command)
+            except AssertionError as error:
+                raise AssertionError(f"{block.place}: {error}") from None
             if shown.strip():
                 compare(block.place, shown, printed)
 
     def _curl(self, block: Block, command: str, shown: str) -> None:
         if not self._servers:
-            self._serve(block, "kit dev")
+            self._serve("kit dev")
         command = command.replace(":8000", f":{self._port}").replace("curl ", "curl -sS ", 1)
         end = time.monotonic() + RELOAD_S
         while True:
@@ -183,7 +202,7 @@ class Newcomer:
             lines.append(line)
         raise AssertionError(f"the shell ended with {command!r}: {''.join(lines)}")
 
-    def _serve(self, block: Block, command: str) -> None:
+    def _serve(self, command: str) -> None:
         for server in self._servers:
             self._type(f"kill {server} 2>/dev/null; wait {server}")
         variables, arguments = moved(shlex.split(command, comments=True), self._port)
@@ -196,7 +215,7 @@ class Newcomer:
         self._is_just_saved = False
         end = time.monotonic() + STARTUP_S
         while not self._listens():
-            failure = f"{block.place}: {command} does not serve\n{self._log_text()}"
+            failure = f"{command} does not serve\n{self._log_text()}"
             assert self._type(f"kill -0 {self._servers[0]}")[0] == 0, failure
             assert time.monotonic() < end, failure
             time.sleep(0.05)
@@ -210,6 +229,10 @@ class Newcomer:
 
     def _log_text(self) -> str:
         return _plain(self._log.read_text(errors="replace")) if self._log.exists() else ""
+
+
+def _is_server(command: str) -> bool:
+    return is_server(without_variables(command).removeprefix("uv run "))
 
 
 def _plain(text: str) -> str:
@@ -240,6 +263,7 @@ def _environment(folder: Path, wheels: Mapping[str, Path]) -> dict[str, str]:
         "PIP_CONSTRAINT": str(for_pip),
         "PIP_FIND_LINKS": " ".join([*links, os.environ.get("PIP_FIND_LINKS", "")]),
         "UV_CONSTRAINT": str(versions(folder, wheels)),
+        "UV_FIND_LINKS": ",".join(links),
         # `uv venv` takes the first interpreter of the path.
         "UV_PYTHON_PREFERENCE": "only-system",
         "PYTHONUNBUFFERED": "1",
