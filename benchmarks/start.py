@@ -23,7 +23,7 @@ from .tables import Table
 
 BARE = "bare"
 STAGES = ("first app", "first answer")
-LAZY = ("ada_url", "anyio", "importlib.metadata", "multipart")
+LAZY = ("anyio", "can_ada", "importlib.metadata", "multipart")
 """What no app needs that sends a text."""
 
 _APPS = Path(__file__).parent / "first_apps"

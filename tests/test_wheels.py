@@ -80,7 +80,7 @@ EVERYTHING_LAZY = """
 import sys
 import kit
 kit.Kit().get("/", lambda c: c.text("x"))
-late = {"anyio", "multipart", "ada_url", "importlib.metadata", "asyncio", "uvicorn"}
+late = {"anyio", "multipart", "can_ada", "importlib.metadata", "asyncio", "uvicorn"}
 print(sorted(late & set(sys.modules)))
 """
 IN_PROCESS = """
@@ -174,6 +174,15 @@ EXTRAS = {
     },
     "wsgi": {"kit-asgi", "a2wsgi"},
 }
+SIZE = """
+from importlib.metadata import distributions
+
+installed = [d for d in distributions() if d.name not in ("pip", "setuptools")]
+files = [file for d in installed for file in d.files if file.suffix != ".pyc"]
+print(sum(file.locate().stat().st_size for file in files))
+"""
+# What kit-core and all that it needs may take.
+MAX_SIZE_BYTES = 4_000_000
 DISTRIBUTIONS = "from importlib import metadata; print(*[d.name for d in metadata.distributions()])"
 PRINTED = {
     "kit-cookie": "dark! lang=it; Max-Age=60; Path=/\n",
@@ -288,6 +297,7 @@ def test_core_is_installed_by_pip(wheels: dict[str, Path], tmp_path: Path) -> No
     run(python, "-m", "pip", "install", "--quiet", *with_needed(wheels, "kit-core"))
     assert run(python, "-c", IN_PROCESS) == '200 {"hello":"wheel"}\n'
     assert run(python, "-c", EVERYTHING_LAZY) == "[]\n"
+    assert int(run(python, "-c", SIZE)) < MAX_SIZE_BYTES
     missing = run(python, "-c", "import kit.logger", code=1)
     assert missing.rstrip().endswith("ModuleNotFoundError: No module named 'kit.logger'")
 

@@ -47,7 +47,7 @@ from kit.dev import load_app
 # Files that apps serve: what they answer is what is tested.
 WEB = ("html", "js")
 # What a shell does with the files of the reader.
-RUN = ("kit", "python", "pytest", "mkdir", "cat", "ls")
+RUN = ("kit", "python", "python3", "pytest", "mkdir", "cat", "ls")
 EXPORTS = re.compile(r"export (\w+)=(\S+)")
 EXPORTS_PRINTED = re.compile(r"export (\w+)=\$\((curl .+) \| jq -r \.([\w.]+)\)", re.DOTALL)
 INSTALLS = re.compile(r"^(?:uv )?(?:pip install|add)\b")
@@ -207,28 +207,23 @@ class Reader:
 
     def _text(self, block: Block) -> None:
         assert self._printed, f"{block.place}: nothing was printed before it; say why not"
-        _compare(block.place, block.text, self._printed)
+        compare(block.place, block.text, self._printed)
         self._printed = ""
 
     def _console(self, block: Block) -> None:
         self._printed = ""
-        for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
-            lines = part.split("\n")
-            count = 1
-            while lines[count - 1].endswith("\\"):
-                count += 1
-            shown = "\n".join(lines[count:])
-            printed = self._command(block, "\n".join(lines[:count]))
+        for command, shown in session(block.text):
+            printed = self._command(block, command)
             if printed and not shown.strip():
                 self._json = printed
             elif shown.strip():
-                assert printed is not None, f"{block.place}: {lines[0]} is not run, but has output"
-                _compare(block.place, shown, printed)
+                assert printed is not None, f"{block.place}: {command} is not run, but has output"
+                compare(block.place, shown, printed)
 
     def _sh(self, block: Block) -> None:
         lines = re.sub(r"\\\n", " ", block.text).splitlines()
         commands = [line for line in lines if line.strip() and not line.startswith("#")]
-        servers = [command for command in commands if is_server(_without_variables(command))]
+        servers = [command for command in commands if is_server(without_variables(command))]
         if servers and self._project is None:
             self._serve(servers)
         for command in commands:
@@ -239,9 +234,9 @@ class Reader:
         """What a command prints; None if it is only looked at."""
         if self._project is not None:
             return self._run(command)
-        if is_server(_without_variables(command)):
+        if is_server(without_variables(command)):
             return self._serve([command])[0]
-        command = _without_variables(command)
+        command = without_variables(command)
         if kept := EXPORTS_PRINTED.fullmatch(command):
             printed_json = self._command(block, kept[2], must_succeed=True)
             self._export(kept[1], _member(json.loads(printed_json or ""), kept[3]))
@@ -309,6 +304,18 @@ class Reader:
         return printed
 
 
+def session(text: str) -> list[tuple[str, str]]:
+    """Returns the commands of a console, each with what is shown below it."""
+    found = []
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        lines = part.split("\n")
+        count = 1
+        while lines[count - 1].endswith("\\"):
+            count += 1
+        found.append(("\n".join(lines[:count]), "\n".join(lines[count:])))
+    return found
+
+
 def _module(title: str) -> str:
     """The name of the module that a file is."""
     return title.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -322,11 +329,12 @@ def _member(value: Any, path: str) -> str:
     return value
 
 
-def _without_variables(command: str) -> str:
+def without_variables(command: str) -> str:
+    """Returns a command without the variables that are set before it."""
     return re.sub(r"^(?:[A-Z_]+=\S+ )+", "", command)
 
 
-def _compare(place: str, shown: str, printed: str) -> None:
+def compare(place: str, shown: str, printed: str) -> None:
     """Compares what a document shows with what was printed."""
     shown, printed = (
         _VARYING.sub("0", _IN_HOURS.sub("", _OF_THE_SERVER.sub("", text.rstrip() + "\n")))
@@ -336,7 +344,7 @@ def _compare(place: str, shown: str, printed: str) -> None:
     printed = re.sub(r"[ \t\r]+$", "", printed, flags=re.MULTILINE)
     pattern = r"[\s\S]*?".join(map(re.escape, shown.split("...")))
     if re.fullmatch(pattern, printed) is None:
-        assert printed == shown, f"{place} shows something else than was printed"
+        assert printed == shown, f"{place} shows something else than was printed:\n{printed}"
 
 
 def _body(printed: str) -> str:

@@ -39,7 +39,7 @@ class _Server:
         self._log = log
         self.output = ""
         self._port = free_port()
-        variables, arguments = _moved(shlex.split(command, comments=True), self._port)
+        variables, arguments = moved(shlex.split(command, comments=True), self._port)
         environment = {**clean_environment(), **variables}
         self._process = subprocess.Popen(
             [sys.executable, "-m", *arguments],
@@ -111,8 +111,8 @@ def serve(commands: Sequence[str], folder: Path) -> list[str]:
     return [server.output for server in servers]
 
 
-def _moved(words: Sequence[str], port: int) -> tuple[dict[str, str], list[str]]:
-    """The variables and arguments of a command, at another address."""
+def moved(words: Sequence[str], port: int) -> tuple[dict[str, str], list[str]]:
+    """Returns the variables and arguments of a server's command, at another address."""
     first = next(index for index, word in enumerate(words) if "=" not in word)
     variables = dict(word.split("=", 1) for word in words[:first])
     arguments = [*words[first:]]

@@ -36,6 +36,7 @@ class Heading(NamedTuple):
     level: int
     text: str
     anchor: str
+    line: int
 
 
 @dataclass
@@ -65,6 +66,12 @@ class Document:
     headings: list[Heading] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     prose: str = ""
+
+    def section(self, heading: str) -> list[Block]:
+        """Returns the blocks below a heading, up to the next heading of any level."""
+        [start] = [each.line for each in self.headings if each.text == heading]
+        end = min((each.line for each in self.headings if each.line > start), default=None)
+        return [b for b in self.blocks if b.line > start and (end is None or b.line < end)]
 
     @property
     def anchors(self) -> set[str]:
@@ -96,7 +103,7 @@ def read(name: str) -> Document:
             assert marker is None, f"{name}:{number}: a marker stands before no block"
             prose.append(line)
             if heading := _HEADING.match(line):
-                document.headings.append(_heading(heading, document.anchors))
+                document.headings.append(_heading(heading, document.anchors, number))
     document.prose = "\n".join(prose)
     document.links = _LINK.findall(re.sub(r"`[^`\n]*`", "", document.prose))
     return document
@@ -117,14 +124,14 @@ def _block(name: str, line: int, info: str, code: list[str], marker: re.Match[st
     return block
 
 
-def _heading(match: re.Match[str], taken: set[str]) -> Heading:
+def _heading(match: re.Match[str], taken: set[str], line: int) -> Heading:
     """A heading with its anchor, as Python-Markdown and GitHub make it."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", match[2]).replace("`", "")
     anchor = match[3] or re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", text).strip().lower())
     unique, count = anchor, 1
     while unique in taken:
         unique, count = f"{anchor}_{count}", count + 1
-    return Heading(len(match[1]), text, unique)
+    return Heading(len(match[1]), text, unique, line)
 
 
 def dead_links(name: str) -> list[str]:

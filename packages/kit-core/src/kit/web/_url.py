@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""The URL of the WHATWG URL standard, parsed by ada."""
+"""The URL of the WHATWG URL standard, parsed by Ada."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ._url_search_params import URLSearchParams
+
+if TYPE_CHECKING:
+    import can_ada
+
+_SKIPPED = "".join(map(chr, range(0x21)))
+"""Control characters and the space (section 4.4)."""
 
 
 class URL:
@@ -22,57 +28,54 @@ class URL:
     __slots__ = ("_parsed",)
 
     def __init__(self, url: str, base: str | None = None) -> None:
-        # Imported here, so that an app that never uses a URL doesn't load the parser.
-        import ada_url
-
         for text in (url, base):
             if not isinstance(text, str) and (text is not None or text is url):
                 raise TypeError(f"A URL is made of a str, not {text!r:.100}")
         try:
-            self._parsed: Any = ada_url.URL(url, base)
-        except ValueError:
+            self._parsed = _parse(url, base)
+        except (ValueError, TypeError):  # a TypeError for lone surrogates
             against = f" against {base!r}" if base is not None else ""
             raise ValueError(f"Invalid URL {url!r}{against}: expected an absolute one") from None
 
     @property
     def href(self) -> str:
         """The whole URL."""
-        return str(self._parsed.href)
+        return self._parsed.href
 
     @property
     def origin(self) -> str:
         """Scheme, host and port."""
-        return str(self._parsed.origin)
+        return self._parsed.origin
 
     @property
     def protocol(self) -> str:
         """The scheme with its colon, e.g. `https:`."""
-        return str(self._parsed.protocol)
+        return self._parsed.protocol
 
     @property
     def host(self) -> str:
         """Host and, unless it is the scheme's default, port."""
-        return str(self._parsed.host)
+        return self._parsed.host
 
     @property
     def hostname(self) -> str:
         """Host without port."""
-        return str(self._parsed.hostname)
+        return self._parsed.hostname
 
     @property
     def port(self) -> str:
         """Port as text, `""` if it is the scheme's default."""
-        return str(self._parsed.port)
+        return self._parsed.port
 
     @property
     def pathname(self) -> str:
         """The path, percent-encoded."""
-        return str(self._parsed.pathname)
+        return self._parsed.pathname
 
     @property
     def search(self) -> str:
         """The query with its question mark, or `""`."""
-        return str(self._parsed.search)
+        return self._parsed.search
 
     @property
     def search_params(self) -> URLSearchParams:
@@ -82,7 +85,7 @@ class URL:
     @property
     def hash(self) -> str:
         """The fragment with its `#`, or `""`."""
-        return str(self._parsed.hash)
+        return self._parsed.hash
 
     def __str__(self) -> str:
         return self.href
@@ -95,3 +98,37 @@ class URL:
 
     def __hash__(self) -> int:
         return hash(self.href)
+
+
+def _parse(url: str, base: str | None) -> can_ada.URL:
+    """Parses a URL.
+
+    Raises:
+        ValueError: If the URL is invalid.
+        TypeError: If it has lone surrogates.
+    """
+    # Imported here, so that an app that never uses a URL doesn't load the parser.
+    import can_ada
+
+    if base is None:
+        parsed = can_ada.parse(url)
+    else:
+        against = can_ada.parse(base)
+        # Ada 3.0 also resolves `x#y` against an opaque path, such as that of `mailto:`.
+        if _is_opaque(against) and not (_is_fragment(url) or can_ada.can_parse(url)):
+            raise ValueError(url)
+        parsed = against + url
+    # The standard has encoded it since November 2024. Opaque paths can't be set, and keep it.
+    if "^" in parsed.pathname:
+        parsed.pathname = parsed.pathname.replace("^", "%5E")
+    return parsed
+
+
+def _is_opaque(url: can_ada.URL) -> bool:
+    """Whether the path has no segments, as in `mailto:x`."""
+    return not url.pathname.startswith("/") and url.host == ""
+
+
+def _is_fragment(url: str) -> bool:
+    """Whether a relative URL begins with `#`, after the characters that parsers skip."""
+    return url.lstrip(_SKIPPED).startswith("#")
