@@ -37,8 +37,8 @@ HALVES = pytest.mark.parametrize(
     ("path", "half"),
     [(path, half) for path in UPLOADS for half in HALF_FORMS],
 )
-LEFT_UPLOAD = "The client went away before its body was complete"
-LEFT_DOWNLOAD = "The client went away during a streamed response"
+LEFT_UPLOAD = "The client disconnected before its body was complete"
+LEFT_DOWNLOAD = "The client disconnected during a streamed response"
 
 
 @pytest.fixture(scope="module", params=SERVERS)

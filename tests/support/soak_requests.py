@@ -27,7 +27,7 @@ FILE = b"0123456789" * 400
 
 
 class Left(Exception):  # noqa: N818 - no fault
-    """The client went away, so there is no answer to check."""
+    """The client disconnected, so there is no answer to check."""
 
 
 @dataclass(frozen=True)

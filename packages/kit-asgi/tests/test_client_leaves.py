@@ -74,7 +74,9 @@ def test_the_stream_comes_to_its_end(run: Any, client: Any) -> None:
             await anyio.wait_all_tasks_blocked()
 
         async def listen(request: Any) -> None:
-            with pytest.raises(Exception, match=r"^The client went away before it was answered$"):
+            with pytest.raises(
+                Exception, match=r"^The client disconnected before it was answered$"
+            ):
                 await from_asgi(Listener(heard))(request)
 
         heard: list[str] = []
@@ -103,7 +105,9 @@ def test_both_read_the_body_first(run: Any, client: Any) -> None:
                 heard.append("stream")
 
         async def listen(request: Any) -> None:
-            with pytest.raises(Exception, match=r"^The client went away before it was answered$"):
+            with pytest.raises(
+                Exception, match=r"^The client disconnected before it was answered$"
+            ):
                 await from_asgi(listener)(request)
             read.append(listener.body)
 

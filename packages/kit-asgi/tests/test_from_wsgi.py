@@ -160,7 +160,7 @@ async def test_wsgi_upload_that_breaks_off(client: Any) -> None:
     asking = client(b"half", more=True)
     asking.gone.set()
     await asking.ask(Kit().mount("/m", from_wsgi(app)))
-    assert errors == ["The client went away before its body was complete"]
+    assert errors == ["The client disconnected before its body was complete"]
 
 
 def nothing(environ: Any, start_response: Any) -> list[bytes]:

@@ -258,7 +258,7 @@ def test_send_after_the_client_has_left_is_an_oserror(serve: Any) -> None:
     assert [next(answer.chunks) for _ in range(2)] == [b"", b"x"]
     answer.chunks.close()
     assert ended.wait(WAIT_S)
-    told = "The client went away before its response was complete"
+    told = "The client disconnected before its response was complete"
     assert errors == [told, told, "http.disconnect"]
 
 

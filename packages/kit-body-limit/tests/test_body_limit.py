@@ -613,8 +613,7 @@ def test_below_a_mount_the_limit_of_the_inner_app_holds(run: Callable[..., Any])
         (
             (10, lambda: None),
             TypeError,
-            "body_limit(on_error=...) takes a function (c): "
-            "the signature of what it was given is <lambda>()",
+            "body_limit(on_error=...) takes a function (c): got the signature <lambda>()",
         ),
     ],
 )

@@ -22,8 +22,7 @@ from kit.cache import MemoryStore, cache
         (
             {"cache_name": lambda: ""},
             TypeError,
-            "cache(cache_name=...) takes a function (c): the signature of what it was given is "
-            "<lambda>()",
+            "cache(cache_name=...) takes a function (c): got the signature <lambda>()",
         ),
         (
             {"key_generator": "url"},

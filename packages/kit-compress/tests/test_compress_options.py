@@ -65,7 +65,7 @@ PATTERN_OR_FUNCTION = "takes a compiled pattern of str or a function (content_ty
             {"content_type_filter": lambda: True},
             TypeError,
             "compress(content_type_filter=...) takes a function (content_type): "
-            "the signature of what it was given is <lambda>()",
+            "got the signature <lambda>()",
         ),
         ({"skip": True}, TypeError, "compress(skip=...) takes a function (c), not True"),
         (

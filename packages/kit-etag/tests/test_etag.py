@@ -333,8 +333,7 @@ def test_an_unmet_precondition_reaches_on_error(run: Run) -> None:
         (
             {"generate_digest": lambda: b""},
             TypeError,
-            "etag(generate_digest=...) takes a function (body): "
-            "the signature of what it was given is <lambda>()",
+            "etag(generate_digest=...) takes a function (body): got the signature <lambda>()",
         ),
     ],
 )

@@ -397,8 +397,7 @@ def test_paths_are_options_and_none_is_none(run: Callable[..., Any]) -> None:
         (
             {"checks": {"a": lambda env, c: None}},
             TypeError,
-            "health(checks['a']=...) takes a function (env): the signature of what it was given "
-            "is <lambda>(env, c)",
+            "health(checks['a']=...) takes a function (env): got the signature <lambda>(env, c)",
         ),
         ({"live": 7}, TypeError, "health(live=...) takes a str, not 7"),
         (

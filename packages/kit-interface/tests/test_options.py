@@ -70,14 +70,13 @@ def test_what_is_right_is_returned() -> None:
             "function",
             (takes_none, "(c)"),
             TypeError,
-            "session(x=...) takes a function (c): the signature of what it was given is "
-            "takes_none() -> 'None'",
+            "session(x=...) takes a function (c): got the signature takes_none() -> 'None'",
         ),
         (
             "function",
             (takes_one, "(c, name)"),
             TypeError,
-            "session(x=...) takes a function (c, name): the signature of what it was given is "
+            "session(x=...) takes a function (c, name): got the signature "
             "takes_one(c: 'Any') -> 'None'",
         ),
         ("header_name", (1, "X-Id"), TypeError, "session(x=...) takes a str, not 1"),

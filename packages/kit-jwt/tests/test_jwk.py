@@ -266,13 +266,12 @@ URI = "https://issuer.example/jwks"
         (
             {"keys": lambda: KEYS, "alg": "RS256"},
             TypeError,
-            "jwk(keys=...) takes a function (c): the signature of what it was given is <lambda>()",
+            "jwk(keys=...) takes a function (c): got the signature <lambda>()",
         ),
         (
             {"jwks_uri": lambda: URI, "alg": "RS256"},
             TypeError,
-            "jwk(jwks_uri=...) takes a function (c): the signature of what it was given is "
-            "<lambda>()",
+            "jwk(jwks_uri=...) takes a function (c): got the signature <lambda>()",
         ),
         ({"jwks_uri": 7, "alg": "RS256"}, TypeError, "jwk(jwks_uri=...) takes a str, not 7"),
         *(

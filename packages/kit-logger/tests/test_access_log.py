@@ -654,8 +654,7 @@ def test_long_texts_are_cut(run: Any) -> None:
         (
             {"to": lambda: None},
             TypeError,
-            "access_log(to=...) takes a function (line): the signature of what it was given is "
-            "<lambda>()",
+            "access_log(to=...) takes a function (line): got the signature <lambda>()",
         ),
         ({"query": 1}, TypeError, "access_log(query=...) takes a bool, not 1"),
         (

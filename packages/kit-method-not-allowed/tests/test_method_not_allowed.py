@@ -255,7 +255,7 @@ APP = "method_not_allowed(app=...) takes the app whose routes count, not"
         (
             {"on_method_not_allowed": lambda c: None},
             "method_not_allowed(on_method_not_allowed=...) takes a function (c, allowed_methods): "
-            "the signature of what it was given is <lambda>(c)",
+            "got the signature <lambda>(c)",
         ),
     ],
 )

@@ -62,8 +62,7 @@ BUCKETS = "can't be used: expected seconds above 0, in ascending order"
         (
             {"labels": {"a": lambda: "x"}},
             TypeError,
-            "metrics(labels['a']=...) takes a function (c): the signature of what it was given is "
-            "<lambda>()",
+            "metrics(labels['a']=...) takes a function (c): got the signature <lambda>()",
         ),
         (
             {"max_label_values": 0},

@@ -70,8 +70,7 @@ from kit.opentelemetry import opentelemetry
         (
             {"trust_incoming": lambda: True},
             TypeError,
-            "opentelemetry(trust_incoming=...) takes a function (c): the signature of what it was "
-            "given is <lambda>()",
+            "opentelemetry(trust_incoming=...) takes a function (c): got the signature <lambda>()",
         ),
     ],
 )

@@ -12,7 +12,7 @@ from kit import Context, HTTPException, Kit, Response
 from kit.interface import plugins
 from kit.powered_by import powered_by
 
-UNUSABLE = "can't be used: expected latin-1 text without control characters and blanks at its ends"
+UNUSABLE = "can't be used: expected latin-1 text without control characters or surrounding spaces"
 SHARED = Response("shared")
 
 

@@ -48,7 +48,7 @@ def refused(options: dict[str, Any]) -> tuple[type[BaseException], str]:
             {"x_download_options": "a\r\nb: c"},
             ValueError,
             r"secure_headers(x_download_options='a\r\nb: c') can't be used: "
-            "expected latin-1 text without control characters and blanks at its ends",
+            "expected latin-1 text without control characters or surrounding spaces",
         ),
         (
             {"x_frame_options": "SAMEORGIN"},

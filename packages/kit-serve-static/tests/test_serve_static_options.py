@@ -14,7 +14,7 @@ import pytest
 from kit import Kit
 from kit.serve_static import serve_static
 
-VALUE = "latin-1 text without control characters and blanks at its ends"
+VALUE = "latin-1 text without control characters or surrounding spaces"
 
 
 def content(path: str, c: Any) -> bytes:

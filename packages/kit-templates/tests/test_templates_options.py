@@ -96,8 +96,7 @@ async def later(value: Any = None) -> str:
         (
             {"loader": LOADER, "context": [lambda: None]},
             TypeError,
-            "templates(context=...) takes a function (c): the signature of what it was given is "
-            "<lambda>()",
+            "templates(context=...) takes a function (c): got the signature <lambda>()",
         ),
         (
             {"loader": LOADER, "undefined": "strict"},

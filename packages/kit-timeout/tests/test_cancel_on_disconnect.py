@@ -18,7 +18,7 @@ from kit.timeout import cancel_on_disconnect, timeout
 
 LONG_S = 20.0
 SHORT_S = 0.01
-LEFT = "The client went away; the handlers of its request were cancelled"
+LEFT = "The client disconnected; the handlers of its request were cancelled"
 
 
 class Client:

@@ -600,8 +600,7 @@ def test_work_for_later_is_done(run: Callable[..., Any]) -> None:
         (
             (5, lambda: HTTPException(503)),
             TypeError,
-            "timeout(exception=...) takes a function (c): "
-            "the signature of what it was given is <lambda>()",
+            "timeout(exception=...) takes a function (c): got the signature <lambda>()",
         ),
     ],
 )

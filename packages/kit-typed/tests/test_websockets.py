@@ -572,8 +572,8 @@ def test_the_wrong_order() -> None:
     with pytest.raises(TypeError) as caught:
         typed(upgrade_websocket(with_connection))  # type: ignore[arg-type]
     assert str(caught.value) == (
-        "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: the "
-        "signature of what it was given is with_connection(ws: 'WebSocket', room: 'str' = '') -> "
+        "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: got "
+        "the signature with_connection(ws: 'WebSocket', room: 'str' = '') -> "
         "'None'; for parameters by their types put @typed of kit-typed between @upgrade_websocket "
         "and the function"
     )

@@ -182,6 +182,6 @@ def create_middleware(
     if not accepts(middleware, 2):
         raise TypeError(
             "create_middleware() takes a function (c, next): "
-            f"the signature of what it was given is {describe_signature(middleware)}"
+            f"got the signature {describe_signature(middleware)}"
         )
     return middleware

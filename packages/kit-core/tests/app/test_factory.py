@@ -94,8 +94,8 @@ KNOWN = "expected 'strict', 'router', 'get_path', 'lifespan', 'limits' or 'metho
         (
             {"init_app": mark},
             TypeError,
-            "create_factory(init_app=...) takes a function (app): the signature of what it was "
-            "given is mark(c: 'Context', next: 'Next') -> 'None'",
+            "create_factory(init_app=...) takes a function (app): got the signature "
+            "mark(c: 'Context', next: 'Next') -> 'None'",
         ),
         (
             {"init_app": fail},
@@ -154,7 +154,7 @@ def test_middleware_is_returned_unchanged(make: Any) -> None:
         (None, "create_middleware() takes a function (c, next), not None"),
         (
             hello,
-            "create_middleware() takes a function (c, next): the signature of what it was given is "
+            "create_middleware() takes a function (c, next): got the signature "
             "hello(c: 'Context') -> 'Response'",
         ),
     ],

@@ -178,14 +178,12 @@ EACH = "use takes middleware (c, next)"
         ),
         pytest.param(
             lambda app: app.put("/x", use=ok),
-            f"put('/x'): {EACH}: the signature of what it was given is "
-            "ok(c: 'Context') -> 'Response'",
+            f"put('/x'): {EACH}: got the signature ok(c: 'Context') -> 'Response'",
             id="a handler, which would answer",
         ),
         pytest.param(
             lambda app: app.put("/x", ok, use=[first, async_middleware_factory]),
-            f"put('/x'): {EACH}: the signature of what it was given is "
-            "async_middleware_factory() -> 'Any'",
+            f"put('/x'): {EACH}: got the signature async_middleware_factory() -> 'Any'",
             id="a factory that was not called",
         ),
     ],

@@ -287,7 +287,7 @@ def served_in_no_time(server: Server, handler: Any) -> tuple[Any, float]:
 def test_a_client_disconnects_within_a_large_body_that_is_unread() -> None:
     """After some seconds: until then a reader might begin, and the client is made to wait."""
     server = LeavingServer(*[b"x" * 65536] * 10, leaves_at=5)
-    text = b"The client went away before its body was complete"
+    text = b"The client disconnected before its body was complete"
     assert served_in_no_time(server, watched) == ((200, text), 5 * 5)
 
 

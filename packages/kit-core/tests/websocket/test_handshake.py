@@ -644,8 +644,8 @@ def test_cve_2026_35523_no_subprotocol_skips_the_guard(run: Any, peer: Any) -> N
         (
             {"origins": lambda origin: True},
             TypeError,
-            "upgrade_websocket(origins=...) takes a function (origin, c): the signature of what it "
-            "was given is <lambda>(origin)",
+            "upgrade_websocket(origins=...) takes a function (origin, c): got the signature "
+            "<lambda>(origin)",
         ),
         (
             {"protocols": ["a b"]},
@@ -682,7 +682,7 @@ def test_wrong_functions() -> None:
         upgrade_websocket(three)  # type: ignore[arg-type]
     assert str(raised.value) == (
         "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
-        "the signature of what it was given is test_wrong_functions.<locals>.three"
+        "got the signature test_wrong_functions.<locals>.three"
         "(c: 'Any', ws: 'Any', more: 'Any') -> 'None'; for parameters by their types put @typed of "
         "kit-typed between @upgrade_websocket and the function"
     )
@@ -711,7 +711,7 @@ def test_functions_that_take_the_connection_first(function: Any) -> None:
         upgrade_websocket(function)
     assert str(raised.value).startswith(
         "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
-        f"the signature of what it was given is {function.__name__}("
+        f"got the signature {function.__name__}("
     )
 
 

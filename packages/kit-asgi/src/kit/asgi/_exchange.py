@@ -99,7 +99,7 @@ class Exchange:
     def _without_response(self) -> Exception:
         failure, self._failure = self._failure, None
         if self._messages.told_closed:
-            gone = ClientDisconnectedError("The client went away before it was answered")
+            gone = ClientDisconnectedError("The client disconnected before it was answered")
             gone.__cause__ = failure
             return gone
         return failure or HandlerError(self._name, "ended without sending a response")
@@ -140,7 +140,7 @@ class Exchange:
                 return None
             if self._over:
                 failure, self._failure = self._failure, None
-                raise failure or ClientDisconnectedError("The client went away")
+                raise failure or ClientDisconnectedError("The client disconnected")
             await self._changed.wait()
         chunk, self._chunk = self._chunk, b""
         self._messages.changed.tell()

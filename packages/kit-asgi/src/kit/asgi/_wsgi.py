@@ -125,7 +125,7 @@ class _Call:
         """
         message = await self._receive()
         if message["type"] == "http.disconnect":
-            raise ConnectionResetError("The client went away before its body was complete")
+            raise ConnectionResetError("The client disconnected before its body was complete")
         return message
 
     async def send(self, message: Message) -> None:

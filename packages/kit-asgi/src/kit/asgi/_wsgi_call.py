@@ -131,7 +131,7 @@ class WsgiCall:
             return chunk, bool(chunk)
         chunk = self._input.read(min(self._left, _READ_BYTES)) if self._left else b""
         if self._left and not chunk:
-            raise ConnectionResetError("The client went away before its body was complete")
+            raise ConnectionResetError("The client disconnected before its body was complete")
         self._left -= len(chunk)
         return chunk, self._left > 0
 
@@ -178,13 +178,13 @@ class WsgiCall:
             OSError: If the response is no longer being read.
         """
         if self._gone.is_set():
-            raise OSError("The client went away before its response was complete")
+            raise OSError("The client disconnected before its response was complete")
         self._taken.clear()
         self._events.put(message)
         if message.get("more_body", False):
             await self._taken.wait()
             if self._gone.is_set():
-                raise OSError("The client went away before its response was complete")
+                raise OSError("The client disconnected before its response was complete")
 
     def _leave(self) -> None:
         self._gone.set()

@@ -132,7 +132,7 @@ def _header_text(where: str, value: Any, challenge: str) -> str:
         if not value or not is_field_value(value):
             raise ValueError(
                 f"bearer_auth: {where} {value!r:.100} can't be sent in a header: "
-                "expected latin-1 text without control characters and blanks at its ends"
+                "expected latin-1 text without control characters or surrounding spaces"
             )
         return value
     if not isinstance(value, Mapping):

@@ -263,7 +263,7 @@ def _middleware(call: str, use: Any) -> list[Any]:
         if not _is_middleware(each):
             raise TypeError(
                 f"{call}: use takes middleware (c, next): "
-                f"the signature of what it was given is {describe_signature(each)}"
+                f"got the signature {describe_signature(each)}"
             )
     return middleware
 

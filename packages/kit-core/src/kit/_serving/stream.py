@@ -92,7 +92,7 @@ class _Client(Struct, eq=False):
         # A PushBody logs it itself.
         if not (self._is_noted or getattr(self._body, "gone", False)):
             how = "" if error is None else f": {error!r}"
-            _logger.debug("The client went away during a streamed response%s", how)
+            _logger.debug("The client disconnected during a streamed response%s", how)
         self._is_noted = True
 
     async def left(self) -> bool:

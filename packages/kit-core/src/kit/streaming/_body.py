@@ -122,7 +122,7 @@ class CallbackBody:
                 await self._sink(chunk)
             except OSError as error:
                 if not self.gone:
-                    _logger.debug("The client went away during a streamed response: %r", error)
+                    _logger.debug("The client disconnected during a streamed response: %r", error)
                 await self.abort(gone=True)
                 await self._refuse()
             if self.on_sent is not None:
@@ -271,7 +271,7 @@ class _Reader:
     async def _work(self) -> None:
         try:
             complete = await self._body.write_to(self._sink)
-            self._failure = None if complete else ClientDisconnectedError("The client went away")
+            self._failure = None if complete else ClientDisconnectedError("The client disconnected")
         except Exception as error:
             self._failure = error
 

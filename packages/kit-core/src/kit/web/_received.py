@@ -187,7 +187,9 @@ class ReceivedBody(Struct, eq=False):
             if self._refusal is not None:
                 raise self._refusal
             if self._gone:
-                raise ClientDisconnectedError("The client went away before its body was complete")
+                raise ClientDisconnectedError(
+                    "The client disconnected before its body was complete"
+                )
             await self._receive_one()
         chunk = self._kept.pop(0)
         self._kept_bytes -= len(chunk) + _BYTES_PER_CHUNK

@@ -270,7 +270,7 @@ def _beginning_of(function: Any) -> _Begin:
     hint = _FOR_TYPED if annotated else ""
     raise TypeError(
         "upgrade_websocket() takes a handler (c, ws), or a function (c) that returns WSEvents: "
-        f"the signature of what it was given is {describe_signature(function)}{hint}"
+        f"got the signature {describe_signature(function)}{hint}"
     )
 
 

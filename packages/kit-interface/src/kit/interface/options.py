@@ -93,7 +93,7 @@ class OptionChecks:
             if not shown.endswith("(...)"):  # C code without a signature may accept any arguments
                 raise TypeError(
                     f"{self.factory}({name}=...) takes a function {signature}: "
-                    f"the signature of what it was given is {shown}"
+                    f"got the signature {shown}"
                 )
         return value
 
@@ -146,7 +146,7 @@ class OptionChecks:
         text = self.text(name, value)
         if not text or not is_field_value(text):
             self.unusable(
-                name, value, "latin-1 text without control characters and blanks at its ends"
+                name, value, "latin-1 text without control characters or surrounding spaces"
             )
         return text
 

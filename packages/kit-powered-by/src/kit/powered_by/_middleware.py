@@ -35,7 +35,7 @@ def powered_by(*, server_name: str = "Kit") -> AsyncMiddleware:
         check.unusable(
             "server_name",
             server_name,
-            "latin-1 text without control characters and blanks at its ends",
+            "latin-1 text without control characters or surrounding spaces",
         )
 
     async def powered_by(c: Context[Any, Any], next: Next) -> None:

@@ -120,7 +120,7 @@ def _checked(value: Any) -> str:
     if not is_field_value(value):
         raise ValueError(
             f"request_id(generator=...) returned {value!r:.100}, which can't be sent in a header: "
-            "expected latin-1 text without control characters and blanks at its ends"
+            "expected latin-1 text without control characters or surrounding spaces"
         )
     return value
 

@@ -68,7 +68,7 @@ def cancel_on_disconnect() -> Middleware:
         if failure is not None:
             raise failure
         if not ended:
-            _logger.debug("The client went away; the handlers of its request were cancelled")
+            _logger.debug("The client disconnected; the handlers of its request were cancelled")
             c.res = c.body(None, _CLIENT_CLOSED_REQUEST)
 
     return cancel_on_disconnect
