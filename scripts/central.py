@@ -18,6 +18,7 @@ from workspace import CORE, ROOT, Package
 Packages = dict[str, Package]
 
 REFERENCE = "docs/reference"
+CHANGELOGS = "https://github.example/kit/kit/blob/main/packages"
 PAGE = """\
 # {module}
 
@@ -88,10 +89,17 @@ def reference_table(text: str, packages: Packages) -> str:
     return _replaced(text, start, r"(?:\|.+\n)*", _lines(rows))
 
 
+def changelog_list(text: str, packages: Packages) -> str:
+    """Returns docs/changelog.md with a link to the changelog of each package."""
+    lines = "".join(f"- [{name}]({CHANGELOGS}/{name}/CHANGELOG.md)\n" for name in packages)
+    return _replaced(text, r"\n\n(?=- \[kit-)", r"(?:- .+\n)*", lines)
+
+
 WRITERS: dict[str, tuple[Callable[[str, Packages], str], ...]] = {
     "pyproject.toml": (uv_sources, mypy_path),
     "README.md": (readme_table,),
     "docs/index.md": (index_table,),
+    "docs/changelog.md": (changelog_list,),
     f"{REFERENCE}/index.md": (reference_table,),
 }
 

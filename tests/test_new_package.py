@@ -41,6 +41,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
         "wrote pyproject.toml\n"
         "wrote README.md\n"
         "wrote docs/index.md\n"
+        "wrote docs/changelog.md\n"
         "wrote docs/reference/index.md\n"
         "wrote docs/reference/kit.sample_for_tests.md\n"
         f"Run 'uv sync' and 'uv run pytest {FOLDER}', then replace the template's code.\n"
