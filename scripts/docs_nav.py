@@ -76,10 +76,11 @@ def changes(package: str, changelog: str) -> str:
     links = dict(LINK.findall(changelog))
     _, found, versions = LINK.sub("", changelog).partition("\n## ")
     text = re.sub(r"^### (.+)", r"**\1**", found + versions, flags=re.MULTILINE)
-    text = re.sub(
-        r"^## \[([^]]+)\](.*)",
-        lambda match: f"### [{match[1]}]({links.get(match[1], '')}){match[2]} {{#{package}-{match[1].lower()}}}",
-        text,
-        flags=re.MULTILINE,
-    )
+
+    def heading(match: re.Match[str]) -> str:
+        name, date = match.groups()
+        anchor = f"{package}-{name}".lower().replace(".", "")
+        return f"### [{name}]({links[name]}){date} {{#{anchor}}}"
+
+    text = re.sub(r"^## \[([^]]+)\](.*)", heading, text, flags=re.MULTILINE)
     return f"## {package}\n{text}\n"
