@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """MkDocs hook for what the site finds in the repository by itself.
 
-It adds the pages of packages and the reference to the navigation, puts the changelogs of all packages on
-one page, and sets how much pages count in the search.
+It adds the pages of packages and the reference to the navigation, puts the changelogs of all
+packages on one page, and sets how much pages count in the search.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def on_page_markdown(
             break
     if path != CHANGELOG:
         return markdown
-    packages = Path(config["docs_dir"]).parent / "packages"
-    parts = [changes(file.parent.name, file.read_text()) for file in packages.glob("*/CHANGELOG.md")]
+    files = Path(config["docs_dir"]).parent.glob("packages/*/CHANGELOG.md")
+    parts = [changes(file.parent.name, file.read_text()) for file in files]
     return LIST.sub(lambda _: "\n".join(sorted(parts)), markdown)
 
 
