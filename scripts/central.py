@@ -46,6 +46,12 @@ def mypy_path(text: str, packages: Packages) -> str:
     return _replaced(text, start, body, lines + others)
 
 
+def changelog_list(text: str, packages: Packages) -> str:
+    """Returns docs/changelog.md with a link to the changelog of each package."""
+    lines = "".join(f"- [{name}]({CHANGELOGS}/{name}/CHANGELOG.md)\n" for name in packages)
+    return _replaced(text, r"\n\n(?=- \[kit-)", r"(?:- .+\n)*", lines)
+
+
 def readme_table(text: str, packages: Packages) -> str:
     """Returns the README with its table: kit-core, other parts of the framework, middleware."""
     order = sorted(packages.values(), key=lambda each: (each.name != CORE, each.is_middleware))
@@ -89,17 +95,11 @@ def reference_table(text: str, packages: Packages) -> str:
     return _replaced(text, start, r"(?:\|.+\n)*", _lines(rows))
 
 
-def changelog_list(text: str, packages: Packages) -> str:
-    """Returns docs/changelog.md with a link to the changelog of each package."""
-    lines = "".join(f"- [{name}]({CHANGELOGS}/{name}/CHANGELOG.md)\n" for name in packages)
-    return _replaced(text, r"\n\n(?=- \[kit-)", r"(?:- .+\n)*", lines)
-
-
 WRITERS: dict[str, tuple[Callable[[str, Packages], str], ...]] = {
+    "docs/changelog.md": (changelog_list,),
     "pyproject.toml": (uv_sources, mypy_path),
     "README.md": (readme_table,),
     "docs/index.md": (index_table,),
-    "docs/changelog.md": (changelog_list,),
     f"{REFERENCE}/index.md": (reference_table,),
 }
 

@@ -38,10 +38,10 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     checkout = Checkout(tmp_path_factory.mktemp("extended") / "kit")
     assert script(checkout, SAMPLE, "--middleware") == (
         f"made {FOLDER}, imported as kit.sample_for_tests\n"
+        "wrote docs/changelog.md\n"
         "wrote pyproject.toml\n"
         "wrote README.md\n"
         "wrote docs/index.md\n"
-        "wrote docs/changelog.md\n"
         "wrote docs/reference/index.md\n"
         "wrote docs/reference/kit.sample_for_tests.md\n"
         f"Run 'uv sync' and 'uv run pytest {FOLDER}', then replace the template's code.\n"
