@@ -214,21 +214,21 @@ class Site(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built in a folder of its own."""
-    folder = tmp_path_factory.mktemp("site")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the site is built, in the folder `site`."""
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="module")
+def site(folder: Path) -> dict[Path, Site]:
+    """The pages of the site, built in a folder of its own."""
     shutil.copytree(ROOT / "docs", folder / "docs")
     shutil.copy(ROOT / "mkdocs.yml", folder)
     for name in ("packages", "scripts"):
         (folder / name).symlink_to(ROOT / name)
     # Strict: a link or anchor that leads nowhere is an error.
     run(sys.executable, "-m", "mkdocs", "build", "--clean", "--strict", cwd=folder)
-    return folder / "site"
-
-
-@pytest.fixture(scope="module")
-def site(built: Path) -> dict[Path, Site]:
-    """The pages of the site."""
+    built = folder / "site"
     return {path.relative_to(built): Site(path) for path in built.rglob("*.html") if path.is_file()}
 
 
@@ -265,17 +265,18 @@ def test_reference_has_all_public_names(site: dict[Path, Site]) -> None:
         assert names - shown - OF_OTHERS == set(), name
 
 
-def test_site_has_all_changelogs(built: Path, site: dict[Path, Site]) -> None:
+def test_site_has_all_changelogs(folder: Path, site: dict[Path, Site]) -> None:
     shown = site[Path("changelog/index.html")]
     assert {*PACKAGES} <= shown.ids
     assert "kit-dev-010" in shown.ids
-    assert "## [Unreleased]" not in (built / "changelog/index.html").read_text()
+    assert "## [Unreleased]" not in (folder / "site/changelog/index.html").read_text()
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
-def test_search_finds_the_right_page_first(built: Path) -> None:
+@pytest.mark.usefixtures("site")
+def test_search_finds_the_right_page_first(folder: Path) -> None:
     """Asks the program that searches in the browsers of readers."""
-    found = run("node", ROOT / "tests/support/site_search.js", built, *SEARCHED)
+    found = run("node", ROOT / "tests/support/site_search.js", folder / "site", *SEARCHED)
     first = {
         words: locations[0].partition("#")[0].rstrip("/")
         for words, locations in json.loads(found).items()
