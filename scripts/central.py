@@ -18,6 +18,7 @@ from workspace import CORE, ROOT, Package
 Packages = dict[str, Package]
 
 REFERENCE = "docs/reference"
+CHANGELOGS = "https://github.example/kit/kit/blob/main/packages"
 PAGE = """\
 # {module}
 
@@ -42,6 +43,12 @@ def mypy_path(text: str, packages: Packages) -> str:
     others = "".join(_OTHER_PATHS.findall(found[1])) if found else ""
     lines = "".join(f'    "packages/{name}/src",\n' for name in packages)
     return _replaced(text, start, body, lines + others)
+
+
+def changelog_list(text: str, packages: Packages) -> str:
+    """Returns docs/changelog.md with a link to the changelog of each package."""
+    lines = "".join(f"- [{name}]({CHANGELOGS}/{name}/CHANGELOG.md)\n" for name in packages)
+    return _replaced(text, r"\n\n(?=- \[kit-)", r"(?:- .+\n)*", lines)
 
 
 def readme_table(text: str, packages: Packages) -> str:
@@ -92,6 +99,7 @@ def reference_table(text: str, packages: Packages) -> str:
 
 
 WRITERS: dict[str, tuple[Callable[[str, Packages], str], ...]] = {
+    "docs/changelog.md": (changelog_list,),
     "pyproject.toml": (uv_sources, mypy_path),
     "README.md": (readme_table,),
     "docs/packages/index.md": (packages_table,),

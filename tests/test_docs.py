@@ -7,6 +7,7 @@ See document_runner.py for how the blocks of a page are run.
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import re
 import shutil
@@ -48,6 +49,39 @@ REFERENCE = "docs/reference/"
 PACKAGES = workspace.packages()
 # Public modules whose names are for no user: the innermost of the core, and the `kit` command.
 NOT_SHOWN = {"kit.compose", "kit.dev.cli"}
+# Texts on the page for troubleshooting: of Python, of browsers, and what isn't a message.
+SAID_BY_OTHERS = {
+    "No module named 'kit...'",
+    "coroutine '...' was never awaited",
+    "No 'Access-Control-Allow-Origin' header is present",
+}
+# Words that the search of the site finds, and the page that it shows first.
+SEARCHED = {
+    "cors": "cors",
+    "openapi": "openapi",
+    "websocket": "websocket",
+    "sqlalchemy": "databases",
+    "jwt": "packages/jwt",
+    "authentication": "authentication",
+    "session": "packages/session",
+    "templates": "packages/templates",
+    "static files": "static-files-and-templates",
+    "logging": "logging",
+    "dependency injection": "dependency-injection",
+    "mypy": "type-checking",
+    "changelog": "changelog",
+    "port is taken": "troubleshooting",
+    "login": "users-and-login",
+    "middleware": "middleware",
+    "errors": "errors",
+    "kit dev": "kit-command",
+    "deploy": "deployment",
+    "docker": "deployment",
+    "upload": "request",
+    "rate limit": "packages/rate-limit",
+    "htmx": "htmx",
+    "streaming": "streaming",
+}
 # Names that another library documents.
 OF_OTHERS = {"FromDishka"}
 # Every other public module that says what its public names are: the reference has them all.
@@ -148,6 +182,20 @@ def test_every_middleware_is_listed() -> None:
     assert {*rows} == made
 
 
+def test_troubleshooting_quotes_what_is_said() -> None:
+    """Each text in a heading is printed by a block of the page, or in the code of a package."""
+    document = documents.read("docs/troubleshooting.md")
+    sources = [path.read_text() for each in PACKAGES.values() for path in each.source.rglob("*.py")]
+    # A literal may go over several lines.
+    said = re.sub(r'"\n\s*f?"', "", "\n".join(sources))
+    said += "\n".join(b.text for b in document.blocks if b.language in ("console", "text"))
+    text = (ROOT / document.name).read_text()
+    quoted = [*re.findall(r"^###.*?`([^`\n]+)`", text, re.MULTILINE)]
+    assert len(quoted) > 10
+    parts = {part for quote in quoted if quote not in SAID_BY_OTHERS for part in quote.split("...")}
+    assert [part for part in parts if part not in said] == []
+
+
 class Site(HTMLParser):
     """What there is on a page of the built site: places that can be linked to, and links."""
 
@@ -166,9 +214,14 @@ class Site(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Site]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the site is built, in the folder `site`."""
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="module")
+def site(folder: Path) -> dict[Path, Site]:
     """The pages of the site, built in a folder of its own."""
-    folder = tmp_path_factory.mktemp("site")
     shutil.copytree(ROOT / "docs", folder / "docs")
     shutil.copy(ROOT / "mkdocs.yml", folder)
     for name in ("packages", "scripts"):
@@ -213,6 +266,25 @@ def test_reference_has_all_public_names(site: dict[Path, Site]) -> None:
             each for each in module.__all__ if not isinstance(getattr(module, each), ModuleType)
         }
         assert names - shown - OF_OTHERS == set(), name
+
+
+def test_site_has_all_changelogs(folder: Path, site: dict[Path, Site]) -> None:
+    shown = site[Path("changelog/index.html")]
+    assert {*PACKAGES} <= shown.ids
+    assert "kit-dev-010" in shown.ids
+    assert "## [Unreleased]" not in (folder / "site/changelog/index.html").read_text()
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.usefixtures("site")
+def test_search_finds_the_right_page_first(folder: Path) -> None:
+    """Asks the program that searches in the browsers of readers."""
+    found = run("node", ROOT / "tests/support/site_search.js", folder / "site", *SEARCHED)
+    first = {
+        words: locations[0].partition("#")[0].rstrip("/")
+        for words, locations in json.loads(found).items()
+    }
+    assert first == SEARCHED
 
 
 def _resolved(path: Path) -> Path:

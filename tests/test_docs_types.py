@@ -45,6 +45,7 @@ IMPORTED = (
     "redis",
     "sqlalchemy[asyncio]",
     "starlette",
+    "structlog",
     "taskiq",
     "taskiq-redis",
 )

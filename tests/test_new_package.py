@@ -38,6 +38,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     checkout = Checkout(tmp_path_factory.mktemp("extended") / "kit")
     assert script(checkout, SAMPLE, "--middleware") == (
         f"made {FOLDER}, imported as kit.sample_for_tests\n"
+        "wrote docs/changelog.md\n"
         "wrote pyproject.toml\n"
         "wrote README.md\n"
         "wrote docs/packages/index.md\n"
