@@ -6,11 +6,19 @@ The `kit` command is in `kit.dev.cli`; this module needs nothing that the comman
 
 from ._errors import AppError
 from ._inspection import RouteData, get_router_name, inspect_routes
-from ._loading import load_app
+from ._loading import default_app, load_app
 from ._table import show_routes
 
-__all__ = ("AppError", "RouteData", "get_router_name", "inspect_routes", "load_app", "show_routes")
+__all__ = (
+    "AppError",
+    "RouteData",
+    "default_app",
+    "get_router_name",
+    "inspect_routes",
+    "load_app",
+    "show_routes",
+)
 
 # Names are shown as they are imported.
-for _object in (AppError, RouteData, get_router_name, inspect_routes, load_app, show_routes):
-    _object.__module__ = __name__
+for _name in __all__:
+    globals()[_name].__module__ = __name__

@@ -121,3 +121,23 @@ class AppFailedError(AppError, RuntimeError):
 
     def __str__(self) -> str:
         return f"{self.module} can't be loaded:\n{self.traceback}"
+
+
+class SettingsError(AppError, ValueError):
+    """The settings in a pyproject.toml can't be used.
+
+    Args:
+        file: The file.
+        key: The setting that is wrong; None if it is the file itself.
+        reason: Why, and what is expected.
+    """
+
+    def __init__(self, file: str, key: str | None, reason: str) -> None:
+        super().__init__(file, key, reason)
+        self.file = file
+        self.key = key
+        self.reason = reason
+
+    def __str__(self) -> str:
+        place = self.file if self.key is None else f"{self.key} in {self.file}"
+        return f"{place}: {self.reason}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import os
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 from ._bindings import imported_names
 from ._errors import AppFailedError, AttributeNotFoundError, ImportStringError, NotAnAppError
 from ._importing import failed, find_file, import_place, top_folder
+from ._settings import find_settings
 
 _ATTRIBUTES = ("app", "application")
 _FACTORIES = ("create_app", "make_app")
@@ -54,6 +56,27 @@ def load_app(target: str) -> Any:
     return app
 
 
+def default_app() -> str:
+    """Returns the import string of the app that commands use if they are given none.
+
+    It is the environment variable `KIT_APP`, else `app` in the table `[tool.kit]` of the project's
+    pyproject.toml, else the current folder. In a folder below that of the project, a path or
+    module that the project's folder has is named by its path.
+
+    Raises:
+        SettingsError: If the pyproject.toml can't be read, or has something else there.
+    """
+    target = os.environ.get("KIT_APP")
+    if target:
+        return target
+    settings = find_settings()
+    if settings is None or settings.app is None:
+        return "."
+    if settings.folder == Path.cwd():
+        return settings.app
+    return _within(settings.folder, settings.app)
+
+
 class Location(NamedTuple):
     """Where an app is.
 
@@ -90,6 +113,20 @@ def is_app(value: Any) -> bool:
     # Statically: a mock or proxy returns, or raises, anything when it is asked for an attribute.
     names = ("routes", "fetch")
     return all(inspect.getattr_static(value, name, _MISSING) is not _MISSING for name in names)
+
+
+def _within(folder: Path, target: str) -> str:
+    """An import string, as it is in a folder, for use in another one."""
+    place, attribute = _split(target)
+    above = os.path.relpath(folder)
+    module = place.replace(".", "/")
+    names = (place, f"{module}.py", f"{module}/__init__.py")
+    # With an attribute a folder means its package, as for `find_file`.
+    for each in names if attribute is None else reversed(names):
+        if (folder / each).exists():
+            path = os.path.join(above, each)
+            return path if attribute is None else f"{path}:{attribute}"
+    return target
 
 
 def _split(target: str) -> tuple[str, str | None]:

@@ -9,16 +9,18 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from ._loading import default_app
+
 
 def _files(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(incomplete, type="file")]
 
 
 def app_argument(*, is_required: bool) -> Callable[[Any], Any]:
-    """The argument APP, which completes to files; the current folder if it may be left out."""
+    """The argument APP, which completes to files; `default_app` if it may be left out."""
     if is_required:
         return click.argument("target", metavar="APP", shell_complete=_files)
-    return click.argument("target", metavar="[APP]", default=".", shell_complete=_files)
+    return click.argument("target", metavar="[APP]", default=default_app, shell_complete=_files)
 
 
 def _check_host(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
