@@ -16,6 +16,7 @@ from typing import Any
 import uvicorn
 
 from ._exit_codes import LIFESPAN_FAILED
+from ._serving import PLAIN, Serving
 
 _SHUTDOWN_S = 10
 _MOST_SIGNALS = 2
@@ -26,6 +27,8 @@ def run(
     listener: socket.socket,
     on_start: Callable[[], object] | None = None,
     *,
+    on_end: Callable[[], object] | None = None,
+    serving: Serving = PLAIN,
     shutdown_s: int = _SHUTDOWN_S,
     is_worker: bool = False,
 ) -> int:
@@ -35,6 +38,8 @@ def run(
         app: The app.
         listener: The socket to listen on; it is closed at the end.
         on_start: Called once requests are accepted, in the event loop.
+        on_end: Called in the event loop when the shutdown begins.
+        serving: How to serve it.
         shutdown_s: How many seconds requests in flight have to be answered at the end.
         is_worker: Whether another process sees to the end of this one, so that SIGINT, which a
             terminal sends to both, is not for this one.
@@ -53,8 +58,11 @@ def run(
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=shutdown_s,
+        root_path=serving.root_path,
+        ssl_certfile=serving.tls_cert,
+        ssl_keyfile=serving.tls_key,
     )
-    server = _Server(config, on_start, is_worker)
+    server = _Server(config, on_start, on_end, is_worker)
     logging.getLogger("uvicorn.error").addFilter(_is_news)
     server.handle_signals()
     # The SystemExit is uvicorn's, after a failed startup.
@@ -73,15 +81,18 @@ class _Server(uvicorn.Server):
         self,
         config: uvicorn.Config,
         on_start: Callable[[], object] | None,
+        on_end: Callable[[], object] | None,
         is_worker: bool,
     ) -> None:
         super().__init__(config)
         self._on_start = on_start
+        self._on_end = on_end
         self._handled = (signal.SIGTERM,) if is_worker else (signal.SIGTERM, signal.SIGINT)
         self._without_interrupt = is_worker and sys.platform != "win32"
         self._signals: list[int] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._step: asyncio.Task[None] | None = None
+        self._ticks: asyncio.Task[None] | None = None
         self._cut_short_by: int | None = None
 
     def handle_signals(self) -> None:
@@ -108,7 +119,17 @@ class _Server(uvicorn.Server):
         if not self.should_exit:
             await super().startup(sockets)
 
+    async def main_loop(self) -> None:
+        # uvicorn looks ten times a second whether it should end; a signal wakes this.
+        self._loop = asyncio.get_running_loop()
+        self._ticks = self._loop.create_task(super().main_loop())
+        await asyncio.wait([self._ticks])
+        if not self._ticks.cancelled():
+            self._ticks.result()
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._on_end is not None:
+            self._on_end()
         await self._run_step(super().shutdown(sockets))
 
     async def _run_step(self, step: Coroutine[Any, Any, None]) -> None:
@@ -130,9 +151,11 @@ class _Server(uvicorn.Server):
         again = self.should_exit
         if not again:  # at a second SIGINT uvicorn would leave out the shutdown of the app
             super().handle_exit(sig, frame)
+        # Not `cancel` itself: a loop that waits for I/O would not wake up for it.
         if self._loop is not None and self._step is not None and (again or not self.started):
-            # Not `cancel` itself: a loop that waits for I/O would not wake up for it.
             self._loop.call_soon_threadsafe(self._step.cancel)
+        elif self._loop is not None and self._ticks is not None:
+            self._loop.call_soon_threadsafe(self._ticks.cancel)
 
     def _handle_outside(self, sig: int, frame: FrameType | None) -> None:
         """Handles a signal that comes before uvicorn handles them.
