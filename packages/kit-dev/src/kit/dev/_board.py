@@ -28,6 +28,10 @@ class Board:
         """Whether the app has been given a request."""
         return self._has_begun.value
 
+    @property
+    def _view(self) -> memoryview:
+        return memoryview(self._memory).cast("B")
+
     def begin(self, request: str) -> int | None:
         """Notes a request.
 
@@ -39,17 +43,18 @@ class Board:
             return None
         slot = self._free.pop()
         text = request.encode("ascii", "replace")[:_BYTES]
-        self._memory[slot * _BYTES : (slot + 1) * _BYTES] = text.ljust(_BYTES, b"\0")
+        self._view[slot * _BYTES : (slot + 1) * _BYTES] = text.ljust(_BYTES, b"\0")
         return slot
 
     def end(self, slot: int | None) -> None:
         """Removes a request."""
         if slot is not None:
-            self._memory[slot * _BYTES] = b"\0"
+            self._view[slot * _BYTES] = 0
             self._free.append(slot)
 
     def running(self) -> list[str]:
         """Returns the requests that have begun and not ended."""
-        slots = (self._memory[at : at + _BYTES] for at in range(0, _SLOTS * _BYTES, _BYTES))
+        view = self._view
+        slots = (bytes(view[at : at + _BYTES]) for at in range(0, _SLOTS * _BYTES, _BYTES))
         texts = (slot.partition(b"\0")[0].decode("ascii", "replace") for slot in slots)
         return [text for text in texts if text]

@@ -75,11 +75,15 @@ class DevProcess:
         return problem, again
 
     def end(self, limit_s: float) -> None:
-        """Shuts it down, and kills it if that takes too long."""
+        """Shuts the app down, and kills the process if that takes too long."""
         self.worker.end(limit_s)
-        self.forget()
+
+    def is_gone(self) -> bool:
+        """Whether the process has ended."""
+        return self.worker.exit_code is not None
 
     def forget(self) -> None:
         """Removes what is left of it."""
+        self.worker.kill()
         with contextlib.suppress(OSError):
             self._stack_file.unlink()

@@ -214,6 +214,7 @@ class _DevWorker:
             listener,
             on_start,
             on_end=self._browser.end if self._browser is not None else None,
+            is_quick=True,
             serving=self._options.serving,
             shutdown_s=_SHUTDOWN_S,
             is_worker=True,

@@ -9,6 +9,8 @@ from html import escape
 
 from kit.interface.fields import parse_accept
 
+_HTML = ("text/html", "application/xhtml+xml")
+_JSON = ("application/json", "application/problem+json")
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -62,7 +64,7 @@ class Problem:
             The media type, and the body: HTML or JSON (RFC 9457) if the client names it, else text.
         """
         for accepted in parse_accept(accept):
-            if accepted.q and accepted.type.lower() in ("text/html", "application/xhtml+xml"):
+            if accepted.q and accepted.type.lower() in _HTML:
                 return b"text/html; charset=utf-8", self._page().encode()
             if accepted.q and accepted.type.lower() in (
                 "application/json",

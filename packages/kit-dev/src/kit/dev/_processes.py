@@ -11,10 +11,11 @@ import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing.connection import wait
 from types import FrameType
 from typing import Any
 
-from ._worker import Started, Work, enter
+from ._worker import Ended, Started, Work, enter
 
 _spawn = multiprocessing.get_context("spawn")
 _ENDING = (signal.SIGINT, signal.SIGTERM)
@@ -82,10 +83,21 @@ class Worker:
         self._process.terminate()
 
     def end(self, limit_s: float) -> None:
-        """Shuts the process down gracefully, and kills it if that takes too long."""
+        """Shuts the app down gracefully, and kills the process if that takes too long.
+
+        The process itself may go on for a moment.
+        """
         self.ask_to_end()
-        self._process.join(limit_s)
-        self.kill()
+        end = time.monotonic() + limit_s
+        while self.exit_code is None:
+            left = end - time.monotonic()
+            if left <= 0:
+                self.kill()
+            elif wait([self._channel, self._process.sentinel], left) and self._has_ended():
+                return
+
+    def _has_ended(self) -> bool:
+        return isinstance(self.news(), Ended)
 
     def kill(self) -> None:
         """Ends it by force."""

@@ -50,6 +50,7 @@ class Reloader:
         self._modules: tuple[str, ...] = ()
         self._is_first = True
         self._began_at = 0.0
+        self._leaving: list[DevProcess] = []
         self._spare: DevProcess | None = None
         self._current = self._process()
 
@@ -89,6 +90,8 @@ class Reloader:
             self._recover()
         elif self._spare is None and self._current.has_reported:
             self._spare = self._process()
+        else:
+            self._forget_gone()
         return True
 
     def _process(self) -> DevProcess:
@@ -98,8 +101,8 @@ class Reloader:
         """Has the next process serve."""
         self._began_at = time.monotonic()
         spare, self._spare = self._spare, None
-        if spare is not None and spare.worker.exit_code is not None:
-            spare.end(0)
+        if spare is not None and spare.is_gone():
+            spare.forget()
             spare = None
         self._current = spare or self._process()
         self._current.begin(turn)
@@ -107,12 +110,12 @@ class Reloader:
     def _reload(self, changed: set[str]) -> None:
         say(f"Reloading: {_names(changed)} changed", CYAN)
         began_at = time.monotonic()
-        self._current.end(_END_S)
+        self._leave(self._current)
         for path in changed:
             _forget_compiled(path)
         env_file = self._options.env_file
         if env_file is not None and str(env_file.resolve()) in changed and self._spare is not None:
-            self._spare.end(_END_S)  # it has the variables of before
+            self._spare.forget()  # it has the variables of before
             self._spare = None
         self._begin(Turn())
         self._is_first = False
@@ -122,7 +125,7 @@ class Reloader:
         """Starts the app again after a crash, or has its requests answered with what happened."""
         turn = self._current.turn
         problem, is_sound = self._current.crash()
-        self._current.end(0)
+        self._current.forget()
         if turn is not None and not turn.loads_app:  # it answered for an app already
             self._begin(turn)
             return
@@ -137,7 +140,7 @@ class Reloader:
     def _replace(self) -> None:
         """Has a process serve that imports everything anew."""
         turn = self._current.turn
-        self._current.end(_END_S)
+        self._leave(self._current)
         self._modules = ()
         self._begin(turn or Turn())
 
@@ -152,8 +155,19 @@ class Reloader:
             say(f"Reloaded in {time.monotonic() - self._began_at:.2f} s", CYAN)
         self._is_first = False
 
+    def _leave(self, process: DevProcess) -> None:
+        process.end(_END_S)
+        self._leaving.append(process)
+
+    def _forget_gone(self) -> None:
+        for each in [each for each in self._leaving if each.is_gone()]:
+            each.forget()
+            self._leaving.remove(each)
+
     def _end(self, signals: Signals) -> None:
-        processes = [self._current, *([] if self._spare is None else [self._spare])]
+        processes = [self._current, *self._leaving]
+        if self._spare is not None:
+            processes.append(self._spare)
         end_all([each.worker for each in processes], signals, limit_s=_END_S)
         for each in processes:
             each.forget()

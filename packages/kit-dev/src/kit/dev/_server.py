@@ -20,6 +20,9 @@ from ._serving import PLAIN, Serving
 
 _SHUTDOWN_S = 10
 _MOST_SIGNALS = 2
+# What ends at once has so long before it is waited for.
+_LOOKS = 10
+_LOOK_S = 0.003
 
 
 def run(
@@ -28,6 +31,7 @@ def run(
     on_start: Callable[[], object] | None = None,
     *,
     on_end: Callable[[], object] | None = None,
+    is_quick: bool = False,
     serving: Serving = PLAIN,
     shutdown_s: int = _SHUTDOWN_S,
     is_worker: bool = False,
@@ -39,6 +43,8 @@ def run(
         listener: The socket to listen on; it is closed at the end.
         on_start: Called once requests are accepted, in the event loop.
         on_end: Called in the event loop when the shutdown begins.
+        is_quick: Whether to end as soon as nothing is in flight; uvicorn waits a tenth of a second
+            at least.
         serving: How to serve it.
         shutdown_s: How many seconds requests in flight have to be answered at the end.
         is_worker: Whether another process sees to the end of this one, so that SIGINT, which a
@@ -62,7 +68,7 @@ def run(
         ssl_certfile=serving.tls_cert,
         ssl_keyfile=serving.tls_key,
     )
-    server = _Server(config, on_start, on_end, is_worker)
+    server = _Server(config, on_start, on_end, is_worker, is_quick)
     logging.getLogger("uvicorn.error").addFilter(_is_news)
     server.handle_signals()
     # The SystemExit is uvicorn's, after a failed startup.
@@ -83,8 +89,10 @@ class _Server(uvicorn.Server):
         on_start: Callable[[], object] | None,
         on_end: Callable[[], object] | None,
         is_worker: bool,
+        is_quick: bool,
     ) -> None:
         super().__init__(config)
+        self._is_quick = is_quick
         self._on_start = on_start
         self._on_end = on_end
         self._handled = (signal.SIGTERM,) if is_worker else (signal.SIGTERM, signal.SIGINT)
@@ -130,7 +138,25 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._on_end is not None:
             self._on_end()
-        await self._run_step(super().shutdown(sockets))
+        await self._run_step(self._shut_down(sockets))
+
+    async def _shut_down(self, sockets: list[socket.socket] | None) -> None:
+        if self._is_quick and await self._is_idle(sockets):
+            await self.lifespan.shutdown()
+        else:
+            await super().shutdown(sockets)
+
+    async def _is_idle(self, sockets: list[socket.socket] | None) -> bool:
+        """Closes what can be closed; returns whether nothing is in flight then."""
+        for each in (*self.servers, *(sockets or ())):
+            each.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        for _ in range(_LOOKS):
+            if not (self.server_state.connections or self.server_state.tasks):
+                return True
+            await asyncio.sleep(_LOOK_S)
+        return False
 
     async def _run_step(self, step: Coroutine[Any, Any, None]) -> None:
         self._loop = asyncio.get_running_loop()

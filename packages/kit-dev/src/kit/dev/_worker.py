@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
@@ -37,6 +38,11 @@ class Failed:
 
 
 @dataclass(frozen=True)
+class Ended:
+    """Reports that nothing of the app runs any more: all that is left is the end of Python."""
+
+
+@dataclass(frozen=True)
 class Job:
     """What a worker of `kit serve --workers` serves.
 
@@ -62,6 +68,8 @@ def enter(work: Work, channel: Connection, listener: socket.socket, given: Any) 
     signal.signal(signal.SIGINT, _ignore)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    # The first that is registered runs last, after what the app registers.
+    atexit.register(_report_end, channel)
     with contextlib.suppress(OSError):  # for a debugger; multiprocessing took it away
         sys.stdin = open(0, closefd=False)  # noqa: SIM115 - as long as the process is
     sys.exit(work(channel, listener, given))
@@ -87,6 +95,11 @@ def serve(channel: Connection, listener: socket.socket, job: Job) -> int:
 
 def _ignore(number: int, frame: Any) -> None:
     """A function, as SIG_IGN would be passed on to processes that the app starts."""
+
+
+def _report_end(channel: Connection) -> None:
+    with contextlib.suppress(OSError):  # the parent is gone, or doesn't listen any more
+        channel.send(Ended())
 
 
 def _end_with(channel: Connection) -> None:
