@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from pathlib import Path
 
 from ._problems import Problem
@@ -25,19 +26,16 @@ def crash(
         again: Whether it is started again.
     """
     if not has_started:
-        during = "It ended while it started"
+        when = "while it started"
     elif not running:
-        during = "It ended while no request was running"
+        when = "while no request was running"
     elif len(running) == 1:
-        during = f"It ended during {running[0]}"
+        when = f"while it answered {running[0]}"
     else:
-        during = f"It ended during one of {', '.join(running)}"
-    text = f"{during} ({ending})."
-    return Problem("The app crashed", text, from_their_frames(stack, folder), _advice(again))
-
-
-def _advice(again: bool) -> str:
-    return _AGAIN if again else _WAITS
+        when = f"while it answered one of {', '.join(running)}"
+    text = f"{ending}, {when}"
+    advice = _AGAIN if again else _WAITS
+    return Problem("The app crashed", text, from_their_frames(stack, folder), advice)
 
 
 def from_their_frames(stack: str, folder: Path) -> str:
@@ -47,10 +45,10 @@ def from_their_frames(stack: str, folder: Path) -> str:
         stack: What it wrote, most recent call first.
         folder: Where the user's code is.
     """
-    head, _, rest = stack.partition("Current thread")
-    if not rest:
+    head, _, rest = stack.partition(" (most recent call first):\n")
+    lines = list(takewhile(lambda line: line.startswith("  File "), rest.splitlines()))
+    if not lines:
         return ""
-    lines = rest.partition("\n\n")[0].splitlines()[1:]
     theirs = [at for at, line in enumerate(lines) if f'File "{folder}' in line]
     shown = lines[: theirs[-1] + 1] if theirs else lines
-    return "\n".join([head.strip(), "Most recent call first:", *shown])
+    return "\n".join([head.partition("\n")[0], "Most recent call first:", *shown])

@@ -47,6 +47,7 @@ class DevProcess:
     def begin(self, turn: Turn) -> None:
         """Tells it to serve."""
         self.turn = turn
+        self.has_reported = not turn.loads_app  # it has nothing to report then
         self.worker.tell(turn)
 
     def news(self) -> Any:

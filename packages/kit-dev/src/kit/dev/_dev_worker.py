@@ -27,7 +27,7 @@ from ._problems import Problem
 from ._serving import PLAIN, Serving
 from ._style import YELLOW, say
 from ._table import route_lines
-from ._tracebacks import cut_in_log
+from ._tracebacks import cut_in_log, from_their_code
 from ._worker import Failed, Started, end_with_parent
 
 # What is in flight when a file changes, or at Ctrl-C, has so long to be answered.
@@ -238,7 +238,12 @@ def _problem_of(error: AppError) -> Problem:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether a record isn't what the parent says of an app that did not start."""
+    """Whether a record isn't what the parent says of an app that did not start.
+
+    A traceback in it is cut.
+    """
+    if record.exc_info and record.exc_info[1] is not None:
+        record.exc_text = from_their_code(record.exc_info[1])
     return record.msg not in (
         "Application startup failed. Exiting.",
         "Exception in 'lifespan' protocol\n",

@@ -130,9 +130,7 @@ class Reloader:
             self._begin(turn)
             return
         say(f"Error: {problem}", RED)
-        if is_sound:
-            say("Starting the app again", CYAN)
-        else:
+        if not is_sound:
             say("Waiting for a change", YELLOW)
         self._is_first = False
         self._begin(Turn(problem, loads_app=is_sound))
@@ -152,7 +150,9 @@ class Reloader:
         if self._is_first:
             say(self._greeting)
         else:
-            say(f"Reloaded in {time.monotonic() - self._began_at:.2f} s", CYAN)
+            turn = self._current.turn
+            what = "Started again" if turn is not None and turn.problem else "Reloaded"
+            say(f"{what} in {time.monotonic() - self._began_at:.2f} s", CYAN)
         self._is_first = False
 
     def _leave(self, process: DevProcess) -> None:
