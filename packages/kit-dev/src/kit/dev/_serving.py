@@ -12,6 +12,7 @@ import click
 
 _CERT = "--tls-cert"
 _KEY = "--tls-key"
+_OTHER_KEY = ("KEY_VALUES_MISMATCH", "NO_CERTIFICATE_ASSIGNED", "KEY_TYPE_MISMATCH")
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def _check_files(cert: Path, key: Path) -> None:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key)
     except ssl.SSLError as error:
-        if error.reason == "KEY_VALUES_MISMATCH":
+        if error.reason in _OTHER_KEY:
             _refuse(_KEY, f"{key} isn't the key of the certificate in {cert}")
         _refuse(_CERT, f"{cert} and {key} can't be used: {error.reason or error}")
 
