@@ -139,7 +139,9 @@ def test_what_is_broken_is_shown_until_it_is_mended(
     for method in ("GET", "POST"):  # clients are told as well
         status, text = process.ask("/", method, port=port)
         assert status == 500
-        assert text == f"{reason}Kit waits for a change of the code, and then loads the app again.\n"
+        assert (
+            text == f"{reason}Kit waits for a change of the code, and then loads the app again.\n"
+        )
     app_file.write_text("from kit import Kit\nother = 1\n")
     wait_for_answer(process, "app.py has no app: expected a Kit called 'app'", port=port)
     app_file.write_text(APP)

@@ -23,7 +23,8 @@ app = Kit()
 
 def add(path, body, **headers):
     async def show(c):
-        return Response(body, headers={name.replace("_", "-"): text for name, text in headers.items()})
+        fields = {name.replace("_", "-"): text for name, text in headers.items()}
+        return Response(body, headers=fields)
     app.get(path, show)
 
 HTML = "text/html; charset=utf-8"
@@ -88,7 +89,8 @@ def ask(process: Any) -> Ask:
 
 
 TAG = re.compile(
-    r'\n?<script src="/__kit_dev/reload\.js" data-run="[0-9a-f]{16}"(?: nonce="(\w+)")?></script>\n$'
+    r'<script src="/__kit_dev/reload\.js" data-run="[0-9a-f]{16}"(?: nonce="(\w+)")?>'
+    r"</script>\n$"
 )
 
 
