@@ -26,6 +26,7 @@ _SCRIPT = f"{_FOLDER}reload.js"
 _EVENTS = f"{_FOLDER}events"
 # What a response has that must not be changed: it is compressed, a part, a download, or signed.
 _FIXED = (b"content-encoding", b"content-range", b"content-digest", b"repr-digest")
+_PAGES = (b"document", b"iframe", b"frame")
 # Without a body, or with a part of one.
 _BODILESS = (204, 205, 206, 304)
 
@@ -106,9 +107,7 @@ class BrowserReload:
         """
         headers = dict(scope["headers"])
         target = headers.get(b"sec-fetch-dest")
-        if scope["method"] != "GET" or b"hx-request" in headers:
-            return scope, None
-        if target not in (None, b"document", b"iframe", b"frame"):
+        if scope["method"] != "GET" or b"hx-request" in headers or is_of_page(scope):
             return scope, None
         if target is not None or b"text/html" in headers.get(b"accept", b""):
             # A compressed page can't be added to.
@@ -183,6 +182,15 @@ class Page:
         if message.get("more_body") or not self._tag:
             return message
         return {**message, "body": bytes(body) + self._tag}
+
+
+def is_of_page(scope: Message) -> bool:
+    """Whether a browser said that a page makes this request, and that it is not for a page.
+
+    SPEC: Fetch Metadata, section 2.1.
+    """
+    target = dict(scope["headers"]).get(b"sec-fetch-dest")
+    return target is not None and target not in _PAGES
 
 
 def _path(scope: Message) -> str:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from kit.interface import supports_color
 
 from ._board import Board
-from ._browser import BrowserReload
+from ._browser import BrowserReload, is_of_page
 from ._problems import Problem
 from ._style import CYAN, GREEN, RED, YELLOW, painted, say
 from ._tracebacks import from_their_code
@@ -33,8 +33,8 @@ class DevApp:
     Args:
         app: The app; None if there is none to be served.
         board: Notes the requests that are running.
-        problem: What the first request is answered with in place of the app's response; every
-            request, if there is no app.
+        problem: What the first request is answered with in place of the app's response, and also
+            the first one that a page makes; every request, if there is no app.
         browser: Reloads pages in browsers; None to leave them as they are.
         log: Whether to write a line for each request.
 
@@ -57,6 +57,7 @@ class DevApp:
         self._problem = problem
         self._browser = browser
         self._log = log
+        self._has_told_script = False
         self.startup_error: str | None = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -127,11 +128,18 @@ class DevApp:
             await page.finish()
 
     def _take_problem(self, scope: Message) -> Problem | None:
+        """Returns what a request is answered with in place of the app's response."""
         problem = self._problem
-        if self._app is not None and not scope["path"].endswith(_ICON):
-            self._problem = None
-        elif self._app is not None:
+        if self._app is None or problem is None:
+            return problem
+        if scope["path"].endswith(_ICON):
             return None
+        if is_of_page(scope):
+            # Browsers send a request again whose connection broke: that must not keep the page from
+            # being told.
+            told, self._has_told_script = self._has_told_script, True
+            return None if told else problem
+        self._problem = None
         return problem
 
 
