@@ -188,7 +188,7 @@ def quiet(kit_in: Callable[..., Any]) -> Iterator[Any]:
 def test_no_lines_beside_those_of_kit_logger_and_no_script(quiet: Any) -> None:
     assert quiet.get("/page") == "<!doctype html><title>x</title><p>Hello</p>"
     assert quiet.ask("/__kit_dev/reload.js")[0] == 404
-    quiet.wait_for(r"^ALL +/\* +\[access_log\] +doesn't run for GET /page \(add\), ")
+    quiet.wait_for(r"^ALL +/\* +\[access_log\] +doesn't run for GET /page \(show\), ")
     quiet.interrupt()
     assert quiet.end() == 0
     assert " ms\n" not in quiet.said
