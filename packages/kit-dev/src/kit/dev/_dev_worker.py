@@ -234,7 +234,7 @@ def logs_requests(app: App) -> bool:
 def _problem_of(error: AppError) -> Problem:
     if isinstance(error, AppFailedError):
         return Problem(f"{error.module} can't be loaded", "", error.traceback, _WAITS)
-    return Problem("The app can't be loaded", str(error), "", _WAITS)
+    return Problem(str(error), "", "", _WAITS)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
