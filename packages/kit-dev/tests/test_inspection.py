@@ -54,6 +54,7 @@ def test_public_names() -> None:
     assert kit.dev.__all__ == (
         "AppError",
         "RouteData",
+        "default_app",
         "get_router_name",
         "inspect_routes",
         "load_app",

@@ -133,6 +133,7 @@ def test_json(shop: Path) -> None:
         "file": str(shop / "app.py"),
         "line": SHOP.splitlines().index('def show(c): return c.text("item")') + 1,
         "shadowed_by": {"path": "/files/*", "method": "GET", "name": "every"},
+        "uncovered": [],
     }
     every = json.loads(kit("--json --verbose")[1])
     assert [each["name"] for each in every if each["is_middleware"]] == ["log", "auth", "legacy"]
@@ -417,4 +418,49 @@ def test_explain_where_the_routers_refuse_the_routes_only_at_the_first_match(fol
     assert (result.exit_code, result.output) == (
         1,
         "Error: Unsupported route GET '/a': not beside /:x\n",
+    )
+
+
+def test_middleware_that_comes_after_what_it_should_cover(folder: Path) -> None:
+    (folder / "app.py").write_text(
+        "from kit import Kit\n"
+        "async def auth(c, next): await next()\n"
+        "async def one(c, next): await next()\n"
+        "def show(c): return c.text('')\n"
+        "inner, pages, app = Kit(), Kit(), Kit()\n"
+        "inner.get('/in', show)\n"
+        "pages.use(one)\n"
+        "pages.get('/page', show)\n"
+        "app.get('/health', show)\n"
+        "app.route('/inner', inner)\n"
+        "app.use('/other/*', auth)\n"  # covers nothing of before
+        "app.use(auth)\n"
+        "app.get('/files/:name', one, show)\n"
+        "app.get('/files/*', one, show)\n"  # for this handler alone
+        "app.route('/', pages)\n"  # whose middleware is for its own handlers
+    )
+    lines = kit("")[1].splitlines()
+    remarks = [line for line in lines if "doesn't run" in line]
+    assert remarks == [
+        "ALL     /*            [auth]   doesn't run for GET /health (show), GET /inner/in (show): "
+        "register it before what it should cover"
+    ]
+    assert lines.index(remarks[0]) == 3
+    found = json.loads(kit("--json")[1])
+    assert [route["name"] for route in found if route["uncovered"]] == ["auth"]
+    assert found[2]["uncovered"] == [
+        {"path": "/health", "method": "GET", "name": "show"},
+        {"path": "/inner/in", "method": "GET", "name": "show"},
+    ]
+
+
+def test_of_many_handlers_that_middleware_misses_three_are_named(folder: Path) -> None:
+    (folder / "app.py").write_text(
+        "from kit import Kit\napp = Kit()\n"
+        "for name in 'abcde':\n    app.get(f'/{name}', lambda c: c.text(''))\n"
+        "@app.use()\nasync def late(c, next): await next()\n"
+    )
+    assert (
+        "doesn't run for GET /a ([handler]), GET /b ([handler]), GET /c ([handler]) and 2 more: r"
+        in (kit("")[1])
     )

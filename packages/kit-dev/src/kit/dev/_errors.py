@@ -141,3 +141,20 @@ class SettingsError(AppError, ValueError):
     def __str__(self) -> str:
         place = self.file if self.key is None else f"{self.key} in {self.file}"
         return f"{place}: {self.reason}"
+
+
+class EnvFileError(AppError, ValueError):
+    """The file of environment variables can't be read.
+
+    Args:
+        file: The file.
+        reason: Why not.
+    """
+
+    def __init__(self, file: str, reason: str) -> None:
+        super().__init__(file, reason)
+        self.file = file
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"Can't read the environment variables in {self.file}: {self.reason}"

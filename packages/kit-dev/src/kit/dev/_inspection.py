@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,12 +44,15 @@ class Inspection:
         place: Where its handler is defined, if that is known.
         is_mounted: Whether it hands over to a mounted application, as middleware does in form.
         shadow: The earlier handler that answers all of its requests, so that it never runs.
+        uncovered: Of middleware: the handlers that it would run before, had it been registered
+            before them.
     """
 
     data: RouteData
     place: Place | None
     is_mounted: bool
     shadow: RouteData | None
+    uncovered: tuple[RouteData, ...] = ()
 
 
 def inspect_routes(app: App) -> list[RouteData]:
@@ -71,7 +75,9 @@ def inspect_app(app: App) -> list[Inspection]:
     found: list[Inspection] = []
     middleware: PatternIndex[RouteData] = PatternIndex()
     answering: PatternIndex[RouteData] = PatternIndex()
-    for route in app.routes:
+    routes = list(app.routes)
+    handlers: list[tuple[RouterRoute, RouteData]] = []
+    for index, route in enumerate(routes):
         is_middleware = route.takes_next
         before = [
             each.name for each in middleware.candidates(route.path) if _runs_before(each, route)
@@ -88,8 +94,43 @@ def inspect_app(app: App) -> list[Inspection]:
             earlier = answering.candidates(route.path)
             shadow = next((each for each in earlier if _runs_before(each, route)), None)
         (middleware if is_middleware else answering).add(route.path, data)
-        found.append(Inspection(data, place_of(route.handler), is_mounted(route), shadow))
+        uncovered: tuple[RouteData, ...] = ()
+        if not is_middleware:
+            handlers.append((route, data))
+        elif not is_mounted(route) and not _is_of_one_route(routes, index):
+            uncovered = tuple(
+                each
+                for other, each in handlers
+                if _is_within(other, route) and _runs_before(data, other)
+            )
+        place = place_of(route.handler)
+        found.append(Inspection(data, place, is_mounted(route), shadow, uncovered))
     return found
+
+
+def _is_within(route: RouterRoute, other: RouterRoute) -> bool:
+    """Whether a route belongs to the app that another was registered in, or to one inside it.
+
+    Middleware of an app that is part of another isn't meant for its neighbours. The core's routes
+    know the apps that they came through, innermost first, by their error handlers.
+    """
+    apps: tuple[Any, ...] = getattr(route, "error_handlers", ())
+    others: tuple[Any, ...] = getattr(other, "error_handlers", ())
+    return apps[len(apps) - len(others) :] == others
+
+
+def _is_of_one_route(routes: Sequence[RouterRoute], index: int) -> bool:
+    """Whether middleware was registered with a handler, as in `app.get(path, middleware, handler)`.
+
+    What is registered together follows each other.
+    """
+    own = routes[index]
+    for route in routes[index + 1 :]:
+        if (route.method, route.path) != (own.method, own.path):
+            return False
+        if not route.takes_next:
+            return True
+    return False
 
 
 def get_router_name(app: App) -> str:

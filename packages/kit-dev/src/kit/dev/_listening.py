@@ -101,10 +101,10 @@ def _remove_left_behind(path: Path) -> None:
             raise click.ClickException(f"Can't listen at {path}: another program listens there")
 
 
-def shown_address(host: str, listener: socket.socket) -> str:
+def shown_address(host: str, listener: socket.socket, scheme: str = "http") -> str:
     """The address of a listening socket as a URL, with the host as the user wrote it."""
     shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{listener.getsockname()[1]}"
+    return f"{scheme}://{shown}:{listener.getsockname()[1]}"
 
 
 def _why(error: OSError | UnicodeError, host: str, port: int) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -47,4 +48,25 @@ port_option = click.option(
     show_default=True,
     type=click.IntRange(0, 65535),
     help="Port to listen on; 0 takes any free one.",
+)
+env_file_option = click.option(
+    "--env-file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File of environment variables, e.g. .env; those that are set already win.",
+)
+root_path_option = click.option(
+    "--root-path",
+    default="",
+    metavar="PATH",
+    help="Path below which a proxy serves the app, e.g. /shop, and which it removes.",
+)
+tls_cert_option = click.option(
+    "--tls-cert",
+    type=click.Path(path_type=Path),
+    help="File of a certificate in PEM, to serve by HTTPS; needs --tls-key.",
+)
+tls_key_option = click.option(
+    "--tls-key",
+    type=click.Path(path_type=Path),
+    help="File of the private key of the certificate, in PEM, not encrypted.",
 )

@@ -11,8 +11,9 @@ import click
 
 from ._exit_codes import LIFESPAN_FAILED, LOAD_FAILED
 from ._processes import Signals, Worker, end_all
+from ._serving import PLAIN, Serving
 from ._style import YELLOW, say
-from ._worker import Failed, serve
+from ._worker import Failed, Job, serve
 
 _LOOK_S = 0.1
 # One that could not start is started again then, as long as others run: what it lacks, a database
@@ -27,10 +28,13 @@ class Pool:
         target: The import string of the app.
         listener: The socket to listen on.
         count: How many processes.
+        serving: How to serve it.
     """
 
-    def __init__(self, target: str, listener: socket.socket, count: int) -> None:
-        self._target = target
+    def __init__(
+        self, target: str, listener: socket.socket, count: int, serving: Serving = PLAIN
+    ) -> None:
+        self._job = Job(target, serving)
         self._listener = listener
         self._count = count
         self._workers: list[Worker] = []
@@ -72,7 +76,7 @@ class Pool:
         while (
             may_start and len(self._workers) < self._count and time.monotonic() > self._wait_until
         ):
-            self._workers.append(Worker(serve, self._listener, self._target))
+            self._workers.append(Worker(serve, self._listener, self._job))
             may_start = any(worker.started for worker in self._workers)
 
     def _look(self) -> int:

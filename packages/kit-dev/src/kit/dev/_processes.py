@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import multiprocessing
 import signal
@@ -10,9 +11,11 @@ import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing.connection import wait
 from types import FrameType
+from typing import Any
 
-from ._worker import Failed, Started, Work, enter
+from ._worker import Ended, Started, Work, enter
 
 _spawn = multiprocessing.get_context("spawn")
 _ENDING = (signal.SIGINT, signal.SIGTERM)
@@ -26,16 +29,16 @@ class Worker:
     Args:
         work: What it does; a function of a module.
         listener: The socket to listen on.
-        target: The import string of the app.
+        given: What the function needs besides; it is pickled.
 
     Attributes:
-        started: Whether it has told that it answers requests.
+        started: Whether it has reported that it answers requests.
     """
 
-    def __init__(self, work: Work, listener: socket.socket, target: str) -> None:
+    def __init__(self, work: Work, listener: socket.socket, given: Any) -> None:
         self.started = False
         self._channel, other_end = _spawn.Pipe()
-        self._process = _spawn.Process(target=enter, args=(work, other_end, listener, target))
+        self._process = _spawn.Process(target=enter, args=(work, other_end, listener, given))
         with _holding_back_interrupts():
             self._process.start()
         other_end.close()  # or it would be open as long as this process is
@@ -61,8 +64,8 @@ class Worker:
         except ValueError:  # real-time signals have no names
             return f"signal {-code}"
 
-    def news(self) -> Started | Failed | None:
-        """What it has told since it was last asked."""
+    def news(self) -> Any:
+        """Returns the next thing that it has reported, if there is one."""
         try:
             told = self._channel.recv() if self._channel.poll() else None
         except (EOFError, OSError):  # it is gone
@@ -70,15 +73,31 @@ class Worker:
         self.started = self.started or isinstance(told, Started)
         return told
 
+    def tell(self, what: Any) -> None:
+        """Sends it something; it may be gone already."""
+        with contextlib.suppress(OSError):
+            self._channel.send(what)
+
     def ask_to_end(self) -> None:
         """Starts a graceful shutdown: the process finishes the requests in flight, then ends."""
         self._process.terminate()
 
     def end(self, limit_s: float) -> None:
-        """Shuts the process down gracefully, and kills it if that takes too long."""
+        """Shuts the app down gracefully, and kills the process if that takes too long.
+
+        The process itself may go on for a moment.
+        """
         self.ask_to_end()
-        self._process.join(limit_s)
-        self.kill()
+        end = time.monotonic() + limit_s
+        while self.exit_code is None:
+            left = end - time.monotonic()
+            if left <= 0:
+                self.kill()
+            elif wait([self._channel, self._process.sentinel], left) and self._has_ended():
+                return
+
+    def _has_ended(self) -> bool:
+        return isinstance(self.news(), Ended)
 
     def kill(self) -> None:
         """Ends it by force."""

@@ -16,9 +16,13 @@ from typing import Any
 import uvicorn
 
 from ._exit_codes import LIFESPAN_FAILED
+from ._serving import PLAIN, Serving
 
 _SHUTDOWN_S = 10
 _MOST_SIGNALS = 2
+# What ends at once has so long before it is waited for.
+_LOOKS = 10
+_LOOK_S = 0.003
 
 
 def run(
@@ -26,6 +30,9 @@ def run(
     listener: socket.socket,
     on_start: Callable[[], object] | None = None,
     *,
+    on_end: Callable[[], object] | None = None,
+    is_quick: bool = False,
+    serving: Serving = PLAIN,
     shutdown_s: int = _SHUTDOWN_S,
     is_worker: bool = False,
 ) -> int:
@@ -35,6 +42,10 @@ def run(
         app: The app.
         listener: The socket to listen on; it is closed at the end.
         on_start: Called once requests are accepted, in the event loop.
+        on_end: Called in the event loop when the shutdown begins.
+        is_quick: Whether to end as soon as nothing is in flight; uvicorn waits a tenth of a second
+            at least.
+        serving: How to serve it.
         shutdown_s: How many seconds requests in flight have to be answered at the end.
         is_worker: Whether another process sees to the end of this one, so that SIGINT, which a
             terminal sends to both, is not for this one.
@@ -53,8 +64,11 @@ def run(
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=shutdown_s,
+        root_path=serving.root_path,
+        ssl_certfile=serving.tls_cert,
+        ssl_keyfile=serving.tls_key,
     )
-    server = _Server(config, on_start, is_worker)
+    server = _Server(config, on_start, on_end, is_worker, is_quick)
     logging.getLogger("uvicorn.error").addFilter(_is_news)
     server.handle_signals()
     # The SystemExit is uvicorn's, after a failed startup.
@@ -73,15 +87,20 @@ class _Server(uvicorn.Server):
         self,
         config: uvicorn.Config,
         on_start: Callable[[], object] | None,
+        on_end: Callable[[], object] | None,
         is_worker: bool,
+        is_quick: bool,
     ) -> None:
         super().__init__(config)
+        self._is_quick = is_quick
         self._on_start = on_start
+        self._on_end = on_end
         self._handled = (signal.SIGTERM,) if is_worker else (signal.SIGTERM, signal.SIGINT)
         self._without_interrupt = is_worker and sys.platform != "win32"
         self._signals: list[int] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._step: asyncio.Task[None] | None = None
+        self._ticks: asyncio.Task[None] | None = None
         self._cut_short_by: int | None = None
 
     def handle_signals(self) -> None:
@@ -108,8 +127,36 @@ class _Server(uvicorn.Server):
         if not self.should_exit:
             await super().startup(sockets)
 
+    async def main_loop(self) -> None:
+        # uvicorn looks ten times a second whether it should end; a signal wakes this.
+        self._loop = asyncio.get_running_loop()
+        self._ticks = self._loop.create_task(super().main_loop())
+        await asyncio.wait([self._ticks])
+        if not self._ticks.cancelled():
+            self._ticks.result()
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await self._run_step(super().shutdown(sockets))
+        if self._on_end is not None:
+            self._on_end()
+        await self._run_step(self._shut_down(sockets))
+
+    async def _shut_down(self, sockets: list[socket.socket] | None) -> None:
+        if self._is_quick and await self._is_idle(sockets):
+            await self.lifespan.shutdown()
+        else:
+            await super().shutdown(sockets)
+
+    async def _is_idle(self, sockets: list[socket.socket] | None) -> bool:
+        """Closes what can be closed; returns whether nothing is in flight then."""
+        for each in (*self.servers, *(sockets or ())):
+            each.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        for _ in range(_LOOKS):
+            if not (self.server_state.connections or self.server_state.tasks):
+                return True
+            await asyncio.sleep(_LOOK_S)
+        return False
 
     async def _run_step(self, step: Coroutine[Any, Any, None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -130,9 +177,11 @@ class _Server(uvicorn.Server):
         again = self.should_exit
         if not again:  # at a second SIGINT uvicorn would leave out the shutdown of the app
             super().handle_exit(sig, frame)
+        # Not `cancel` itself: a loop that waits for I/O would not wake up for it.
         if self._loop is not None and self._step is not None and (again or not self.started):
-            # Not `cancel` itself: a loop that waits for I/O would not wake up for it.
             self._loop.call_soon_threadsafe(self._step.cancel)
+        elif self._loop is not None and self._ticks is not None:
+            self._loop.call_soon_threadsafe(self._ticks.cancel)
 
     def _handle_outside(self, sig: int, frame: FrameType | None) -> None:
         """Handles a signal that comes before uvicorn handles them.

@@ -13,6 +13,7 @@ from ._inspection import Inspection, RouteData, inspect_routes
 from ._names import Place
 from ._style import GREEN, YELLOW, painted
 
+_SHOWN_UNCOVERED = 3
 HEADER = ("METHOD", "PATH", "HANDLER")
 
 
@@ -96,14 +97,19 @@ def label(name: str, *, is_middleware: bool) -> str:
 
 
 def is_listed(route: Inspection) -> bool:
-    """Whether a route answers requests: it is no middleware, or a mounted application."""
-    return route.is_mounted or not route.data.is_middleware
+    """Whether a route is shown: it answers requests, or is middleware that misses some."""
+    return route.is_mounted or not route.data.is_middleware or bool(route.uncovered)
 
 
 def remark(route: Inspection) -> str:
     """What is to be said of a route, or nothing."""
     if route.shadow is not None:
         return f"never runs: {describe(route.shadow)} answers before it"
+    if route.uncovered:
+        names = [describe(each) for each in route.uncovered[:_SHOWN_UNCOVERED]]
+        more = len(route.uncovered) - len(names)
+        shown = ", ".join(names) + (f" and {more} more" if more else "")
+        return f"doesn't run for {shown}: register it before what it should cover"
     return "mounted" if route.is_mounted else ""
 
 

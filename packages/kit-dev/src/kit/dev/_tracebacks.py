@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
-_OURS = ("kit", "asyncio", "anyio", "concurrent", "contextlib", "importlib")
+_OURS = ("kit", "asyncio", "anyio", "concurrent", "contextlib", "importlib", "uvicorn")
 
 
 def their_code(error: BaseException) -> TracebackType | None:

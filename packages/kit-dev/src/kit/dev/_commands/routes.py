@@ -16,7 +16,7 @@ import click
 from kit.interface import METHOD_NAME_ALL, UnsupportedPathError, supports_color
 
 from .._explaining import Explanation, Refusal, Step, explain, has_own_path
-from .._inspection import Inspection, inspect_app
+from .._inspection import Inspection, RouteData, inspect_app
 from .._loading import load_app
 from .._options import app_argument
 from .._style import GREEN, YELLOW, painted
@@ -44,7 +44,8 @@ def command(
 
     APP is module:attr, path/to/app.py, or a folder with an app.py; the default is KIT_APP, or the
     app that pyproject.toml names, or that of the current folder.
-    A handler that never runs, because an earlier one answers all of its requests, is marked.
+    A handler that never runs, because an earlier one answers all of its requests, is marked. So is
+    middleware that doesn't run for handlers on its paths, because they were registered before it.
     """
     if url is not None and (path or verbose):
         other = "--path" if path else "--verbose"
@@ -84,13 +85,13 @@ def _as_dict(route: Inspection) -> dict[str, Any]:
         "is_mounted": route.is_mounted,
         "file": place and place.file,
         "line": place and place.line,
-        "shadowed_by": route.shadow
-        and {
-            "path": route.shadow.path,
-            "method": route.shadow.method,
-            "name": route.shadow.name,
-        },
+        "shadowed_by": route.shadow and _identity(route.shadow),
+        "uncovered": [_identity(each) for each in route.uncovered],
     }
+
+
+def _identity(route: RouteData) -> dict[str, str]:
+    return {"path": route.path, "method": route.method, "name": route.name}
 
 
 def _explained(found: Explanation, colorize: bool, has_path: bool) -> list[str]:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,18 @@ from click.core import ParameterSource
 
 from kit.interface import plugins
 
-from .._options import app_argument, host_option, port_option
+from .._env_file import load_env_file
+from .._options import (
+    app_argument,
+    env_file_option,
+    host_option,
+    port_option,
+    root_path_option,
+    tls_cert_option,
+    tls_key_option,
+)
+from .._requirements import require
+from .._serving import checked
 
 GROUP = "kit.servers"
 _OWN = "kit-dev"
@@ -24,7 +37,7 @@ def _servers(ctx: click.Context, parameter: click.Parameter, incomplete: str) ->
 
 
 @click.command("serve", short_help="Serves an app.")
-@app_argument(is_required=True)
+@app_argument(is_required=False)
 @host_option
 @port_option
 @click.option(
@@ -53,6 +66,10 @@ def _servers(ctx: click.Context, parameter: click.Parameter, incomplete: str) ->
     type=click.Choice(["asgi", "rsgi"]),
     help="What the server calls the app by; rsgi is granian's own.",
 )
+@env_file_option
+@root_path_option
+@tls_cert_option
+@tls_key_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -63,11 +80,15 @@ def command(
     workers: int,
     server: str,
     interface: str,
+    env_file: Path | None,
+    root_path: str,
+    tls_cert: Path | None,
+    tls_key: Path | None,
 ) -> None:
     """Serves an app.
 
-    APP is module:attr, path/to/app.py, or a folder with an app.py. The attribute is `app` if none
-    is given.
+    APP is module:attr, path/to/app.py, or a folder with an app.py; by default KIT_APP, the app
+    that pyproject.toml names, or the current folder. The attribute is `app` if none is given.
     """
     if uds is not None:
         given = [name for name in ("host", "port") if _is_given(ctx, name)]
@@ -78,7 +99,14 @@ def command(
         if server != "granian":
             raise click.UsageError("--interface rsgi is for --server granian alone")
         options["interface"] = interface
+    serving = checked(root_path, tls_cert, tls_key)
+    # Those that aren't used aren't handed on: not every server has them.
+    options |= {name: value for name, value in asdict(serving).items() if value}
     run = _find(server)
+    _check_options(server, run, options)
+    if env_file is not None:
+        require("kit serve --env-file", "dotenv")
+        load_env_file(env_file)
     sys.exit(run(target, host=host, port=port, uds=uds, workers=workers, **options))
 
 
@@ -93,6 +121,15 @@ def _find(name: str) -> Any:
         raise click.BadParameter(str(error), param_hint="'--server'") from error
     except plugins.PluginError as error:
         raise click.ClickException(str(error)) from error
+
+
+def _check_options(name: str, run: Any, options: dict[str, Any]) -> None:
+    taken = inspect.signature(run).parameters.values()
+    if any(each.kind is each.VAR_KEYWORD for each in taken):
+        return
+    for option in options:
+        if option not in {each.name for each in taken}:
+            raise click.UsageError(f"--server {name} has no --{option.replace('_', '-')}")
 
 
 def _is_given(ctx: click.Context, name: str) -> bool:

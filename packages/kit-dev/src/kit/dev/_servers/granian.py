@@ -14,6 +14,7 @@ from typing import Any
 from .._listening import listen, listen_at, shown_address
 from .._loading import load_app
 from .._requirements import require
+from .._serving import Serving
 from .._style import say
 
 _SHUTDOWN_S = 10
@@ -28,6 +29,9 @@ def serve(
     uds: Path | None,
     workers: int,
     interface: str = "asgi",
+    root_path: str = "",
+    tls_cert: Path | None = None,
+    tls_key: Path | None = None,
 ) -> int:
     """Serves an app until SIGINT or SIGTERM.
 
@@ -38,6 +42,10 @@ def serve(
         uds: File of a Unix domain socket to listen at in place of host and port.
         workers: In how many processes.
         interface: What granian calls the app by: `asgi`, or `rsgi`, its own.
+        root_path: The path below which a proxy serves the app; granian expects that the proxy
+            leaves it in the paths of requests.
+        tls_cert: The file of a certificate in PEM, to serve by HTTPS.
+        tls_key: The file of its private key, in PEM.
 
     Returns:
         The exit code of the process.
@@ -49,7 +57,7 @@ def serve(
     load_app(target)  # so that what is wrong with it is told before granian starts
     require("kit serve --server granian", "granian")
     from granian import Granian
-    from granian.constants import Interfaces
+    from granian.constants import Interfaces, SSLProtocols
     from granian.log import LogLevels
 
     # It shares a port with whoever else listens there, so whether it is free is found out here.
@@ -59,7 +67,7 @@ def serve(
             family, address = listener.family, listener.getsockname()
     else:
         with listen(host, port) as listener:
-            where = shown_address(host, listener)
+            where = shown_address(host, listener, Serving(tls_cert=tls_cert).scheme)
             family, address = listener.family, listener.getsockname()
             port = address[1]
     # A forked process would have what the app made when it was loaded above.
@@ -70,6 +78,10 @@ def serve(
         port=port,
         uds=uds,
         interface=Interfaces(interface),
+        url_path_prefix=root_path or None,
+        ssl_cert=tls_cert,
+        ssl_key=tls_key,
+        ssl_protocol_min=SSLProtocols.tls12,  # as uvicorn
         workers=workers,
         log_level=LogLevels.warning,
         respawn_failed_workers=True,

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""What `kit dev` adds: the script that reloads pages, and a line for each request.
+
+All tests ask one app, by paths of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from http.client import HTTPConnection, HTTPMessage
+from typing import Any
+
+import pytest
+
+APP = """
+import asyncio
+from kit import Kit, Response
+
+PAGE = "<!doctype html><title>x</title><p>Hello</p>"
+app = Kit()
+
+def add(path, body, **headers):
+    async def show(c):
+        fields = {name.replace("_", "-"): text for name, text in headers.items()}
+        return Response(body, headers=fields)
+    app.get(path, show)
+
+HTML = "text/html; charset=utf-8"
+add("/page", PAGE, content_type=HTML, content_length=str(len(PAGE)))
+add("/fragment", "<p>Hello</p>", content_type=HTML)
+add("/text", PAGE, content_type="text/plain")
+add("/download", PAGE, content_type=HTML, content_disposition="attachment")
+add("/compressed", PAGE, content_type=HTML, content_encoding="gzip")
+POLICIES = [
+    "default-src 'self'",
+    "default-src 'none'; script-src 'self'; connect-src 'self'",
+    "script-src 'nonce-abc' 'strict-dynamic'",
+    "img-src 'none'; script-src *; script-src 'none'",
+    "default-src 'none'",
+    "script-src 'strict-dynamic'",
+    "script-src 'self', script-src 'none'",
+    "connect-src 'none'",
+    "sandbox",
+    "script-src 'nonce-a', script-src 'nonce-b'",
+]
+for number, policy in enumerate(POLICIES):
+    add(f"/policy/{number}", PAGE, content_type=HTML, content_security_policy=policy)
+
+@app.get("/stream")
+async def stream(c):
+    async def parts():
+        yield PAGE.encode()
+        await asyncio.sleep(0)
+        yield b"<p>more</p>"
+    return Response(parts(), headers={"content-type": HTML})
+
+@app.all("/asked")
+async def asked(c):
+    return c.html(f"<!doctype html>{c.req.header('accept-encoding')}")
+
+@app.get("/broken")
+async def broken(c):
+    raise ValueError("no luck")
+"""
+
+Ask = Callable[..., tuple[int, HTTPMessage, str]]
+
+
+@pytest.fixture(scope="module")
+def process(kit_in: Callable[..., Any]) -> Any:
+    started = kit_in({"app.py": APP}, "dev", "--port", "0")
+    started.address()
+    return started
+
+
+@pytest.fixture
+def ask(process: Any) -> Ask:
+    def send(path: str, method: str = "GET", **headers: str) -> tuple[int, HTTPMessage, str]:
+        with closing(HTTPConnection("")) as http:
+            http.sock = process.connect()
+            fields = {name.replace("_", "-"): text for name, text in headers.items()}
+            http.request(method, path, headers=fields)
+            response = http.getresponse()
+            return response.status, response.headers, response.read().decode()
+
+    return send
+
+
+TAG = re.compile(
+    r'<script src="/__kit_dev/reload\.js" data-run="[0-9a-f]{16}"(?: nonce="(\w+)")?>'
+    r"</script>\n$"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/page", {}),
+        ("/page", {"sec_fetch_dest": "document"}),
+        ("/page", {"sec_fetch_dest": "iframe"}),
+        ("/fragment", {"sec_fetch_dest": "document"}),
+        ("/stream", {}),
+    ],
+)
+def test_pages_get_the_script(path: str, headers: dict[str, str], ask: Ask) -> None:
+    _, fields, body = ask(path, **headers)
+    assert TAG.search(body)
+    assert body.startswith("<p>" if path == "/fragment" else "<!doctype html>")
+    assert fields["content-length"] == (None if path == "/stream" else str(len(body)))
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/fragment", {}),
+        ("/text", {"sec_fetch_dest": "document"}),
+        ("/download", {"sec_fetch_dest": "document"}),
+        ("/compressed", {"sec_fetch_dest": "document"}),
+        ("/page", {"hx_request": "true"}),
+        ("/page", {"sec_fetch_dest": "empty"}),
+    ],
+)
+def test_other_responses_are_left_alone(path: str, headers: dict[str, str], ask: Ask) -> None:
+    _, fields, body = ask(path, **headers)
+    assert "__kit_dev" not in body
+    assert fields["content-length"] in (None, str(len(body)))
+
+
+def test_pages_are_not_compressed_for_browsers(ask: Ask) -> None:
+    said = {"accept_encoding": "gzip"}
+    assert "None" in ask("/asked", sec_fetch_dest="document", **said)[2]
+    assert "None" in ask("/asked", accept="text/html,*/*", **said)[2]
+    assert ask("/asked", accept="application/json", **said)[2].startswith("<!doctype html>gzip")
+    assert ask("/asked", "POST", sec_fetch_dest="document", **said)[2] == "<!doctype html>gzip"
+
+
+@pytest.mark.parametrize(("number", "nonce"), [(0, None), (1, None), (2, "abc"), (3, None)])
+def test_policies_that_allow_the_script(number: int, nonce: str | None, ask: Ask) -> None:
+    found = TAG.search(ask(f"/policy/{number}")[2])
+    assert found is not None
+    assert found[1] == nonce
+
+
+def test_policies_that_forbid_the_script(process: Any, ask: Ask) -> None:
+    for number in range(4, 10):
+        assert ask(f"/policy/{number}")[2].endswith("<p>Hello</p>")
+    process.wait_for(
+        r"^/policy/\d isn't reloaded in the browser: its Content-Security-Policy allows no script "
+        r"or no connection of 'self'$"
+    )
+    assert process.said.count("isn't reloaded") == 1
+
+
+def test_the_script_and_its_events(process: Any, ask: Ask) -> None:
+    status, fields, script = ask("/__kit_dev/reload.js")
+    assert (status, fields["content-type"]) == (200, "text/javascript; charset=utf-8")
+    assert fields["cache-control"] == "no-store"
+    assert "EventSource" in script
+    run = TAG.search(ask("/page")[2])
+    assert run is not None
+    with closing(HTTPConnection("")) as http:
+        http.sock = process.connect()
+        http.request("GET", "/__kit_dev/events")
+        response = http.getresponse()
+        assert response.headers["content-type"] == "text/event-stream"
+        assert response.fp.readline() != b""  # the size of a chunk
+        assert response.fp.readline() == b"retry: 100\n"
+        assert response.fp.readline().decode().strip().removeprefix("data: ") in run[0]
+    assert ask("/__kit_dev/else")[0] == 404
+
+
+def test_a_line_for_each_request(process: Any, ask: Ask) -> None:
+    assert ask("/broken?secret")[0] == 500
+    process.wait_for(r"^GET /broken 500 [\d.]+ ms$")
+    ask("/a%1b%20b", "DELETE")
+    process.wait_for(r"^DELETE /a%1b%20b 404 [\d.]+ ms$")
+    assert not re.search(r"^GET /__kit_dev/(reload|events)", process.said, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def quiet(kit_in: Callable[..., Any]) -> Iterator[Any]:
+    text = APP + "from kit.logger import access_log\napp.use(access_log())\n"
+    return kit_in({"app.py": text}, "dev", "--port", "0", "--no-browser-reload")
+
+
+def test_no_lines_beside_those_of_kit_logger_and_no_script(quiet: Any) -> None:
+    assert quiet.get("/page") == "<!doctype html><title>x</title><p>Hello</p>"
+    assert quiet.ask("/__kit_dev/reload.js")[0] == 404
+    quiet.wait_for(r"^ALL +/\* +\[access_log\] +doesn't run for GET /page \(show\), ")
+    quiet.interrupt()
+    assert quiet.end() == 0
+    assert " ms\n" not in quiet.said
