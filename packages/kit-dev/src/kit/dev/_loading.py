@@ -96,27 +96,6 @@ def default_app() -> str:
     return _within(settings.folder, settings.app)
 
 
-def default_app() -> str:
-    """Returns the import string of the app that commands use if they are given none.
-
-    It is the environment variable `KIT_APP`, else `app` in the table `[tool.kit]` of the project's
-    pyproject.toml, else the current folder. In a folder below that of the project, a path or
-    module that the project's folder has is named by its path.
-
-    Raises:
-        SettingsError: If the pyproject.toml can't be read, or has something else there.
-    """
-    target = os.environ.get("KIT_APP")
-    if target:
-        return target
-    settings = find_settings()
-    if settings is None or settings.app is None:
-        return "."
-    if settings.folder == Path.cwd():
-        return settings.app
-    return _within(settings.folder, settings.app)
-
-
 class Location(NamedTuple):
     """Where an app is.
 
