@@ -107,6 +107,6 @@ def _check_generated(id_: object) -> None:
         raise TypeError(f"The generator of request_id returned {id_!r:.100}, expected a str")
     if not _ID.fullmatch(id_):
         raise ValueError(
-            f"The generator of request_id returned {id_!r:.100}, expected ASCII letters, digits and "
-            "'._:=+/-'"
+            f"The generator of request_id returned {id_!r:.100}, expected ASCII letters, digits "
+            "and '._:=+/-'"
         )
