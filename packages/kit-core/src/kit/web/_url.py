@@ -27,7 +27,7 @@ class URL:
 
         for text in (url, base):
             if not isinstance(text, str) and (text is not None or text is url):
-                raise TypeError(f"A URL is made of a str, not {text!r:.100}")
+                raise TypeError(f"URL() takes a str, not {text!r:.100}")
         try:
             self._parsed: Any = ada_url.URL(url, base)
         except ValueError:

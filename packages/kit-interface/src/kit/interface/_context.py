@@ -159,7 +159,7 @@ class KitRequest(Protocol):
         Raises:
             Exception: That of `refuse`, if the body is known to be larger: it is in memory, or was
                 read before.
-            RuntimeError: If the body was read already, in a way that does not tell its size.
+            RuntimeError: If the body was already read without recording its size.
         """
 
     @overload
