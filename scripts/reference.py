@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Writes the reference from the docstrings, so that it can be read in the repository.
 
-A page names an object between two comments, and what stands between them is generated:
+A page marks the section of an object with two comments; the text between them is generated:
 
     <!-- reference: kit.cors -->
     <!-- end of reference -->
 
 `write` updates the pages, `check` fails if one is out of date. As a hook of MkDocs this module
-replaces the sections by directives of mkdocstrings, which links the types of signatures.
+replaces the sections with directives of mkdocstrings, which links the types of signatures.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _ITEMS = {
     "raises": "Raises",
     "warns": "Warns",
 }
-# Special methods that users call by an operator or a statement.
+# Special methods that users call with an operator or a statement.
 _SHOWN = re.compile(r"(?!_)\w+|__(?!init__|new__|slots__|all__|match_args__)\w+__")
 
 
 def main() -> None:
-    """Runs the command that the arguments name."""
+    """Runs the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("command", choices=("write", "check"))
     if parser.parse_args().command == "write":
@@ -67,7 +67,7 @@ def write() -> list[Path]:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Replaces the generated sections of a page by directives of mkdocstrings.
+    """Replaces the generated sections of a page with directives of mkdocstrings.
 
     Args:
         markdown: The text of the page.
@@ -165,7 +165,7 @@ def _named(path: str, heading: str, shown: griffe.Object, level: int) -> Iterato
 
 
 def _is_ours(found: griffe.Object | griffe.Alias) -> bool:
-    """Tells whether Kit defines an object, which another library may do that documents it."""
+    """Returns whether Kit defines an object, rather than another library that documents it."""
     path = found.target_path if isinstance(found, griffe.Alias) else found.path
     return path.startswith("kit.")
 
@@ -226,7 +226,7 @@ def _parameter(parameter: griffe.Parameter) -> str:
         else ""
     )
     annotation = f": {parameter.annotation}" if parameter.annotation is not None else ""
-    # The default of a variadic one is what griffe takes an empty call for.
+    # griffe reports an empty call as the default of a variadic parameter.
     if parameter.default is None or stars:
         return f"{stars}{parameter.name}{annotation}"
     equals = " = " if annotation else "="
@@ -246,7 +246,7 @@ def _section(section: griffe.DocstringSection) -> str:
     if kind in _ITEMS:
         return f"{_ITEMS[kind]}:\n\n{''.join(_item(kind, each) for each in section.value)}\n"
     if kind == "admonition":
-        # Of the sections that griffe doesn't know, only examples are used.
+        # Of the sections unknown to griffe, only examples are used.
         return f"{section.title}:\n\n```py\n{inspect.cleandoc(section.value.description)}\n```\n\n"
     if kind == "examples":
         return f"Examples:\n\n```py\n{_examples(section)}\n```\n\n"

@@ -137,7 +137,7 @@ class Trial:
             ("failed", f"{result.failures:,}"),
             *((f"- {what}", f"{count:,}") for what, count in sorted(result.failed.items())),
             ("sent again by clients", f"{result.counts['sent again by the client']:,}"),
-            ("wrong answers", f"{len(result.wrong):,}"),
+            ("wrong responses", f"{len(result.wrong):,}"),
             ("responses by worker", " ".join(map(str, result.workers.values()))),
             ("restarts", ", ".join(f"{what}: {n}" for what, n in sorted(self.restarts.items()))),
             ("a restart takes", f"{min(self.restart_s):.1f} to {max(self.restart_s):.1f} s"),

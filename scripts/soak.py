@@ -145,7 +145,7 @@ class Soak:
 
     def problems(self) -> list[str]:
         """Lists everything that went wrong."""
-        found = [f"{len(self.wrong)} wrong answers"] if self.wrong else []
+        found = [f"{len(self.wrong)} wrong responses"] if self.wrong else []
         if not self.served.is_running:
             found.append("the server ended")
         if not all(self.counts[kind] for kind in KINDS):
@@ -167,7 +167,7 @@ class Soak:
             ("requests", f"{total:,} ({total / self.seconds:,.0f} a second)"),
             ("of these raising", f"{self.counts['raising']:,}"),
             ("of these broken off", f"{self.counts['broken off']:,}"),
-            ("wrong answers", f"{len(self.wrong):,}"),
+            ("wrong responses", f"{len(self.wrong):,}"),
             ("exceptions not planned", f"{len(self.unplanned):,}"),
             ("memory", f"{self.memory[-1][1] / MIB:.1f} MiB"),
             ("growth of memory", f"{self.growth_bytes / MIB:+.1f} MiB after the warm-up"),

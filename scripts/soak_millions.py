@@ -178,7 +178,7 @@ class Soak:
 
     def problems(self) -> list[str]:
         """Lists everything that went wrong."""
-        found = [f"{self.wrong_count} wrong answers"] if self.wrong_count else []
+        found = [f"{self.wrong_count} wrong responses"] if self.wrong_count else []
         if not self.served.is_running:
             found.append("the server ended")
         if self.answered < self.options.requests:
@@ -204,7 +204,7 @@ class Soak:
             ("per second", f"{self.answered / self.seconds:,.0f}"),
             ("faults", f"{faults:,} ({faults / self.answered:.1%})"),
             *((f"- {kind}", f"{self.kinds[kind]:,}") for kind in sorted(FAULTS)),
-            ("wrong answers", f"{self.wrong_count:,}"),
+            ("wrong responses", f"{self.wrong_count:,}"),
             ("unexpected log records", f"{len(self.unplanned):,}"),
             ("memory at each tenth, MiB", tenths),
             ("growth after the warm-up", f"{self.growth_bytes / MIB:+.2f} MiB"),

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Changes the sessions of many users from several processes at once, and looks for what is lost.
+"""Changes the sessions of many users in several processes, and checks that no change is lost.
 
     uv run python scripts/soak_sessions.py --store sqlite
     uv run python scripts/soak_sessions.py --store redis --requests 100000
 
-Each of several uvicorn processes serves the same app with the same store. Each user sends marks, of
-which each is appended to a list of the session and counted, over connections to different
-processes at once; in between requests read the session, or don't use it. In the end each mark has
-to be there once. No response may show another user, and none but the login may set a cookie. The
-exit code is 1 if something was wrong.
+Each of several uvicorn processes serves the same app with the same store. Each user sends marks
+over concurrent connections to different processes; each mark is appended to a list in the session
+and counted. Other requests only read the session, or don't use it. In the end, the list must
+contain each mark once. No response may contain data of another user, and only the login may set a
+cookie. The exit code is 1 if a check failed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from serving import ServedApp  # type: ignore[import-not-found]
 
 OPTIONS = ("--no-access-log", "--lifespan", "on")
 APP = ("uvicorn", "session_load_app:app")
-# Every so many marks, a request that reads, and one that doesn't use the session.
+# Number of marks between requests that only read, and that don't use the session.
 READ_EVERY = 10
 
 
@@ -53,7 +53,7 @@ class Connection:
         self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
 
     async def ask(self, method: str, path: str, cookie: str) -> tuple[int, dict[str, str], Any]:
-        """Sends a request; returns status, headers and JSON of the answer."""
+        """Sends a request; returns status, headers and JSON of the response."""
         field = f"cookie: {cookie}\r\n" if cookie else ""
         request = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\n{field}content-length: 0\r\n\r\n"
         self._writer.write(request.encode())
@@ -71,12 +71,12 @@ class Connection:
 
 
 class User:
-    """Sends marks over several connections at once.
+    """Sends marks over several concurrent connections.
 
     Args:
-        load: What it is a part of.
-        number: Which user it is.
-        marks: How many marks it sends.
+        load: The load that it is part of.
+        number: The number of the user.
+        marks: Number of marks to send.
     """
 
     def __init__(self, load: Load, number: int, marks: int) -> None:
@@ -91,7 +91,7 @@ class User:
         self._cookie = ""
 
     async def run(self) -> None:
-        """Logs in, sends all marks, and compares what is in the session with them."""
+        """Logs in, sends all marks, and compares them with the session."""
         for connection in self._connections:
             await connection.open()
         first = self._connections[0]
@@ -137,9 +137,9 @@ class Load:
 
     Args:
         ports: The ports of the processes.
-        users: How many users.
-        requests: How many requests that change a session, of all users.
-        at_once: How many requests a user has under way.
+        users: Number of users.
+        requests: Number of requests that change a session, of all users.
+        at_once: Number of concurrent requests per user.
     """
 
     def __init__(self, ports: list[int], users: int, requests: int, at_once: int) -> None:
@@ -156,7 +156,7 @@ class Load:
             self.wrong[problem] += 1
 
     async def run(self) -> None:
-        """Runs it."""
+        """Runs the load."""
         async with asyncio.TaskGroup() as group:
             for user in self.users:
                 group.create_task(user.run())
@@ -165,15 +165,15 @@ class Load:
 def soak(
     store: str, *, requests: int, users: int, processes: int, at_once: int, folder: Path
 ) -> Counter[str]:
-    """Serves the app, and loads it; prints figures, and returns what was wrong.
+    """Serves the app and runs the load; prints figures, and returns the problems.
 
     Args:
         store: `sqlite` or `redis`.
-        requests: How many requests change a session.
-        users: How many sessions.
-        processes: How many processes serve.
-        at_once: How many requests of each session are under way.
-        folder: Where files may be.
+        requests: Number of requests that change a session.
+        users: Number of sessions.
+        processes: Number of server processes.
+        at_once: Number of concurrent requests per session.
+        folder: A folder for files.
     """
     with ExitStack() as stack:
         if store == "redis":

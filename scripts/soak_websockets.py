@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Loads channels over Redis, and leaves thousands of WebSockets without a word.
+"""Tests channels over Redis under load, and clients that vanish from their WebSockets.
 
     uv run python scripts/soak_websockets.py channels --seconds 60
     uv run python scripts/soak_websockets.py leaves --connects 10000
 
 `channels`: two workers share a Redis, which is killed and started again in the middle. Each client
-publishes to its room, and checks that it gets each message of the room once and in order, but for
-what is missing where a gap was told. `leaves`: clients connect, send something, and break off the
-connection; afterwards no subscription, task, descriptor or memory may be left. The exit code is 1
-if something was wrong.
+publishes to its room, and checks that it gets each message of the room once and in order, except
+where a gap was reported. `leaves`: clients connect, send something, and drop the connection;
+afterwards, no subscription, task, descriptor or memory may be left. The exit code is 1 if a check
+failed.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Client:
         self.load = load
         self.sent = 0
         self.last: dict[int, int] = {}
-        # Publishers of which a gap may have swallowed something.
+        # Publishers whose messages may be missing because of a gap.
         self.doubtful: set[int] = set()
 
     async def run(self, base: str) -> None:
-        """Connects, and talks until the load ends."""
+        """Connects, and sends messages until the load ends."""
         async with connect(f"{base}/rooms/{self.room}", compression=None, proxy=None) as ws:
             assert await ws.recv() == "ready"
             listening = asyncio.create_task(self._listen(ws))
@@ -128,7 +128,7 @@ class Load:
             self.by_room.setdefault(client.room, []).append(client)
 
     async def run(self, base: str, redis: redis_server.RedisServer, restarts: bool) -> None:
-        """Runs it."""
+        """Runs the load."""
         async with asyncio.TaskGroup() as group:
             for index, client in enumerate(self.all):
                 group.create_task(client.run(base))
@@ -156,7 +156,7 @@ class Load:
 
 
 def channels(options: argparse.Namespace) -> list[str]:
-    """Runs the load on channels; returns what was wrong."""
+    """Runs the load on channels; returns the problems."""
     reason = redis_server.missing()
     if reason is not None:
         sys.exit(reason)
@@ -193,7 +193,7 @@ def channels(options: argparse.Namespace) -> list[str]:
 
 
 def leaves(options: argparse.Namespace) -> list[str]:
-    """Connects and leaves abruptly; returns what was wrong."""
+    """Connects and leaves abruptly; returns the problems."""
     os.environ.pop("CHANNELS_REDIS", None)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -216,7 +216,7 @@ def leaves(options: argparse.Namespace) -> list[str]:
 
 
 async def leave(base: str, connects: int) -> None:
-    """Opens connections, and breaks off each in one of three moments."""
+    """Opens connections, and drops each at one of three moments."""
     left = iter(range(connects))
 
     async def client() -> None:
@@ -235,7 +235,7 @@ async def leave(base: str, connects: int) -> None:
 
 
 def settled(served: ServedApp, expected: dict[str, int] | None) -> dict[str, int]:
-    """Waits until nothing is left of the clients; returns what the server has open."""
+    """Waits until the server has released all clients; returns what it still has open."""
     end = time.monotonic() + SETTLE_S
     while True:
         time.sleep(1)

@@ -86,7 +86,7 @@ def test_an_app_asks_for_it_by_name(environment: Path) -> None:
 def test_what_it_refuses_reaches_the_developer(environment: Path) -> None:
     assert run(environment, "-c", REFUSE) == (
         "Unsupported route GET '/users/:id{[0-9]+}' at position 10: "
-        "SegmentHashRouter reads no expressions in braces\n"
+        "SegmentHashRouter doesn't support expressions in braces\n"
     )
 
 

@@ -29,14 +29,14 @@ app: Kit[Any, Any] = Kit(lifespan=channels.lifespan)
 
 @dataclass
 class Said:
-    """What a page sends: a message, or that its user is typing, or is here."""
+    """An event from a page: a message, or that its user is typing or online."""
 
     type: Literal["message", "typing", "here"]
     text: str = ""
 
 
 async def check(c: Context[Any, Any], next: Callable[[], Awaitable[None]]) -> None:
-    """Refuses a handshake, before the connection is there."""
+    """Rejects invalid handshakes before the connection is opened."""
     name = c.req.query("name") or ""
     if c.req.param("room") not in ROOMS:
         raise HTTPException(404, f"The rooms are: {', '.join(ROOMS)}")
@@ -76,7 +76,7 @@ async def chat(c: Context[Any, Any], ws: WebSocket) -> None:
 
 
 async def forward(subscription: Subscription, ws: WebSocket) -> None:
-    """Sends what is published in the room to the page."""
+    """Forwards the messages of the room to the page."""
     with suppress(WebSocketDisconnectedError):
         async for event in subscription.events():
             if isinstance(event, Gap):
@@ -86,7 +86,7 @@ async def forward(subscription: Subscription, ws: WebSocket) -> None:
 
 
 def serve_file(path: str, name: str, media_type: str) -> None:
-    """Adds a route for a file beside this one."""
+    """Adds a route for a file in this folder."""
     content = (FOLDER / name).read_bytes()
 
     @app.get(path)

@@ -16,5 +16,5 @@ broker = RedisStreamBroker(redis_url).with_result_backend(
 
 @broker.task
 async def make_report(name: str) -> dict[str, object]:
-    """Makes a report. May run more than once, so a repetition must do no harm."""
+    """Creates a report. May run more than once, so it must be idempotent."""
     return {"name": name, "made_by": os.getpid()}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The site of a book club: what it is put together from, in which order, and its errors.
+"""The site of a book club: assembles the app, its middleware in order, and its error pages.
 
     kit dev examples/site
 
-The environment variables SITE_DB (the database file) and SITE_URL (where the site is for its
-visitors) change what stands below.
+The environment variables SITE_DB (the database file) and SITE_URL (the public URL of the site)
+change the settings.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ MESSAGES = {
     503: "The site is busy. Try again in a moment.",
 }
 
-# Reading one's session is a lookup in a file, so that a logout, and a member who was removed, are
-# effective at once. There is no secret that could leak: the cookie is a random id.
+# Sessions are stored in a file, so that logging out or removing a member takes effect immediately.
+# No secret can leak: the cookie is a random id.
 sessions = SQLiteStore(DATABASE.with_name(f"{DATABASE.stem}-sessions.db"))
 
 
@@ -69,14 +69,14 @@ async def lifespan(app: Kit) -> AsyncIterator[dict[str, Store]]:
 
 app = Kit(lifespan=lifespan, method_not_allowed=True)
 
-# Middleware runs in this order, each around all that follow.
-# Every line of the log, and every answer, is to have the id: refusals, too.
+# Middleware runs in this order; each wraps those after it.
+# Comes first, so that all log lines and responses have the id, including rejected requests.
 app.use(request_id())
 app.use(access_log())
 app.use(
     secure_headers(
-        # Scripts and styles are files of this site, nothing is inline: that needs no nonce. One
-        # would make each page different from the last, so that no page could be answered by 304.
+        # Scripts and styles are files of this site, and nothing is inline, so no nonce is needed. A
+        # nonce would make each response different, so that no page could get a 304.
         content_security_policy={
             "default_src": ["'none'"],
             "script_src": ["'self'"],
@@ -87,35 +87,35 @@ app.use(
             "frame_ancestors": ["'none'"],
             "base_uri": ["'none'"],
         },
-        # With the default, no-referrer, browsers send forms with `Origin: null`, which leaves
-        # csrf() with nothing but Sec-Fetch-Site; that is missing on plain HTTP.
+        # With the default, no-referrer, browsers send forms with `Origin: null`. Then csrf() has
+        # only Sec-Fetch-Site, which is missing on plain HTTP.
         referrer_policy="same-origin",
         strict_transport_security=IS_HTTPS,
         x_frame_options="DENY",
-        # For browsers that nobody uses any more.
+        # Only needed for obsolete browsers.
         x_download_options=False,
         x_xss_protection=False,
     )
 )
-# Whatever is refused below is answered by a page of the site, which greets the member: so both
-# come before what refuses. A request that doesn't ask for its session pays next to nothing.
+# Error pages show the logged-in member, so sessions come before middleware that rejects requests.
+# A request that doesn't use its session costs almost nothing.
 app.use(make_templates(FOLDER / "templates", site_url=URL))
 app.use(
     session(
         store=sessions,
         max_age=THIRTY_DAYS,
-        # A `Secure` cookie is dropped on plain HTTP by some browsers, also on this machine.
+        # Some browsers drop `Secure` cookies on plain HTTP, even on localhost.
         secure=IS_HTTPS,
     )
 )
-# Before anything builds an address from the host.
+# Before code that builds URLs from the host.
 app.use(trusted_hosts(*{HOST, "localhost", "127.0.0.1", "[::1]"}))
-# A compressed page could reveal a secret in it by its size. There is none: the session is in the
-# cookie, and csrf() needs no token in forms.
+# The size of a compressed page could reveal secrets in it. The pages contain none: the session is
+# in the cookie, and csrf() needs no token in forms.
 app.use(compress())
-# Within compress(), so that it digests the page and not one of its encodings.
+# Inside compress(), so that the ETag is a digest of the uncompressed page.
 app.use(etag())
-# Before csrf(), which would only cost time here.
+# Before csrf(), which static files don't need.
 for prefix, assets in (("/static", own), ("/vendor", vendored)):
     app.use(
         f"{prefix}/*",
@@ -132,7 +132,7 @@ app.route("/", pages)
 
 @app.on_error(RequestValidationError)
 async def invalid(error: RequestValidationError, c: Context) -> Response:
-    """An address with a number in it that is none, or is too large."""
+    """Handles URLs with an invalid number, or one that is too large."""
     return await not_found(c)
 
 

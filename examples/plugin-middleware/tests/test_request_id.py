@@ -132,10 +132,10 @@ def test_wrong_options_are_refused(
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        (7, "The generator of request_id gave 7, expected a str"),
+        (7, "The generator of request_id returned 7, expected a str"),
         (
             "a\r\nb",
-            "The generator of request_id gave 'a\\r\\nb', expected ASCII letters, digits and "
+            "The generator of request_id returned 'a\\r\\nb', expected ASCII letters, digits and "
             "'._:=+/-'",
         ),
     ],

@@ -19,25 +19,25 @@ from kit.router.testing import resolve
         pytest.param(
             "/users/:id{[0-9]+}",
             "Unsupported route GET '/users/:id{[0-9]+}' at position 10: "
-            "SegmentHashRouter reads no expressions in braces",
+            "SegmentHashRouter doesn't support expressions in braces",
             id="expression",
         ),
         pytest.param(
             "/users/:id?",
             "Unsupported route GET '/users/:id?' at position 10: "
-            "SegmentHashRouter has no optional parameters: register one route with, one without",
+            "SegmentHashRouter doesn't support optional parameters: register two routes",
             id="optional parameter",
         ),
         pytest.param(
             "/a/*/status",
             "Unsupported route GET '/a/*/status' at position 3: "
-            "SegmentHashRouter takes a '*' as the whole last segment only",
+            "SegmentHashRouter supports '*' only as the whole last segment",
             id="wildcard in the middle",
         ),
         pytest.param(
             "assets*",
             "Unsupported route GET 'assets*' at position 6: "
-            "SegmentHashRouter takes a '*' as the whole last segment only",
+            "SegmentHashRouter supports '*' only as the whole last segment",
             id="segment that goes on",
         ),
     ],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Joins, logs in, logs out."""
+"""Sign-up, login and logout."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kit.rate_limit import RateLimitState, rate_limit
 from kit.session import get_session
 
 hasher = PasswordHasher()
-# Checked for a name that is unknown, so that the answer takes as long as for a known one.
+# Checked for unknown names, so that the response takes as long as for known ones.
 NOBODY = hasher.hash("nobody")
 
 
-# It takes 64 MiB and a long time, on purpose. So it isn't done on the event loop, where all other
-# requests would wait for it, nor for more than two at once.
+# Argon2 takes 64 MiB and a long time by design. So it doesn't run on the event loop, where it would
+# block all other requests, and only twice at the same time.
 @in_thread(limiter=2)
 def hash_password(password: str) -> str:
     return hasher.hash(password)
@@ -36,17 +36,17 @@ def is_right(password: str, hashed: str) -> bool:
 
 
 def to_login(c: Context) -> Response:
-    """Sends a visitor to the login, and from there back to the book."""
+    """Redirects a visitor to the login, which leads back to the book."""
     book = re.match(r"/books/([0-9]{1,9})(?:/|$)", c.req.path)
     path = f"/login?book={book[1]}" if book else "/login"
     if is_part(c):
-        # A redirect would be followed by htmx, and the page be put into a part of this one.
+        # htmx would follow a redirect, and put the other page into a part of this one.
         return c.body(None, 204, {"HX-Redirect": path})
     return c.redirect(path, 303)
 
 
 def back(c: Context, form: Form) -> Response:
-    """Goes to where the login was asked for. The address is made here, so it is always our own."""
+    """Returns to the page that required the login. The URL is built here, so it is always local."""
     book = form["book"]
     return c.redirect(f"/books/{book}" if re.fullmatch("[0-9]{1,9}", book) else "/", 303)
 
@@ -70,7 +70,7 @@ async def show_login(c: Context) -> Response:
     return await render(c, "login.html", form=Form({"book": c.req.query("book") or ""}))
 
 
-# One limit stops a machine that tries many names, the other one many machines that try one name.
+# The first limit stops a machine that tries many names, the second many machines that try one.
 @accounts.post(
     "/login",
     use=[
@@ -86,7 +86,7 @@ async def log_in(c: Context) -> Response:
     if not form.errors:
         password = form["password"][:MAX_PASSWORD]
         if not await is_right(password, member.password if member else ""):
-            # Doesn't tell which of the two was wrong.
+            # Doesn't reveal which of the two was wrong.
             form.refuse("password", "Name or password is wrong.")
     if form.errors or member is None:
         return await render(c, "login.html", form=form, status=422)
@@ -119,7 +119,7 @@ async def join(c: Context) -> Response:
 
 async def begin(c: Context, member: Member, message: str) -> None:
     session = await get_session(c)
-    # A new id, so that one that somebody planted in this browser is worth nothing.
+    # A new session id prevents session fixation.
     session.rotate(user=str(member.id))
     session.flash(message)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Addresses of static files that have a digest of the content, so that caches keep them."""
+"""URLs of static files with a digest of the content, so that caches can keep them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Assets:
         self._digests: dict[str, tuple[int, str]] = {}
 
     def url(self, name: str) -> str:
-        """Returns the address of a file: `/static/site.3f2a9c1b04d7.css` for `site.css`."""
+        """Returns the URL path of a file: `/static/site.3f2a9c1b04d7.css` for `site.css`."""
         stem, _, end = name.rpartition(".")
         return f"{self._prefix}/{stem}.{self._digest(name)}.{end}"
 
     def file_of(self, path: str) -> str:
-        """Returns the file of an address, or one that doesn't exist if the digest is another one.
+        """Returns the file of a URL path, or one that doesn't exist if the digest differs.
 
         While a new version of the site is brought out, an old process may be asked for a new
         address. Caches would keep its old content for a year.
@@ -46,7 +46,7 @@ class Assets:
         return f"/{name}" if is_current else path
 
     def _digest(self, name: str) -> str:
-        # A file that was edited gets another address, without a restart.
+        # An edited file gets a new URL without a restart.
         changed = (self.folder / name).stat().st_mtime_ns
         known = self._digests.get(name)
         if known is None or known[0] != changed:
@@ -56,5 +56,5 @@ class Assets:
 
 
 own = Assets(Path(__file__).resolve().parent.parent / "static", "/static")
-# This package is here for one file, htmx. In a site of your own, put htmx.min.js into static/.
+# This package is only used for its htmx file. In your own site, put htmx.min.js into static/.
 vendored = Assets(Path(str(files("django_htmx"))) / "static" / "django_htmx", "/vendor")

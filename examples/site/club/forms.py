@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads forms: what was written into them, and what is wrong with it."""
+"""Reads and validates forms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_NOTE = 2000
 
 @dataclass
 class Form:
-    """The fields of a form by name, to be shown again with the errors beside them."""
+    """The fields of a form by name, and their errors, to show the form again."""
 
     values: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
@@ -29,9 +29,9 @@ class Form:
 
 
 async def read_form(c: Context) -> Form:
-    """Reads the fields that are text; what is no form has none."""
+    """Reads the text fields of a form; a body of another type has none."""
     sent = await c.req.parse_body()
-    # Browsers send line ends as two characters, and count them as one.
+    # Browsers send newlines as two characters, but count them as one.
     texts = {name: text.replace("\r\n", "\n") for name, text in sent.items() if type(text) is str}
     return Form(
         {name: text if name == "password" else text.strip() for name, text in texts.items()}
@@ -39,7 +39,7 @@ async def read_form(c: Context) -> Form:
 
 
 def check_note(form: Form, pages: int) -> int | None:
-    """Checks a note about a book of so many pages; returns the page that it is about, if any."""
+    """Checks a note about a book with `pages` pages; returns the page that it refers to, if any."""
     if not form["text"]:
         form.refuse("text", "Write something first.")
     elif len(form["text"]) > MAX_NOTE:

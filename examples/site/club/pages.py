@@ -26,7 +26,7 @@ pages = Kit()
 
 
 async def for_members(c: Context, next: Next) -> Response | None:
-    """Finds out who is logged in, for `c.get("member")`; sends all others to the login."""
+    """Sets `c.get("member")` to the logged-in member; redirects other visitors to the login."""
     member = await current_member(c)
     if member is None:
         return to_login(c)
@@ -64,7 +64,7 @@ async def show_book(c: Context, club: Club, id: BookId) -> Response:
 @pages.post("/books/:id/notes", use=for_members)
 @typed
 async def add_note(c: Context, club: Club, id: BookId) -> Response:
-    """Adds a note: htmx swaps in the list with the form, other clients go back to the page."""
+    """Adds a note. htmx swaps in the list with the form; other clients return to the page."""
     book, member = await existing(club, id), cast(Member, c.get("member"))
     form = await read_form(c)
     page = check_note(form, book.pages)
@@ -81,7 +81,7 @@ async def add_note(c: Context, club: Club, id: BookId) -> Response:
 @typed
 async def set_read(c: Context, club: Club, id: BookId) -> Response:
     book, member = await existing(club, id), cast(Member, c.get("member"))
-    # Which of the two is meant is in the form: to send it twice changes nothing.
+    # The form contains the new state, so that sending it twice changes nothing.
     await club.set_read(book, member, (await read_form(c))["read"] == "yes")
     if is_part(c):
         return await render_book(c, club, await existing(club, id), block="readers")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How pages are rendered, and what all of them know."""
+"""Renders pages, with the values that all of them use."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ def make_templates(folder: Path, site_url: str) -> Templates:
 
 
 def day(seconds: int) -> str:
-    """Writes a point in time as `22 November 2026`."""
+    """Formats a time as `22 November 2026`."""
     when = datetime.fromtimestamp(seconds, UTC)
     return f"{when.day} {when:%B %Y}"
 
 
 def is_part(c: Context) -> bool:
-    """Returns whether htmx asks for a part of a page, and not for a whole one for its history."""
+    """Returns whether htmx requests a part of a page, not a whole page for its history."""
     header = c.req.header
     return header("HX-Request") == "true" and header("HX-History-Restore-Request") != "true"
 
 
 async def current_member(c: Context) -> Member | None:
-    """Returns who is logged in."""
+    """Returns the logged-in member, if any."""
     session = await get_session(c)
     if session.user is None:
         return None
     store: Store = c.env["store"]
     member = await store.member(int(session.user))
     if member is None:
-        # Was removed while the session was still valid.
+        # The member was removed while the session was still valid.
         session.destroy()
     return member
 
 
 async def common(c: Context) -> dict[str, Any]:
-    """What every page knows."""
+    """Returns the values that all pages use."""
     values: dict[str, Any] = {"member": None, "flashes": [], "is_part": is_part(c)}
     error = c.error
     if error is not None and not (isinstance(error, HTTPException) and error.status < 500):
-        # What failed may be what is asked below: the page about it does without.
+        # The lookups below may be what failed, so the error page does without them.
         return values
     session = await get_session(c)
     return {**values, "member": await current_member(c), "flashes": session.flashes()}
@@ -65,9 +65,9 @@ async def common(c: Context) -> dict[str, Any]:
 async def render(
     c: Context, name: str, /, *, block: str | None = None, status: int = 200, **values: Any
 ) -> Response:
-    """Renders a page; or, if htmx asks, only the block of it that is named."""
+    """Renders a page, or only the given block if htmx requests it."""
     c.status(status)
-    # Pages differ by visitor, and change any time. To ask whether one did is cheap: a 304.
+    # Pages differ by visitor and may change at any time; an unchanged one costs only a 304.
     c.header("Cache-Control", "private, no-cache")
     response: Response = await c.render(name, block=block if is_part(c) else None, **values)
     return response

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A few books, members and notes, so that the first look at the site shows some life."""
+"""Example data: a few books, members and notes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ BOOKS = (
     ("Heart of Darkness", "Joseph Conrad", 1899, 112, "A boat goes up the river to find Kurtz."),
     ("The Awakening", "Kate Chopin", 1899, 224, "A summer at the sea, and no way back."),
 )
-# Without a password nobody can log in as one of them.
+# They have no password, so nobody can log in as one of them.
 MEMBERS = ("Hanna", "Tomás", "Oskar", "Mei")
 # Book, member, page, days ago, text.
 NOTES = (
@@ -92,8 +92,8 @@ READINGS = (
 
 
 async def seed(connection: aiosqlite.Connection) -> None:
-    """Fills a database without books."""
-    # Of several workers that start at once, one does it.
+    """Fills the database if it has no books."""
+    # If several workers start at the same time, only one does it.
     await connection.execute("BEGIN IMMEDIATE")
     [[is_filled]] = await connection.execute_fetchall("SELECT EXISTS (SELECT 1 FROM books)")
     if not is_filled:

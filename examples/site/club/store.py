@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The club's database: SQLite through aiosqlite, and nothing of HTTP."""
+"""The club's database: SQLite with aiosqlite, independent of HTTP."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class NameTakenError(Exception):
 
 @dataclass
 class Member:
-    """A member of the club; the password is a hash, or empty for one who can't log in."""
+    """A member of the club; the password is a hash, or empty if the member can't log in."""
 
     id: int
     name: str
@@ -69,7 +69,7 @@ class Member:
 
 @dataclass
 class Book:
-    """A book, with how many members have read it, and how many notes there are."""
+    """A book, with the number of members who have read it and the number of notes."""
 
     id: int
     title: str
@@ -84,7 +84,7 @@ class Book:
 
 @dataclass
 class Note:
-    """What a member wrote about a book; `written` is in seconds since 1970."""
+    """A member's note about a book; `written` is in seconds since 1970."""
 
     id: int
     text: str
@@ -96,14 +96,14 @@ class Note:
 
 
 class Page(NamedTuple):
-    """One page of a list, and how many books there are on all pages."""
+    """One page of a list, and the number of books on all pages."""
 
     books: list[Book]
     total: int
 
 
 class Store:
-    """One connection that writes, one that reads."""
+    """A connection for writing, and one for reading."""
 
     def __init__(self, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
         self._writer = writer
@@ -116,7 +116,7 @@ class Store:
         return await self._book("WHERE id = ?", book_id)
 
     async def find_books(self, q: str, page: int, size: int) -> Page:
-        """Finds books by a part of title or author."""
+        """Finds books by a part of their title or author."""
         where, values = "", []
         if q:
             where = "WHERE title LIKE ? ESCAPE '\\' OR author LIKE ? ESCAPE '\\'"
@@ -173,7 +173,7 @@ class Store:
         return await self._member("name = ?", name)
 
     async def add_member(self, name: str, password: str) -> Member:
-        """Adds a member, by a hash of the password.
+        """Adds a member with a hash of the password.
 
         Raises:
             NameTakenError: If another member has this name.
@@ -187,7 +187,7 @@ class Store:
         return Member(cursor.lastrowid or 0, name, password)
 
     async def set_password(self, member: Member, password: str) -> None:
-        """Replaces the hash of a password by another one of the same password."""
+        """Replaces the hash of a password with a new hash of the same password."""
         await self._writer.execute(
             "UPDATE members SET password = ? WHERE id = ? AND password = ?",
             (password, member.id, member.password),
@@ -207,7 +207,7 @@ class Store:
 
 @asynccontextmanager
 async def connect(file: Path) -> AsyncIterator[aiosqlite.Connection]:
-    # Without isolation_level each statement commits by itself, so none is ever half done.
+    # Without isolation_level, each statement commits by itself, and so is atomic.
     async with aiosqlite.connect(file, isolation_level=None) as connection:
         await connection.execute("PRAGMA foreign_keys = ON")
         await connection.execute("PRAGMA busy_timeout = 5000")
@@ -217,7 +217,7 @@ async def connect(file: Path) -> AsyncIterator[aiosqlite.Connection]:
 
 @asynccontextmanager
 async def open_store(file: Path) -> AsyncIterator[Store]:
-    """Opens the database. If it isn't there, it is made, with a few books in it."""
+    """Opens the database; creates it with example data if it doesn't exist."""
     async with connect(file) as writer:
         await writer.execute("PRAGMA journal_mode = WAL")
         await writer.executescript(SCHEMA)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The middleware that gives each request an id, and the answer the same."""
+"""Middleware that gives each request an id, which the response repeats."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from kit.interface import AsyncMiddleware, Context, Next
 
 __all__ = ("RequestIdVariables", "request_id")
 
-# APPSEC: an id ends in logs, in answers and in requests to other services. These characters are
-# enough for UUIDs, ULIDs, base64 and trace ids, and none can end a line, a field or a quotation.
+# APPSEC: ids are copied to logs, responses and requests to other services. These characters suffice
+# for UUIDs, ULIDs, base64 and trace ids, and none of them ends a line, a field or a quoted string.
 _ID = re.compile(r"[A-Za-z0-9._:=+/-]+")
 # SPEC: RFC 9110 section 5.6.2, token.
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class RequestIdVariables(TypedDict):
-    """What the middleware sets: `Kit[Any, RequestIdVariables]()` types `c.var`.
+    """The variables that the middleware sets: `Kit[Any, RequestIdVariables]()` types `c.var`.
 
     Attributes:
         request_id: The id of the request.
@@ -36,27 +36,27 @@ def request_id(
     trust_client: bool = True,
     generator: Callable[[], str] | None = None,
 ) -> AsyncMiddleware:
-    """Makes middleware that gives each request an id.
+    """Returns middleware that gives each request an id.
 
-    The id is the one that the client sent, if it is well-formed, else a new one. Handlers find it
-    as the variable `request_id`; the answer has it in the same header, also where it is an error.
+    Uses the id that the client sent if it is valid, otherwise generates one. Handlers read it from
+    the variable `request_id`. All responses, including errors, have it in the same header.
 
-    An id consists of ASCII letters, digits and `. _ : = + / -`. What a client sends beyond that, or
-    in several header lines, is no error: the request gets a new id.
+    An id consists of ASCII letters, digits and `. _ : = + / -`. If a client sends other characters,
+    or several header lines, the request gets a new id; this isn't an error.
 
     Args:
-        header_name: Header of the request and of the answer.
-        max_length: How many characters an id of a client may have, at least 1.
-        trust_client: Whether ids of clients are taken. False where no proxy in front of the app
-            sets them, and logs must not mix requests that bear one id.
-        generator: Gives a new id; by default a random UUID.
+        header_name: The header of the request and the response.
+        max_length: The maximum length of a client's id, in characters; at least 1.
+        trust_client: Whether to use ids from clients. Use False if no proxy in front of the app
+            sets them and several requests must not share an id in the logs.
+        generator: Returns a new id; by default, a random UUID.
 
     Returns:
-        The middleware, for `app.use(...)`; register it before what is to see the id.
+        The middleware, for `app.use(...)`; register it before the handlers that read the id.
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `header_name` is no header name, or `max_length` is below 1.
+        ValueError: If `header_name` isn't a valid header name, or `max_length` is below 1.
 
     Example:
         app.use(request_id())
@@ -74,7 +74,7 @@ def request_id(
                 _check_generated(id_)
         c.set("request_id", id_)
         await next()
-        # After the handlers: answers of other apps and of errors get it too.
+        # After the handlers, so that responses of mounted apps and errors get it too.
         c.header(header_name, id_)
 
     return request_id
@@ -85,7 +85,7 @@ def _random_id() -> str:
 
 
 def _check(header_name: object, max_length: object, trust_client: object, gen: object) -> None:
-    """Refuses wrong options when the middleware is made, not at the first request."""
+    """Rejects invalid options when the middleware is created, not at the first request."""
     if not isinstance(header_name, str):
         raise TypeError(f"request_id(header_name=...) takes a str, not {header_name!r:.100}")
     if not _HEADER_NAME.fullmatch(header_name):
@@ -104,9 +104,9 @@ def _check(header_name: object, max_length: object, trust_client: object, gen: o
 
 def _check_generated(id_: object) -> None:
     if not isinstance(id_, str):
-        raise TypeError(f"The generator of request_id gave {id_!r:.100}, expected a str")
+        raise TypeError(f"The generator of request_id returned {id_!r:.100}, expected a str")
     if not _ID.fullmatch(id_):
         raise ValueError(
-            f"The generator of request_id gave {id_!r:.100}, expected ASCII letters, digits and "
-            "'._:=+/-'"
+            f"The generator of request_id returned {id_!r:.100}, expected ASCII letters, digits "
+            "and '._:=+/-'"
         )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """SegmentHashRouter: finds routes by a hash of the literal segments in a path.
 
-Every pattern has a shape: how many segments it has, which of them are literals, and whether a last
-`*` takes the rest. Each shape has a dict from the literals to the routes. A match looks once into
-the dict of each shape that a path of this length can have, so what it costs depends on the number
-of shapes, not of routes; in packet filters this is known as tuple space search.
+Every pattern has a shape: the number of segments, which of them are literals, and whether a last
+`*` matches the rest. For each shape, a dict maps the literals to the routes. A match does one
+lookup for each shape that a path of this length can have, so its cost depends on the number of
+shapes, not routes. Packet filters call this tuple space search.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ T = TypeVar("T")
 
 
 class _Pattern(NamedTuple):
-    """A route pattern as it was read; its positions are numbers of segments.
+    """A parsed route pattern; positions are indexes of segments.
 
-    `segments` are those before a last `*`, `names` has the positions of the parameters.
+    `segments` excludes a last `*`. `names` has the positions of the parameters.
     """
 
     segments: list[str]
@@ -39,7 +39,7 @@ class _Pattern(NamedTuple):
 
 
 class _Route(NamedTuple, Generic[T]):
-    """A route: its place in the order of registration, and what `match` gives for it."""
+    """A route: its position in the registration order, and its entry in the result of `match`."""
 
     order: int
     method: str
@@ -47,7 +47,7 @@ class _Route(NamedTuple, Generic[T]):
 
 
 class _Shape(Generic[T]):
-    """All routes whose patterns have literals and parameters in the same places."""
+    """All routes with literals and parameters in the same positions."""
 
     __slots__ = ("literals", "parameters", "rest", "routes", "size")
 
@@ -59,19 +59,19 @@ class _Shape(Generic[T]):
         self.routes: dict[tuple[str, ...], list[_Route[T]]] = {}
 
     def key(self, segments: list[str]) -> tuple[str, ...]:
-        """What a pattern of this shape and the paths that fit it have in common."""
+        """Returns the literals that a pattern of this shape and its matching paths share."""
         return tuple([segments[position] for position in self.literals])
 
     def find(self, segments: list[str]) -> list[_Route[T]]:
-        """The routes, of any method, that the segments of a path fit."""
+        """Returns the routes of any method that match the segments of a path."""
         routes = self.routes.get(self.key(segments), [])
-        # A parameter takes no empty segment.
+        # A parameter doesn't match an empty segment.
         if routes and "" in [segments[position] for position in self.parameters]:
             return []
         return routes
 
     def takes(self, count: int) -> bool:
-        """Whether a path of so many segments can fit. The rest may be absent."""
+        """Returns whether a path with `count` segments can match. The rest may be empty."""
         return self.size <= count if self.rest else self.size == count
 
 
@@ -79,10 +79,10 @@ _Tables: TypeAlias = tuple[list[list[_Shape[T]]], dict[tuple[str, str], Result[T
 
 
 class SegmentHashRouter(Generic[T]):
-    """Dicts of path segments, one for each shape of pattern.
+    """A router with a dict of path segments for each shape of pattern.
 
-    Takes literals, `:name` and a last `*`; refuses expressions, optional parameters and any other
-    `*`. Give it to SmartRouter with a TrieRouter behind it to have those too.
+    Supports literals, `:name` and a last `*`; rejects expressions, optional parameters and any
+    other `*`. To support these too, combine it with a TrieRouter in a SmartRouter.
     """
 
     name = "SegmentHashRouter"
@@ -90,7 +90,7 @@ class SegmentHashRouter(Generic[T]):
     def __init__(self) -> None:
         self._shapes: dict[tuple[int, tuple[int, ...], bool], _Shape[T]] = {}
         self._count = 0
-        # Method and path of the routes that are nothing but literals.
+        # Method and path of the routes that contain only literals.
         self._literal: set[tuple[str, str]] = set()
         self._tables: _Tables[T] | None = None
         self._closed = False
@@ -101,16 +101,16 @@ class SegmentHashRouter(Generic[T]):
         Args:
             method: Upper-case method, or `ALL`.
             path: Route pattern.
-            handler: What `match` is to give back.
+            handler: The object that `match` returns.
 
         Raises:
             UnsupportedPathError: If the pattern has an expression, an optional parameter, or a `*`
-                that is not its last segment.
-            RouterClosedError: If the router has matched before.
+                that isn't its last segment.
+            RouterClosedError: If `match` was called before.
         """
         if self._closed:
             raise RouterClosedError(method, path)
-        # What can fail comes before anything is changed, so a refused route leaves no trace.
+        # Fails before any state changes, so that a rejected route leaves no trace.
         pattern = _parse(method, path)
         shape_of = (len(pattern.segments), pattern.literals, pattern.rest)
         shape = self._shapes.setdefault(shape_of, _Shape(*shape_of))
@@ -128,22 +128,23 @@ class SegmentHashRouter(Generic[T]):
             path: Routing path.
 
         Returns:
-            `([(handler, indexes), ...], segments)` in registration order: the segments of the path
-            are the stash, so parameters need no copying.
+            `([(handler, indexes), ...], segments)` in registration order. Parameters are
+            indexes into the segments of the path, so they aren't copied.
         """
         tables = self._tables
         if tables is None:
-            # Closed first: a route that comes during the build is an error, not lost.
+            # Closed first, so that adding a route during the build raises an error.
             self._closed = True
-            # Several threads may build at once: all build the same, and none shows it unfinished.
+            # Several threads may build concurrently: all get the same result, and none exposes an
+            # incomplete one.
             tables = self._tables = self._build()
         by_count, known = tables
         return known.get((method, path)) or _search(by_count, method, path)
 
     def _build(self) -> _Tables[T]:
-        """Sorts the shapes by the length of paths, and answers the literal routes beforehand."""
+        """Groups the shapes by path length, and precomputes the matches of literal routes."""
         longest = max((shape.size for shape in self._shapes.values()), default=0)
-        # The last entry is for all paths that are longer than any pattern.
+        # The last entry is for all paths longer than any pattern.
         by_count = [
             [shape for shape in self._shapes.values() if shape.takes(count)]
             for count in range(longest + 2)
@@ -153,7 +154,7 @@ class SegmentHashRouter(Generic[T]):
 
 
 def _search(by_count: list[list[_Shape[T]]], method: str, path: str) -> Result[T]:
-    """Looks into every shape that a path of this length can have."""
+    """Searches every shape that a path of this length can have."""
     segments = path.removeprefix("/").split("/")
     routes: list[_Route[T]] = []
     for shape in by_count[min(len(segments), len(by_count) - 1)]:
@@ -163,16 +164,16 @@ def _search(by_count: list[list[_Shape[T]]], method: str, path: str) -> Result[T
 
 
 def _parse(method: str, path: str) -> _Pattern:
-    """Reads a pattern, or says where and why this router can't take it."""
+    """Parses a pattern, or raises an error with the position and reason."""
 
     def refuse(position: int, reason: str) -> NoReturn:
         raise UnsupportedPathError(path, f"SegmentHashRouter {reason}", method, position)
 
     if brace := re.search("[{}]", path):
-        refuse(brace.start(), "reads no expressions in braces")
+        refuse(brace.start(), "doesn't support expressions in braces")
     # As in Kit's own routers, only the end of a pattern makes its parameters optional.
     if path.endswith("?") and ":" in path:
-        refuse(len(path) - 1, "has no optional parameters: register one route with, one without")
+        refuse(len(path) - 1, "doesn't support optional parameters: register two routes")
     segments = path.removeprefix("/").split("/")
     rest = segments[-1] == "*"
     if rest:
@@ -183,10 +184,10 @@ def _parse(method: str, path: str) -> _Pattern:
     for number, segment in enumerate(segments):
         end += len(segment) + 1
         if segment.startswith(":") and segment != ":":
-            # Of two parameters with one name the first counts.
+            # If two parameters have the same name, the first one counts.
             names.setdefault(segment[1:], number)
         elif segment.endswith("*"):
-            refuse(end - 1, "takes a '*' as the whole last segment only")
+            refuse(end - 1, "supports '*' only as the whole last segment")
         else:
             literals.append(number)
     return _Pattern(segments, tuple(literals), names, rest)

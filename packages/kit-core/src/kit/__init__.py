@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Kit: a tiny, very fast web framework on the Web-standard Request/Response model."""
 
-# The other packages of Kit share this import root. In a normal install they lie beside this file;
-# editable installs put each in a folder of its own, which this finds.
+# The other packages of Kit share this import root. In a normal install, they are next to this file;
+# editable installs put each in its own folder, which this finds.
 __path__ = __import__("pkgutil").extend_path(__path__, __name__)
 
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,7 @@ __all__ = (
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when they are first used: most apps have no handler that blocks, or sends files.
+    # Imported lazily: most apps have no handler that blocks or sends files.
     if name == "in_thread":
         from kit._app.in_thread import in_thread as found
     elif name == "send_file":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Content negotiation: chooses a response's format by what the client accepts."""
+"""Content negotiation: chooses the format of a response by what the client accepts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ("Accepted", "AcceptsOptions", "accepts")
 
 
 class AcceptsOptions(NamedTuple):
-    """What `accepts` was called with, for a `match` function.
+    """The arguments of `accepts`, for a `match` function.
 
     Attributes:
         header: Name of the request header.
-        supports: What the app supports.
-        default: What it chooses otherwise.
+        supports: The values that the app supports.
+        default: The value if none of them is accepted.
     """
 
     header: str
@@ -51,26 +51,26 @@ def accepts(
 ) -> Any:
     """Chooses one of the supported values by what the client accepts (RFC 9110, section 12.5).
 
-    The value with the highest quality wins; among equal ones, the one that the client names first,
-    exact ones before ranges such as `text/*`. Values are compared without case. A quality of 0
-    is a refusal, and a range doesn't stand for a type that has a quality of its own. `*` and `*/*`
-    name no value, so they are skipped. If nothing is found, the default is chosen, even one that
-    the client refuses.
+    The value with the highest quality wins. Among equal ones, exact values come before ranges such
+    as `text/*`, then the order of the client counts. Values are compared case-insensitively. A
+    quality of 0 excludes a value, and a range doesn't match a type with its own quality. `*` and
+    `*/*` name no value, so they are skipped. If nothing matches, the default is returned, even if
+    the client excludes it.
 
-    A response that depends on a header has to name it in Vary:
+    A response that depends on a header must list it in Vary:
     `kit.interface.fields.add_vary(c.res.headers, "Accept")`.
 
     Args:
         c: The context.
         header: Name of the request header, such as `Accept` or `Accept-Language`.
-        supports: What the app can send, e.g. `["text/html", "application/json"]`.
-        default: What to choose if the client sends no such header, or accepts none of them.
-        match: Function `(accepted, options)` that chooses instead. If the client sends the header,
-            it is called with what `parse_accept` returns and with the arguments above.
+        supports: The values that the app can send, e.g. `["text/html", "application/json"]`.
+        default: Returned if the client doesn't send the header, or accepts none of the values.
+        match: A function `(accepted, options)` that chooses instead. If the client sends the
+            header, it is called with the result of `parse_accept` and the arguments above.
 
     Returns:
-        One of `supports`, as it is spelled there, or `default`. With an async `match` an awaitable,
-        unless there is no such header.
+        One of `supports`, spelled as there, or `default`. With an async `match`, an awaitable,
+        unless the client doesn't send the header.
 
     Raises:
         TypeError: If `supports` is a str.

@@ -64,7 +64,7 @@ class Kit(Served, Generic[B, V]):
     and `use`; requests are handled by `fetch`, `request`, or an ASGI server. Handlers and
     middleware run in the order they were registered.
 
-    `B` types `c.env`, `V` types `c.var`; both are TypedDicts and default to Any.
+    `B` is the type of `c.env` and `V` that of `c.var`; both are TypedDicts and default to Any.
 
     Args:
         strict: Whether `/about` and `/about/` are different paths.
@@ -79,7 +79,7 @@ class Kit(Served, Generic[B, V]):
             has only routes for other methods, and OPTIONS a 204 with `Allow`.
 
     Raises:
-        PluginError: If no router of this name is installed, or it can't be loaded.
+        PluginError: If no router with this name is installed, or it can't be loaded.
         TypeError: If an argument is of the wrong type.
     """
 
@@ -113,7 +113,7 @@ class Kit(Served, Generic[B, V]):
         """All registered routes, in order.
 
         Raises:
-            RuntimeError: If a decorator never got its function.
+            RuntimeError: If a decorator was never applied to a function.
         """
         self._state.check_pending()
         return list(self._state.table.routes)
@@ -190,7 +190,7 @@ class Kit(Served, Generic[B, V]):
         use: Use[B, V] = ...,
     ) -> Self: ...
     def use(self, *arguments: Any, use: Any = (), **others: Any) -> Any:
-        """Registers middleware for every method; it runs around what is registered after it.
+        """Registers middleware for every method; it wraps the handlers registered after it.
 
         Args:
             *arguments: A route pattern, by default `*`, then middleware.
@@ -199,7 +199,7 @@ class Kit(Served, Generic[B, V]):
 
         Raises:
             TypeError: If a middleware can't be called with `(c, next)` or `(c)`.
-            UnsupportedPathError: If the router can't take the pattern.
+            UnsupportedPathError: If the router doesn't support the pattern.
             RouterClosedError: If the app has already handled a request.
         """
         paths, handlers = split_arguments("use", arguments)
@@ -241,7 +241,7 @@ class Kit(Served, Generic[B, V]):
         """Registers handlers for one or several methods and paths; custom methods are allowed.
 
         Args:
-            method: A method or a list of methods; they are made upper case.
+            method: A method or a list of methods; they are converted to upper case.
             path: A route pattern or a list of them.
             *handlers: Handlers and middleware.
             use: Middleware that runs before them, one or a sequence.
@@ -250,7 +250,7 @@ class Kit(Served, Generic[B, V]):
         Raises:
             TypeError: As for `get`, or if a method or path is not a str.
             ValueError: If a method is HEAD, which the routes for GET handle.
-            UnsupportedPathError: If the router can't take a pattern.
+            UnsupportedPathError: If the router doesn't support a pattern.
             RouterClosedError: If the app has already handled a request.
         """
         call = f"on({method!r}, {path!r})"
@@ -284,19 +284,19 @@ class Kit(Served, Generic[B, V]):
     def on_error(self, *arguments: Any) -> Any:
         """Sets the error handler: `handler(error, c)`, plain or async.
 
-        On an app that `base_path` returned, it handles the exceptions of the routes that are
-        registered with that app. An exception that the error handler raises goes to the outer app.
+        On an app that `base_path` returned, it handles exceptions of the routes registered with
+        that app. If the error handler raises an exception, the outer app handles it.
 
         Args:
-            *arguments: The handler; before it, if it is only for certain exceptions, their class.
-                An exception goes to the handler for its nearest class.
+            *arguments: The handler. To handle only certain exceptions, put their class before it.
+                An exception goes to the handler of its most specific class.
 
         Returns:
             This app; without a handler a decorator, which returns its function unchanged.
 
         Raises:
             TypeError: If the handler can't be called, or the class isn't an exception class.
-            RuntimeError: If it comes too late, as the app is part of another one.
+            RuntimeError: If the app was already added to another one.
         """
         kind: Any = Exception
         if arguments and isinstance(arguments[0], type):
@@ -304,7 +304,7 @@ class Kit(Served, Generic[B, V]):
             if not issubclass(kind, Exception):
                 raise TypeError(
                     f"on_error() takes a class derived from Exception, not {kind.__qualname__}: "
-                    "what else is raised, such as a cancellation, passes through"
+                    "other exceptions, such as cancellations, always pass through"
                 )
         elif arguments and arguments[0] in range(400, 600):
             raise TypeError(
@@ -314,7 +314,7 @@ class Kit(Served, Generic[B, V]):
             )
         elif len(arguments) > 1:
             raise TypeError(
-                "on_error() takes a class of exceptions and a handler, or a handler alone: "
+                "on_error() takes an exception class and a handler, or only a handler: "
                 f"expected a class first, not {arguments[0]!r:.100}"
             )
         call = "on_error()" if kind is Exception else f"on_error({kind.__qualname__})"
@@ -343,7 +343,7 @@ class Kit(Served, Generic[B, V]):
 
         Raises:
             TypeError: If the handler can't be called.
-            RuntimeError: If it comes too late, as the app is part of another one.
+            RuntimeError: If the app was already added to another one.
         """
 
         def check_and_set(function: Any) -> None:
@@ -358,11 +358,11 @@ class Kit(Served, Generic[B, V]):
         """Adds all routes of another app below a path.
 
         The routes are copied, so the other app must be complete. Errors of its routes go to its
-        own `on_error`, if it has one; what that raises goes to this app's. Its lifespan runs with
-        this app's. Its `not_found`, `strict`, `get_path`, `limits` and router have no effect here.
+        own `on_error`, if it has one; exceptions raised there go to this app's. Its lifespan runs
+        with this app's. Its `not_found`, `strict`, `get_path`, `limits` and router have no effect.
 
         Args:
-            path: Where to, e.g. `/api`. May have parameters.
+            path: The prefix for its routes, e.g. `/api`; may have parameters.
             app: The other app.
 
         Returns:
@@ -371,8 +371,8 @@ class Kit(Served, Generic[B, V]):
         Raises:
             TypeError: If `path` is not a str or `app` not a Kit.
             ValueError: If `app` is this app.
-            RuntimeError: If a decorator of the other app never got its function.
-            UnsupportedPathError: If the router can't take one of the routes.
+            RuntimeError: If a decorator of the other app was never applied to a function.
+            UnsupportedPathError: If the router doesn't support one of the routes.
             RouterClosedError: If this app has already handled a request.
         """
         check_path("route", path)
@@ -395,14 +395,14 @@ class Kit(Served, Generic[B, V]):
         return self
 
     def base_path(self, path: str, /) -> Self:
-        """Returns an app that puts a prefix before every path it registers.
+        """Returns an app that adds a prefix to every path it registers.
 
-        It shares routes, router and lifespan with this one, and either of them serves both. Its
-        `on_error` and `not_found` are for its own routes and the paths below its prefix; all
-        else is left to those of this app.
+        It shares routes, router and lifespan with this app; either of them serves both. Its
+        `on_error` and `not_found` apply to its own routes and the paths below its prefix; those
+        of this app apply to everything else.
 
         Args:
-            path: The prefix, e.g. `/api/v1`; it goes after the prefix there is.
+            path: The prefix, e.g. `/api/v1`; appended to the prefix of this app.
 
         Returns:
             The new app.
@@ -426,27 +426,27 @@ class Kit(Served, Generic[B, V]):
         option_handler: OptionHandler | None = None,
         replace_request: ReplaceRequest | bool | None = None,
     ) -> Self:
-        """Hands every request below a path to another framework.
+        """Passes every request below a path to another framework.
 
-        The other one gets a request whose URL begins after `path`. If it returns None, the routes
-        registered after it are next.
+        The application gets a request with a URL that begins after `path`. If it returns None,
+        the routes registered after it are tried.
 
         Args:
-            path: Where to, e.g. `/legacy`: that path and everything below it.
+            path: The path of the application, e.g. `/legacy`; includes everything below it.
             application_handler: Called with the request, the bindings and the execution context
                 (None if there is none); returns a Response. For ASGI and WSGI applications see
                 `kit.asgi`.
             option_handler: Called with the context; returns the arguments after the request, in
-                place of bindings and execution context: a list, or a single value.
-            replace_request: Returns the request to hand on, in place of the one with the shorter
-                URL; False hands on the request as it is.
+                place of bindings and execution context: a list or a single value.
+            replace_request: Returns the request to pass on, in place of the one with the shorter
+                URL; False passes on the request unchanged.
 
         Returns:
             This app.
 
         Raises:
             TypeError: If an argument is of the wrong type.
-            UnsupportedPathError: If the router can't take the path.
+            UnsupportedPathError: If the router doesn't support the path.
             RouterClosedError: If the app has already handled a request.
         """
         check_path("mount", path)
@@ -468,18 +468,18 @@ class Kit(Served, Generic[B, V]):
         env: Mapping[str, Any] | None = None,
         execution_ctx: ExecutionContext | None = None,
     ) -> Response:
-        """Answers a request in process.
+        """Handles a request in process.
 
         Args:
             request: The request.
-            env: Bindings for `c.env`, on top of those of a running lifespan.
-            execution_ctx: What `c.execution_ctx` returns.
+            env: Bindings for `c.env`, which override those of a running lifespan.
+            execution_ctx: The value of `c.execution_ctx`.
 
         Returns:
-            The response; an exception in a handler has become one.
+            The response. An exception in a handler results in an error response.
 
         Raises:
-            UnsupportedPathError: If the router finds only now that it can't take a route.
+            UnsupportedPathError: If the router doesn't support a route, and only detects it now.
         """
         state = self._state
         path, match = match_request(state, request, path_of_request(request))
@@ -523,16 +523,16 @@ class Kit(Served, Generic[B, V]):
         """Builds a request and handles it; meant for tests.
 
         Args:
-            input: A path such as `/users?page=2`, which is taken on `http://localhost`; a URL as
+            input: A path such as `/users?page=2`, resolved against `http://localhost`; a URL as
                 text or any URL object; or a `Request`.
-            init: Method, headers and body, as the Web standard has them.
+            init: Method, headers and body, as in the Fetch standard.
             env: As for `fetch`.
             execution_ctx: As for `fetch`.
-            method: HTTP method; default GET.
-            headers: Headers, a mapping, or pairs.
+            method: HTTP method. Default: GET.
+            headers: A `Headers`, a mapping, or pairs.
             body: The body.
             json: A value to send as the body, encoded as `Context.json` does, with the Content-Type
-                `application/json` unless there is one among the headers. None is no body.
+                `application/json` unless the headers have one. None means no body.
 
         Returns:
             The response.
@@ -554,14 +554,14 @@ class Kit(Served, Generic[B, V]):
     def running(self) -> AbstractAsyncContextManager[None]:
         """Runs the lifespan in process: in a test, or in a host that runs no lifespans.
 
-        It may be entered several times; the lifespan starts with the first and ends with the last.
-        Where they overlap in different tasks, a lifespan that holds a task group or a cancel scope
-        open must be entered first by the one that leaves last, as anyio asks for.
+        It may be entered several times: the first entry starts the lifespan, and the last exit
+        stops it. If a lifespan holds a task group or a cancel scope open, anyio requires that
+        the task that enters first also leaves last.
 
         Returns:
-            An async context manager. Entering it raises what the startup raises, RuntimeError if a
-            decorator never got its function, and TypeError if the lifespan is not an async context
-            manager, or doesn't yield a mapping.
+            An async context manager. Entering it raises the exceptions of the startup, RuntimeError
+            if a decorator was never applied to a function, and TypeError if the lifespan isn't an
+            async context manager or doesn't yield a mapping.
         """
         return self._state.lifespan.running()
 
@@ -581,20 +581,20 @@ class Kit(Served, Generic[B, V]):
             loop: The event loop, which isn't running yet.
 
         Raises:
-            Exception: What the startup raises.
+            Exception: The exception of the startup.
         """
         from kit._serving.rsgi.lifespan import start_lifespan
 
         self._stop_lifespan = start_lifespan(self._state.lifespan, loop)
 
     def __rsgi_del__(self, loop: Any) -> None:
-        """Runs the shutdown of the lifespan, once an RSGI server has served.
+        """Runs the shutdown of the lifespan, after an RSGI server has stopped serving.
 
         Args:
-            loop: The event loop, which isn't running any more.
+            loop: The event loop, which is no longer running.
 
         Raises:
-            Exception: What the shutdown raises.
+            Exception: The exception of the shutdown.
         """
         self._stop_lifespan()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs the handlers that match a request, each around the next."""
+"""Runs the handlers that match a request; each wraps the next."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ its `await next()`. A HandlerError is raised if the app's `not_found` returns no
 
 
 async def respond(c: Context[Any, Any]) -> Response:
-    """Runs the matched handlers, if none has run yet, and returns the response.
+    """Runs the matched handlers unless they have run already, and returns the response.
 
     Args:
         c: The context.

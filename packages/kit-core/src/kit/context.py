@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`c`, the context of one request, which handlers and middleware share."""
+"""`c`, the context of a request, shared by handlers and middleware."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _new = object.__new__
 
 @with_plain_stores
 class Context(Struct, Generic[B, V], eq=False, weakref=False):
-    """The request, the response so far, and values that handlers share.
+    """The request, the response so far, and values shared by handlers.
 
-    The app creates one for each request; `B` is the type of `env`, `V` that of `var`.
+    The app creates a context for each request. `B` is the type of `env`, `V` that of `var`.
     """
 
     _state: AppState
@@ -59,7 +59,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     _receive: Any
     _path: str
     _match: Any
-    _handlers: Any  # PERF: those of the match, which the app has looked up already
+    _handlers: Any  # PERF: from the match that the app has already looked up
     _env: Any = None  # until it is read
     _index: int = -1  # of the handler that is running
     # The fields below are None until they are first used.
@@ -119,7 +119,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
 
     @property
     def error(self) -> Exception | None:
-        """The exception that a handler raised, once it was handled."""
+        """The exception that a handler raised, after it was handled."""
         return self._error
 
     @property
@@ -144,19 +144,19 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         return self._execution_ctx
 
     def add_exit(self, exit: Exit, /) -> None:
-        """Adds a function that runs when the request is over: its response was sent.
+        """Adds a function that runs at the end of the request, after the response was sent.
 
-        That is after the last chunk of a streamed body, and before the tasks of `wait_until`. The
-        function that was added last runs first. They run to their ends even if the request is
-        cancelled. In process the request is over when `fetch` returns the response, or when its
+        Functions run after the last chunk of a streamed body, and before the tasks of
+        `wait_until`. The last one added runs first. They run to completion even if the request is
+        cancelled. In process, the request ends when `fetch` returns the response, or when its
         streamed body has been read or closed.
 
         Args:
-            exit: Plain or async; called with the exception that a handler, a middleware or the
-                streamed body raised, even if there is a response for it, or that cancelled the
-                request; otherwise with None. If it returns True, the exception counts as handled
-                for the functions after it. An exception that it raises itself goes to these, and is
-                logged, since the response was already sent.
+            exit: A plain or async function. It is called with the exception that a handler, a
+                middleware or the streamed body raised (even if an error response was sent), or
+                that cancelled the request; otherwise with None. If it returns True, the functions
+                after it get None. If it raises an exception, these get that, and it is logged,
+                since the response was already sent.
         """
         if self._exits is None:
             self._exits = []
@@ -195,7 +195,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
 
     @property
     def matched_routes(self) -> list[Route]:
-        """The routes that matched the request, middleware included, in registration order."""
+        """The routes that matched the request, including middleware, in registration order."""
         return [route for route, _ in self._handlers]
 
     @property
@@ -209,7 +209,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     def res(self, value: AnyResponse | None) -> None:
         """Sets the response.
 
-        An existing response passes its headers on to the new one, except Content-Type and
+        The headers of an existing response are copied to the new one, except Content-Type and
         Content-Length, which describe its body; its cookies replace those of the new one. None
         removes the response and its headers.
         """
@@ -222,12 +222,12 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         self._finalized = True
 
     def header(self, name: str, value: str | None = None, /, *, append: bool = False) -> None:
-        """Sets a header of the response, whether it exists already or is made later.
+        """Sets a header of the response, whether the response exists already or is created later.
 
         Args:
             name: Name of the header.
             value: Its value; None removes the header.
-            append: Add a line instead of replacing the existing ones.
+            append: Whether to add a line instead of replacing the existing ones.
 
         Raises:
             ValueError: If the name or value is invalid.
@@ -261,15 +261,15 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     def _change_line(
         self, res: Response, key: bytes, line: HeaderLine | None, append: bool
     ) -> bool:
-        """Adds or removes a line of the response, if that needs no list of its lines.
+        """Adds or removes a header line of the response, if that needs no list of its lines.
 
-        PERF: what most middleware does with a response. Its lines stay a tuple, as those of a
-        response that nothing was added to, and it is sent by the shortest way.
+        PERF: this covers most middleware. The lines stay a tuple, as in an unchanged response, so
+        the response is sent on the fastest path.
 
         Args:
             res: The response.
             key: The name of the line.
-            line: The line; None removes those of the name.
+            line: The line; None removes the lines of this name.
             append: Whether the response may have lines of this name.
 
         Returns:
@@ -299,11 +299,11 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         return res.headers.raw
 
     def set_headers(self, headers: Mapping[str, str], /, *, overwrite: bool = True) -> None:
-        """Sets several headers of the response, in less time than `header` takes for each.
+        """Sets several headers of the response, faster than separate calls of `header`.
 
         Args:
             headers: Names and values.
-            overwrite: Replace existing headers of these names; False keeps them.
+            overwrite: Whether to replace existing headers with these names; False keeps them.
 
         Raises:
             ValueError: If a name or value is invalid.
@@ -322,14 +322,14 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         if res is None:
             self._lines = lines
             return
-        # PERF: a response with a tuple of lines is sent by the shortest way.
+        # PERF: a response with a tuple of lines is sent on the fastest path.
         shortest = res._lines.__class__ is tuple and b"content-length" not in new
         if self._finalized:
             res = self._res = own(res)
         res._lines = tuple(lines) if shortest else lines
 
     def status(self, code: int, /) -> None:
-        """Sets the status of the response that is made next; an existing response keeps its own.
+        """Sets the status of the next response; an existing response keeps its own.
 
         Raises:
             ValueError: If it is not an int from 200 to 599, or 101.
@@ -380,12 +380,12 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                 pydantic models, and any nesting of these.
             status: HTTP status code; default: the one set by `status()`, or 200.
             headers: As for `text`.
-            by_alias: Whether the fields of pydantic models are written by their serialization
-                aliases (True) or names (False), also of those within lists, dicts and dataclasses.
-                Default: what the configuration of each model says, `serialize_by_alias`.
+            by_alias: Whether pydantic models are encoded with the serialization aliases of their
+                fields (True) or the names (False), including models in lists, dicts and
+                dataclasses. Default: the setting `serialize_by_alias` of each model.
 
         Raises:
-            TypeError: If something in `data` can't be encoded (the message says what and where), or
+            TypeError: If a value in `data` can't be encoded (the message says which and where), or
                 the status allows no body.
             ValueError: If the status or a header is invalid.
         """
@@ -403,7 +403,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     ) -> Response:
         """Returns a text/html response; arguments and exceptions as for `text`.
 
-        `data` is sent as it is: escape text that users wrote.
+        `data` is sent unchanged: escape text from users.
         """
         try:
             body = data.encode()
@@ -431,7 +431,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             TypeError: If `data` can't be sent, or the status allows no body.
             ValueError: As for `text`.
         """
-        if self._res is None:  # PERF: does what new_response() would
+        if self._res is None:  # PERF: inlined from new_response()
             status = self._status if status is None else status
             return make_response(data, None, status, headers, self._lines)
         return self._respond(data, None, status, headers)
@@ -472,7 +472,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             The renderer's result: a response, or an awaitable of one. A handler may return either.
 
         Raises:
-            TypeError: If no renderer was set, and the arguments are not those of `html`.
+            TypeError: If no renderer was set, and the arguments don't match those of `html`.
         """
         if self._renderer is not None:
             return self._renderer(*args, **kwargs)
@@ -540,11 +540,11 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         return make_response(data, content_type, status, headers, lines)
 
     def _adopt(self, request: Request) -> None:
-        """Adopts a served request that was made before the context."""
+        """Adopts a served request that was created before the context."""
         self.req._raw = request
 
     def _begin(self, req: KitRequest, execution_ctx: ExecutionContext | None) -> None:
-        """Adopts a request made in process.
+        """Adopts a request created in process.
 
         Args:
             req: The request.
@@ -594,7 +594,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         response = self._respond(body, None, error.status, None)
         headers = response.headers
         for name in dict.fromkeys(name.decode("latin-1") for name, _ in res.headers.raw):
-            # Cookies add up; but a response that `c` made already includes those set on `c`.
+            # Cookies add up, but a response created by `c` already includes those set on `c`.
             if name != "set-cookie":
                 headers.delete(name)
             kept = headers.get_all(name)
@@ -615,7 +615,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             route = self._handlers[min(self._index, len(self._handlers) - 1)][0]
             raise HandlerError(
                 describe(route.handler),
-                f"answered {route.method} {route.path!r} with nothing: return a Response"
+                f"returned nothing for {route.method} {route.path!r}: return a Response"
                 + (" or await next()" if route.takes_next else ""),
             )
         if self._failed and self.res.status != 500:
@@ -668,19 +668,19 @@ def _no_text(call: str, data: Any) -> TypeError:
 
 
 def scope_of(c: Context[Any, Any]) -> dict[str, Any] | None:
-    """Returns the scope of a request. PERF: that of a served one is at hand."""
+    """Returns the scope of a request. PERF: a served request has it already."""
     return c._scope or c.req.raw.scope
 
 
 def switching_protocols(c: Context[Any, Any]) -> Response:
-    """Returns a response with the status 101, and the headers that were set before."""
+    """Returns a response with status 101 and the headers set so far."""
     if c._lines is None and c._res is None:  # PERF: nearly every one
         return response_of(None, 101, ())
     return c.body(None, 101)
 
 
 def end_request(c: Context[Any, Any], error: BaseException | None) -> Awaitable[None]:
-    """Runs exits and the tasks of `wait_until`, which a cancellation leaves out; see `_end`."""
+    """Runs exits and the tasks of `wait_until`; a cancellation skips the tasks. See `_end`."""
     if error is None or isinstance(error, Exception):
         return c._end(error)
     return c._cancel(error)

@@ -44,7 +44,7 @@ class AppOptions(TypedDict, Generic[B, V], total=False):
 
 
 class Factory(Generic[B, V]):
-    """Makes apps with the same options, and middleware and handlers with the types of these apps.
+    """Creates apps with the same options, and middleware and handlers with the types of these apps.
 
     `B` types `c.env`, `V` types `c.var`, as for `Kit`.
 
@@ -53,7 +53,7 @@ class Factory(Generic[B, V]):
         default_app_options: Options of each app; `create_app` can override them.
 
     Raises:
-        TypeError: If `init_app` is not a plain function `(app)`, or `default_app_options` not a
+        TypeError: If `init_app` isn't a plain function `(app)`, or `default_app_options` isn't a
             mapping.
         ValueError: If an option is unknown.
     """
@@ -146,13 +146,13 @@ def create_factory(
     Its types are those of the variable that it is assigned to, or of the parameter of `init_app`.
 
     Args:
-        init_app: Called with each app that `create_app` makes, before it is returned.
-        default_app_options: Options of each app, unless `create_app` is given others.
+        init_app: Called with each app that `create_app` creates, before it is returned.
+        default_app_options: Options of each app; `create_app` can override them.
 
     Raises:
-        TypeError: If `init_app` is not a plain function of the app, or `default_app_options` no
+        TypeError: If `init_app` isn't a plain function `(app)`, or `default_app_options` isn't a
             mapping.
-        ValueError: If there is no such option.
+        ValueError: If an option is unknown.
 
     Example:
         factory: Factory[Bindings, Variables] = create_factory(init_app=add_middleware)
@@ -163,7 +163,7 @@ def create_factory(
 def create_middleware(
     middleware: Callable[[Context[B, V], Next], ResultT], /
 ) -> Callable[[Context[B, V], Next], ResultT]:
-    """Returns a middleware unchanged; a type checker checks it here, and not where it is used.
+    """Returns a middleware unchanged; type checkers then check it here instead of where it is used.
 
     Args:
         middleware: A function `(c, next)`, plain or async.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`c.req`: the request as a handler reads it."""
+"""`c.req`: the request, with methods to read it."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _TARGETS = get_args(ValidationTarget)
 class KitRequest:
     """The request with its parameters, query, headers and body readers.
 
-    Body readers may be used in any order and more than once: what was read is kept.
+    Body readers may be used in any order and more than once, since the content is kept.
 
     Args:
         request: The Web request; also kept as `raw`.
         path: Routing path.
-        match_result: The result of the router; its parameters are those of `param`.
+        match_result: The result of the router, with the parameters for `param`.
     """
 
     path: str
@@ -75,7 +75,7 @@ class KitRequest:
 
     @property
     def raw(self) -> Request:
-        """The Web request. Reading its body directly leaves nothing for the readers here."""
+        """The Web request. If you read its body directly, the readers here can't."""
         raw = self._raw
         if raw is None:
             raw = self._raw = request_of_scope(self._scope, self._receive)
@@ -85,7 +85,7 @@ class KitRequest:
 
     @property
     def method(self) -> str:
-        """HTTP method as it was sent: `HEAD` stays `HEAD`."""
+        """HTTP method as the client sent it: `HEAD` stays `HEAD`."""
         return str(self._scope["method"]) if self._raw is None else self._raw.method
 
     @property
@@ -104,17 +104,17 @@ class KitRequest:
     @overload
     def param(self, key: str, type: TypeForm[T], /, *, default: T) -> T: ...
     def param(self, key: str | None = None, type: Any = None, /, default: Any = _REQUIRED) -> Any:
-        """Returns a parameter of the running route's path, percent-decoded, or all of them.
+        """Returns a path parameter of the running route, percent-decoded, or all of them.
 
         Args:
             key: Name of the parameter without its colon.
-            type: What to convert it to: int, float, bool, UUID, date, datetime, Decimal, an Enum,
-                a Literal, or any other type that msgspec makes of a text.
+            type: The type to convert it to: int, float, bool, UUID, date, datetime, Decimal, an
+                Enum, a Literal, or any other type that msgspec converts text to.
             default: Returned if the path has no value for an optional parameter.
 
         Returns:
-            Its value. Without a type it is a str, or None if there is no such parameter; without
-            `key` a dict of all that the path has.
+            The value. Without a type, a str, or None if there is no such parameter. Without
+            `key`, a dict of all parameters of the path.
 
         Raises:
             HTTPException: 404, as a problem document, if the value doesn't fit the type: the path
@@ -239,7 +239,7 @@ class KitRequest:
     @overload
     def header(self, name: str, type: TypeForm[T], /, *, default: T) -> T: ...
     def header(self, name: str | None = None, type: Any = None, /, default: Any = None) -> Any:
-        """Returns a header, lines of one name joined by `", "`, or all headers.
+        """Returns a header, with repeated lines joined by `", "`, or all headers.
 
         Args:
             name: Its name, in any letter case.
@@ -305,7 +305,7 @@ class KitRequest:
         return await self.bytes()
 
     async def text(self) -> str:
-        """Reads the body as UTF-8; a byte order mark is dropped, bad bytes become U+FFFD.
+        """Reads the body as UTF-8. Drops a byte order mark; invalid bytes become U+FFFD.
 
         Raises:
             HTTPException: As `bytes` does.
@@ -325,15 +325,15 @@ class KitRequest:
     @overload
     async def json(self, type: TypeForm[T]) -> T: ...
     async def json(self, type: Any = None) -> Any:
-        """Reads the body as JSON, a new value at each call.
+        """Reads the body as JSON; returns a new value at each call.
 
         Args:
-            type: What to make of it: a dataclass, msgspec Struct, TypedDict, any type that
-                msgspec knows, or a pydantic model. Default: dicts, lists and plain values.
+            type: The type to decode into: a dataclass, msgspec Struct, TypedDict, any type that
+                msgspec supports, or a pydantic model. Default: dicts, lists and plain values.
 
         Raises:
             HTTPException: 400 if the body isn't JSON, with the position, or doesn't match `type`,
-                with the place of the field; 413 as `bytes` does.
+                with the path of the field; 413 as for `bytes`.
         """
         data = await self._body.bytes()  # PERF: not by bytes(), another coroutine
         try:
@@ -357,17 +357,17 @@ class KitRequest:
         """Reads the body as a form into a dict; returns `{}` for any other body.
 
         Args:
-            all: Give a name that comes several times as a list. Otherwise its last value is
-                given. A name that ends in `[]` is always a list.
-            dot: Turn `a.b` into nested dicts.
-            **limits: Fields of `Limits` that differ for this form. A body is read once: where
-                several ask, those of the one that begins count.
+            all: Whether repeated names become lists. Otherwise, the last value is returned. Names
+                that end in `[]` are always lists.
+            dot: Whether `a.b` becomes nested dicts.
+            **limits: Fields of `Limits` to override for this form. The body is read once, so of
+                several concurrent calls, the limits of the first one apply.
 
         Returns:
             Text as str, files as `File`.
 
         Raises:
-            HTTPException: 400 if the form is malformed, 413 if it is beyond a limit.
+            HTTPException: 400 if the form is malformed, 413 if it exceeds a limit.
         """
         for name in limits.keys() - LIMITS if limits else ():
             raise TypeError(f"parse_body() has no limit {name!r}: there are {', '.join(LIMITS)}")
@@ -389,8 +389,8 @@ class KitRequest:
 
         Args:
             target: `json`, `form`, `query`, `param`, `header` or `cookie`.
-            type: The type that it was validated by, for type checkers and checked here. What a
-                container holds is checked too; the values of a TypedDict are not.
+            type: The expected type, for type checkers and checked at runtime. Items of containers
+                are checked too; values of a TypedDict aren't.
 
         Returns:
             The validated data; None if nothing validated this part and no type is given.
@@ -398,7 +398,7 @@ class KitRequest:
         Raises:
             ValueError: If there is no such target.
             LookupError: If a type is given and nothing validated this part.
-            TypeError: If the validated data is not of the type.
+            TypeError: If the validated data isn't of this type.
         """
         _check_target(target)
         validated = self._validated
@@ -409,7 +409,7 @@ class KitRequest:
         return check_validated(target, validated or {}, type)
 
     def add_validated_data(self, target: ValidationTarget, data: Any, /) -> None:
-        """Keeps the validated value of a part of the request, for `valid`.
+        """Stores the validated value of a part of the request, for `valid`.
 
         Args:
             target: As for `valid`.
@@ -444,23 +444,23 @@ class KitRequest:
         return body
 
     def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
-        """Limits the size of the body, however it is read.
+        """Limits the size of the body for all readers.
 
-        Reading more bytes than that raises an exception, whether by the methods here, those of
-        `raw`, clones, or mounted applications. Nothing is read to check the limit. If several
-        limits are set, each of them holds, and so do the app's `Limits`.
+        Reading more bytes raises an exception in the methods here, in those of `raw`, in clones
+        and in mounted applications. Setting the limit doesn't read the body. If several limits
+        are set, all of them apply, as well as the app's `Limits`.
 
         Args:
             max_size: Maximum number of bytes.
             refuse: Returns the exception to raise.
 
         Raises:
-            Exception: That of `refuse`, if the body is known to be larger: it is in memory, or was
-                read before.
-            RuntimeError: If the body was read already, in a way that does not tell its size.
+            Exception: The exception of `refuse`, if the body is known to be larger because it is in
+                memory or was read before.
+            RuntimeError: If the body was already read without recording its size.
         """
         if self._raw is None:
-            # PERF: applied when the body is read, which most requests don't have.
+            # PERF: applied when the body is read; most requests have none.
             self._body_limits = (*self._body_limits, (max_size, refuse))
         elif self._reader is None:
             limit_body(self._raw, max_size, refuse)
@@ -479,16 +479,16 @@ class KitRequest:
 async def clone_raw_request(req: KitRequest, /) -> Request:
     """Returns a new request with the method, URL, headers and body of a request, read or not.
 
-    A body that nobody has read is read by both, see `Request.clone`. One that was read with a
-    reader of `req` is given from what that kept: as it came, or, if it was multipart and read as a
-    form, written anew; files are streamed then, as long as the request lasts.
+    An unread body can be read from both, see `Request.clone`. If a reader of `req` has read it, the
+    clone gets the stored content. A multipart body that was read as a form is encoded again; its
+    files are streamed, and available until the request ends.
 
     Args:
         req: The request, `c.req`.
 
     Raises:
-        TypeError: If the body of `req.raw` was read directly, which keeps nothing of it.
-        HTTPException: If the body was refused when it was read.
+        TypeError: If the body of `req.raw` was read directly, so that its content wasn't stored.
+        HTTPException: If the body was rejected when it was read.
     """
     return await req._body.clone()
 
@@ -510,11 +510,11 @@ _DEFAULT_LIMITS = Limits()
 
 @with_plain_stores
 class ServedRequest(KitRequest, Struct, eq=False):
-    """What every KitRequest is: its fields.
+    """The fields of every KitRequest.
 
-    PERF: a Struct has no constructor but the one with its fields, and is made in 95 ns where a
-    class with an `__init__` takes 180, 2 % of a request that is read. `KitRequest(...)` is that
-    of the specification and comes here.
+    PERF: a Struct's only constructor takes its fields. Creating one takes 95 ns; a class with an
+    `__init__` takes 180, a difference of 2 % of a request. `KitRequest(...)` has the signature of
+    the specification, and creates an instance of this class.
     """
 
     path: str
@@ -538,8 +538,8 @@ def _new_request(
     match_result: Result[Any] | None = None,
 ) -> KitRequest:
     if cls is not KitRequest:
-        raise TypeError(f"{cls.__qualname__} can't be made: KitRequest has no subclasses")
-    # Without its scope, whose query may be another one than that of the request by now.
+        raise TypeError(f"{cls.__qualname__} can't be created: KitRequest can't be subclassed")
+    # Without its scope, since the query of the request may have changed.
     return ServedRequest(path, match_result or _NO_MATCH, None, None, _raw=request)
 
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Types for what an RSGI server, such as granian, passes to an application.
+"""Types for the objects that an RSGI server, such as granian, passes to an application.
 
-They are for code between a server and an app: a wrapper with an `__rsgi__` of its own,
+Use them for code between a server and an app: a wrapper with its own `__rsgi__`,
 which calls the `__rsgi__` of the app.
 
     async def __rsgi__(self, scope: RsgiScope, protocol: RsgiHttp | RsgiWebSocket) -> None:
         print(scope.method, scope.path)
         await self.app.__rsgi__(scope, protocol)
 
-They are protocols of typing and describe version 1.6 of RSGI. The classes of granian match them.
+They are typing protocols for version 1.6 of RSGI. The classes of granian implement them.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class RsgiScope(Protocol):
 
     @property
     def server(self) -> str:
-        """The address that the server listens at: `0.0.0.0:8000`, or the path of a Unix socket."""
+        """The address that the server listens on: `0.0.0.0:8000`, or the path of a Unix socket."""
 
     @property
     def client(self) -> str:
@@ -101,15 +101,15 @@ class RsgiScope(Protocol):
 
     @property
     def method(self) -> str:
-        """The method, in capitals."""
+        """The method, in upper case."""
 
     @property
     def path(self) -> str:
-        """The path, already decoded."""
+        """The decoded path."""
 
     @property
     def query_string(self) -> str:
-        """What follows the `?`, as it was sent."""
+        """The query after the `?`, undecoded."""
 
     @property
     def headers(self) -> RsgiHeaders:
@@ -166,7 +166,7 @@ class RsgiHttp(Protocol):
         """Sends a response with the bytes of a file from `start` up to, not including, `end`."""
 
     def response_stream(self, status: int, headers: HeaderPairs, /) -> RsgiTransport:
-        """Starts a streamed response, and returns what sends its chunks."""
+        """Starts a streamed response, and returns the transport that sends its chunks."""
 
 
 class RsgiMessage(Protocol):
@@ -178,7 +178,7 @@ class RsgiMessage(Protocol):
 
     @property
     def data(self) -> bytes | str:
-        """What was sent; a message of kind 0 has no data."""
+        """The content; a message of kind 0 has none."""
 
 
 class RsgiWebSocketTransport(RsgiTransport, Protocol):
@@ -198,4 +198,4 @@ class RsgiWebSocket(Protocol):
         """Accepts the handshake."""
 
     def close(self, status: int | None = None, /) -> None:
-        """Closes the WebSocket; before it was accepted, refuses it with this status."""
+        """Closes the WebSocket, or refuses it with this status if it isn't accepted yet."""

@@ -211,7 +211,7 @@ def forgets_await(c: Context, next: Any) -> None:
     next().close()
 
 
-NOTHING = "answered GET '/x' with nothing: return a Response"
+NOTHING = "returned nothing for GET '/x': return a Response"
 
 
 @pytest.mark.parametrize("around", [True, False], ids=["in a chain", "alone"])

@@ -249,13 +249,13 @@ class Handler:
         pytest.param(
             lambda app: app.on_error(Handler, name_of("x")),
             "on_error() takes a class derived from Exception, not Handler: "
-            "what else is raised, such as a cancellation, passes through",
+            "other exceptions, such as cancellations, always pass through",
             id="no exception",
         ),
         pytest.param(
             lambda app: app.on_error(asyncio.CancelledError),
             "on_error() takes a class derived from Exception, not CancelledError: "
-            "what else is raised, such as a cancellation, passes through",
+            "other exceptions, such as cancellations, always pass through",
             id="cancellation, as a decorator",
         ),
         pytest.param(
@@ -271,7 +271,7 @@ class Handler:
         ),
         pytest.param(
             lambda app: app.on_error((KeyError, ValueError), name_of("x")),
-            "on_error() takes a class of exceptions and a handler, or a handler alone: "
+            "on_error() takes an exception class and a handler, or only a handler: "
             "expected a class first, not (<class 'KeyError'>, <class 'ValueError'>)",
             id="classes in a tuple",
         ),
@@ -283,7 +283,7 @@ class Handler:
         ),
         pytest.param(
             lambda app: app.on_error(on_shop_error, ShopError),
-            "on_error() takes a class of exceptions and a handler, or a handler alone: "
+            "on_error() takes an exception class and a handler, or only a handler: "
             f"expected a class first, not {on_shop_error!r:.100}",
             id="handler first",
         ),

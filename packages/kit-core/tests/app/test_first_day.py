@@ -117,7 +117,7 @@ async def test_no_result() -> None:
     def twice(c: Context) -> Any:
         return c.text
 
-    text = f"{describe(handler)} answered GET '/' with nothing: return a Response"
+    text = f"{describe(handler)} returned nothing for GET '/': return a Response"
     assert await error_of(Kit().get("/", handler)) == text
     assert "returned method, expected a Response: call it;" in await error_of(Kit().get("/", twice))
 
@@ -318,7 +318,7 @@ IN_OPENAPI = "write @describe(...) of kit.openapi above the handler"
         ),
         (
             lambda app: app.get(["/a", "/b"], handler),
-            "get() takes a path and handlers, or handlers alone: expected a str or a function "
+            "get() takes a path and handlers, or only handlers: expected a str or a function "
             "first, not ['/a', '/b']; several paths are given to on('GET', [...])",
         ),
         (

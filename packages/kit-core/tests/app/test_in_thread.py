@@ -314,7 +314,7 @@ def test_middleware() -> None:
         in_thread(middleware)
     assert str(caught.value) == (
         "in_thread() takes a handler (c): test_middleware.<locals>.middleware(c, next) takes next, "
-        "which can be awaited on the event loop alone; write an async middleware and move what "
+        "which can only be awaited on the event loop; write an async middleware and move what "
         "blocks in it with anyio.to_thread.run_sync()"
     )
     with pytest.raises(TypeError, match="takes next"):

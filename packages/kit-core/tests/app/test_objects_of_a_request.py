@@ -65,7 +65,7 @@ def test_a_request_has_no_subclasses() -> None:
     class Own(KitRequest):
         pass
 
-    with pytest.raises(TypeError, match="Own can't be made: KitRequest has no subclasses"):
+    with pytest.raises(TypeError, match="Own can't be created: KitRequest can't be subclassed"):
         Own(Request("http://x/"))
 
 

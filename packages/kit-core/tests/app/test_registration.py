@@ -389,7 +389,7 @@ def required_keyword(c: Context, *, db: Any) -> None: ...
 
 
 NOT_CALLABLE = "is not callable: expected a function (c) or (c, next), not "
-FIRST = "takes a path and handlers, or handlers alone: expected a str or a function first, not "
+FIRST = "takes a path and handlers, or only handlers: expected a str or a function first, not "
 CALLED = "The handler of GET '/x' can't be called with (c) or (c, next): its signature is "
 TYPED = "; to read parameters by their annotations, put @typed of kit.typed above it"
 ERRORS = [

@@ -127,7 +127,7 @@ def on_error(error: Exception, c: Context) -> Response:
     [
         pytest.param(
             lambda app: app.on_error(on_error, on_error),
-            "on_error() takes a class of exceptions and a handler, or a handler alone: "
+            "on_error() takes an exception class and a handler, or only a handler: "
             f"expected a class first, not {on_error!r:.100}",
             id="on_error",
         ),

@@ -202,7 +202,7 @@ def test_what_is_no_middleware_is_refused_at_the_call(register: Any, text: str) 
 def handler_text(call: str, with_use: str, name: str = "save") -> str:
     return (
         rf"@app.{re.escape(call)} can't decorate .*\.{name} \({re.escape(__file__)}:\d+\), since "
-        rf"it was given handlers: write @app.{re.escape(with_use)}, with middleware alone in the "
+        rf"it was given handlers: write @app.{re.escape(with_use)}, with only middleware in the "
         "list"
     )
 
@@ -352,7 +352,7 @@ def test_app_of_a_base_path_as_decorator() -> None:
 
 NO_DECORATOR = (
     r"A Kit app was called with one argument, .*save \(.*test_use.py:\d+\): expected the scope, "
-    r"receive and send of an ASGI server. An app is no decorator: write @app.get\(path\), and "
+    r"receive and send of an ASGI server. An app isn't a decorator: write @app.get\(path\), and "
     r"@app.get\(path, use=\[...\]\) for middleware before the decorated function"
 )
 

@@ -161,8 +161,8 @@ def test_a_limit_where_the_size_is_not_known(run: Callable[..., Any]) -> None:
 
     assert run(in_process) == 200
     assert errors == [
-        "The body can't be limited any more: it was read already, in a way that does not tell its "
-        "size; set the limit before what reads it"
+        "The body can't be limited any more: it was already read, without recording its size; set "
+        "the limit before code that reads it"
     ]
 
 

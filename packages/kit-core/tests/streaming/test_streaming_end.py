@@ -436,7 +436,7 @@ def test_callback_that_is_not_async(run: Any, client: Any, callback: Any, gave: 
     line = callback.__code__.co_firstlineno
     assert str(run(cut, client(), served(callback))) == (
         "stream() takes an async function, which awaits stream.write(): "
-        f"{callback.__name__} ({__file__}:{line}) gave {gave}"
+        f"{callback.__name__} ({__file__}:{line}) returned {gave}"
     )
 
 

@@ -615,8 +615,8 @@ def test_two_tasks_receive(run: Any, peer: Any) -> None:
             with pytest.raises(RuntimeError) as raised:
                 await ws.receive()
             assert str(raised.value) == (
-                "Two tasks receive from one WebSocket at once, and either would get some of the "
-                "messages: receive in one task, and hand messages on from there"
+                "Two tasks receive from the same WebSocket, so each would get only some of the "
+                "messages: receive in one task, and pass messages on from there"
             )
             await ws.send("go on")
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Registering routes and answering by them."""
+"""Registers routes and handles requests with them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds out whether the result of a registering call is used as a decorator by mistake."""
+"""Detects whether the result of a registering call is mistakenly used as a decorator."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Call:
         return f"{start}{'' if start.endswith('(') else ', '}use=[...])"
 
     def decorates(self) -> bool:
-        """Returns whether the running call into Kit is made with the result of this one.
+        """Returns whether the running call into Kit uses the result of this call.
 
-        It is if this call is a part of its expression, as that of a decorator is; or, in the same
-        function or module, if it registered middleware without the handler that it is for.
+        It does if this call is part of its expression, as for a decorator; or if this call, in the
+        same function or module, registered middleware without a handler.
         """
         frame, _ = calling_frame()
         if frame.f_code is not self._code:
@@ -54,9 +54,9 @@ class Call:
 
 
 def _position(frame: FrameType, instruction: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Where the expression of an instruction begins and ends, as line and column.
+    """Returns start and end of an instruction's expression, as lines and columns.
 
-    None if the interpreter was told not to keep positions (`-X no_debug_ranges`).
+    None if the interpreter doesn't store positions (`-X no_debug_ranges`).
     """
     positions = [*frame.f_code.co_positions()]
     line, last_line, column, last_column = positions[instruction // 2]

@@ -35,8 +35,8 @@ async def handle_error(
         c: The context.
         route: The route whose handler raised it. Default: the only one that matched, if there is
             only one.
-        is_of_path: Whether it is about the path of the request, whatever routes matched: it then
-            goes to the apps that the path lies below.
+        is_of_path: Whether the exception concerns the path of the request instead of a route. It
+            then goes to the apps that the path lies below.
 
     Returns:
         The response. An HTTPException that the app's own `on_error` raises again is handled as if
@@ -104,8 +104,8 @@ def answer_fault(error: Exception, c: Context[Any, Any]) -> Response:
 def _unwrapped(error: Exception) -> Exception:
     """Unwraps an exception group, such as a task group raises.
 
-    If the only exception in it is an HTTPException, or if all of them say that the client is gone
-    (each task that reads is told), that is returned; any other group stays one.
+    Returns the exception if it is the only one and an HTTPException, or if all of them report that
+    the client has disconnected (each task that reads gets one). Returns any other group unchanged.
     """
     if not isinstance(error, ExceptionGroup):
         return error

@@ -27,25 +27,25 @@ def in_thread(
     *, limiter: int | None = None
 ) -> Callable[[Callable[P, T]], Callable[P, Coroutine[Any, Any, T]]]: ...
 def in_thread(handler: Any = None, /, *, limiter: int | None = None) -> Any:
-    """Makes a handler of a plain function that blocks; it runs in a worker thread.
+    """Turns a plain function that blocks into a handler that runs in a worker thread.
 
         @app.get("/report")
         @in_thread
         def report(c):
             return c.json(slow_query(c.req.query("month")))
 
-    The rest of the request waits meanwhile, so what the function sets on `c` is there for all that
-    comes after it. It sees the context variables of the request; those that it sets itself are
-    gone with it. To await something, such as `c.req.json()`, it calls
+    The rest of the request waits for it, so code that runs later sees what the function sets on
+    `c`. The function sees the context variables of the request; changes to them are lost when it
+    returns. To await something, such as `c.req.json()`, call
     `anyio.from_thread.run(c.req.json)`. A generator that it returns as a body is not moved to a
     thread. A request that is cancelled waits until the function has returned.
 
     Args:
-        handler: A plain function: a handler `(c)`, or a function below `@typed`. Left out, a
-            decorator is returned.
-        limiter: In how many threads of an event loop the function may run at once; further
-            requests wait. None: the 40 threads that all functions without a limit of their own
-            share, apart from those that anyio gives to others.
+        handler: A plain function: a handler `(c)`, or a function below `@typed`. If omitted,
+            returns a decorator.
+        limiter: The maximum number of threads per event loop that run the function; further
+            requests wait. Default: 40 threads, shared by all functions without their own limit,
+            and separate from the threads that anyio uses otherwise.
 
     Returns:
         An async handler with the name and attributes of the function.
@@ -65,11 +65,11 @@ def in_thread(handler: Any = None, /, *, limiter: int | None = None) -> Any:
 
 
 class _Threads:
-    """The limit of threads of each event loop."""
+    """A thread limit for each event loop."""
 
     def __init__(self, count: int) -> None:
         self._count = count
-        # The oldest anyio that will do tells such variables apart by their names.
+        # The oldest supported anyio distinguishes such variables by name.
         self._name = f"kit.in_thread-{next(_numbers)}"
         self._variable: Any = None
 
@@ -114,13 +114,13 @@ def _check(handler: Any) -> None:
         )
     if is_bindable(handler):
         raise TypeError(
-            f"in_thread() takes a plain function: {describe(handler)} was given to @typed before; "
-            "put @typed above @in_thread"
+            f"in_thread() takes a plain function: {describe(handler)} is already wrapped by "
+            "@typed; put @typed above @in_thread"
         )
     if _takes_next(handler):
         raise TypeError(
             f"in_thread() takes a handler (c): {describe_signature(handler)} takes next, which can "
-            "be awaited on the event loop alone; write an async middleware and move what blocks in "
+            "only be awaited on the event loop; write an async middleware and move what blocks in "
             "it with anyio.to_thread.run_sync()"
         )
 

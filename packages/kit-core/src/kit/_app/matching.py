@@ -17,11 +17,11 @@ from kit.interface.signatures import describe
 from kit.web import Request
 from kit.web._request import limit_body, request_of_scope
 
-_MOST_DIGITS = 30  # Python refuses to read numbers of many thousands of them
+_MOST_DIGITS = 30  # Python refuses to parse numbers with many thousands of digits
 
 
 def context_of(state: AppState, scope: Any, receive: Any, path: str) -> Context[Any, Any]:
-    """Makes the context of a served request.
+    """Creates the context of a served request.
 
     Args:
         state: The state of the app.
@@ -40,7 +40,7 @@ def match_request(state: AppState, request: Request, path: str) -> tuple[str, An
     """Returns the routing path and the match of a request.
 
     If `get_path` raises, or the body is too large, the exception is raised as if by a handler,
-    behind the middleware of the path.
+    after the middleware of the path has run.
 
     Args:
         state: The state of the app.
@@ -77,15 +77,15 @@ def match_request(state: AppState, request: Request, path: str) -> tuple[str, An
 def _declared_size(request: Request) -> int:
     digits = (request.headers.get("content-length") or "").lstrip("0")
     if not (digits.isascii() and digits.isdigit()):
-        return 0  # SPEC: RFC 9110 section 8.6; it is for the server to refuse such a value
+        return 0  # SPEC: RFC 9110 section 8.6; rejecting such a value is the server's job
     return int(digits[:_MOST_DIGITS])
 
 
 def _raising(failure: Exception, match: Any, handlers: Iterable[ErrorHandlers] = ()) -> Any:
-    """Returns a match that runs the middleware of another one, and then raises.
+    """Returns a match that runs the middleware of another match, and then raises an exception.
 
     The error handlers are those of the route that would have responded, or else those of the path.
-    A mounted application matches as middleware does, but responds.
+    A mounted application matches like middleware, but responds.
     """
     from kit.interface.metadata import facts_of
 

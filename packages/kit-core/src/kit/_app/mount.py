@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The handler that hands a request on to another framework."""
+"""The handler that passes a request on to another framework."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RESOLVED = re.compile(r"\\|(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
 def mounted_handler(
     call: str, application_handler: Any, option_handler: Any, replace_request: Any
 ) -> Callable[[Context[Any, Any], Next], Awaitable[Response | None]]:
-    """Makes the handler of a mounted application; the arguments are those of `Kit.mount`.
+    """Returns the handler of a mounted application; the arguments are those of `Kit.mount`.
 
     Args:
         call: The call, for errors.
@@ -48,7 +48,7 @@ def mounted_handler(
         if hasattr(response, "__await__"):
             response = await response
         if response is None:
-            # It may have left the body to the handlers behind.
+            # It may have left the body unread for later handlers.
             if request.body_used and not handed_on.body_used:
                 put(request, take(handed_on))
             await next()
@@ -94,19 +94,19 @@ def _arguments(c: Context[Any, Any], option_handler: Any) -> list[Any]:
 
 
 async def _request_with_body(req: KitRequest) -> Request:
-    """Returns the raw request, with its body even if a handler has read that."""
+    """Returns the raw request with its body, even if a handler has read it."""
     raw = req.raw
     if not raw.body_used:
         return raw
     try:
         return with_body(raw, await req.bytes())
-    except TypeError:  # it was read directly, which keeps nothing
+    except TypeError:  # it was read directly, so the content wasn't stored
         return raw
 
 
 def _moved(request: Request, path: str) -> Request:
-    """Returns the request with another path, below the part of its own that was cut off."""
-    # A URL would resolve them, and lead past middleware that was matched by the path as it is.
+    """Returns the request with a new path; the removed part becomes its root path."""
+    # A URL would resolve them, and so bypass middleware matched against the original path.
     if _RESOLVED.search(path):
         raise HTTPException(400, "The path has dot segments or backslashes")
     parsed = URL(request.url)
@@ -121,9 +121,9 @@ def _moved(request: Request, path: str) -> Request:
 
 
 def _prefix(whole: str, rest: str) -> str:
-    """Returns, decoded, what was cut from an encoded path; "" if the rest is not an end of it.
+    """Returns the decoded part that was cut from an encoded path; "" if `rest` isn't its end.
 
-    By segments, since what is encoded may differ.
+    Compares segments, since their encoding may differ.
     """
     if rest == "/" and not whole.endswith("/"):
         return unquote(whole)
@@ -133,7 +133,7 @@ def _prefix(whole: str, rest: str) -> str:
 
 
 def _is_asgi(application: Any) -> bool:
-    """Whether something is called with `(scope, receive, send)`."""
+    """Returns whether an object is called with `(scope, receive, send)`."""
     for function in (application, type(application).__call__):
         code = getattr(function, "__code__", None)
         if code is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Registers handlers: what the methods of an app that take handlers have in common."""
+"""Registers handlers; shared by all methods of an app that take handlers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ AppT = TypeVar("AppT")
 HandlerT = TypeVar("HandlerT", bound=AnyHandler[Any, Any])
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
 
-# What `use=` takes: middleware that runs before the handler of the decorator.
+# The type of `use=`: middleware that runs before the handler of the decorator.
 Use: TypeAlias = Middleware[B, V] | Sequence[Middleware[B, V]]
 
 
 class Registrations:
-    """Adds the routes of an app, and remembers the calls that later ones depend on.
+    """Adds the routes of an app, and stores the last call, which later ones depend on.
 
     Args:
         state: The state of the app.
@@ -56,7 +56,7 @@ class Registrations:
         Args:
             call: The call, for errors, e.g. `post('/books')`.
             methods: Methods.
-            paths: Patterns; None for that of the call before.
+            paths: Patterns; None for the pattern of the previous call.
             handlers: Handlers and middleware; none for a decorator.
             use: Middleware before the handlers, one or a sequence.
             has_path: Whether the call was given `paths`; False for the default of `use`.
@@ -99,7 +99,7 @@ class Registrations:
         return self.add_routes(routes)
 
     def add_routes(self, routes: Sequence[Route]) -> list[Route]:
-        """Adds routes whose paths are whole, all of them or none, and returns them."""
+        """Adds routes with complete paths, all of them or none, and returns them."""
         # The app's own handlers are for every route, those in between only for these.
         *inner, _ = self._state.error_handlers
         for route in routes:
@@ -107,7 +107,7 @@ class Registrations:
         return self._state.table.add(routes)
 
     def refuse_decorating(self, function: Any) -> NoReturn:
-        """Refuses an app as the decorator of a function, and removes what it was mistaken with.
+        """Rejects an app used as a decorator, and removes the routes of the mistaken call.
 
         Args:
             function: The function.
@@ -120,18 +120,18 @@ class Registrations:
         if call is None or not call.decorates():
             raise TypeError(
                 f"A Kit app was called with one argument, {named}: expected the scope, receive and "
-                "send of an ASGI server. An app is no decorator: write @app.get(path), and "
+                "send of an ASGI server. An app isn't a decorator: write @app.get(path), and "
                 "@app.get(path, use=[...]) for middleware before the decorated function"
             )
         self._last_call = None
         self._state.table.remove(call.routes)
         raise TypeError(
             f"@app.{call.text} can't decorate {named}, since it was given handlers: "
-            f"write @app.{call.with_use}, with middleware alone in the list"
+            f"write @app.{call.with_use}, with only middleware in the list"
         )
 
     def _path_before(self, call: str) -> str:
-        """Returns the path of the call before, which is that of a call without one."""
+        """Returns the path of the previous call, the default of a call without a path."""
         if self._last_path is None:
             raise TypeError(
                 f"{call} has no path, and use() before it had none either: "
@@ -140,7 +140,7 @@ class Registrations:
         return self._last_path
 
     def check_open(self, name: str) -> None:
-        """Refuses a handler that comes too late to have any effect.
+        """Rejects a handler that is set too late to have any effect.
 
         Raises:
             RuntimeError: If the app is part of another one.
@@ -151,7 +151,7 @@ class Registrations:
     def decorator(
         self, call: str, add: Callable[[Any], None]
     ) -> Callable[[_FunctionT], _FunctionT]:
-        """Returns a decorator that hands its function to `add`, and returns it unchanged."""
+        """Returns a decorator that passes its function to `add`, and returns it unchanged."""
         waiting = object()
         self._state.pending[waiting] = f"@app.{call} at {place_of_call()}"
 
@@ -166,15 +166,15 @@ class Registrations:
 class Verb(Generic[AppT, B, V]):
     """A registering method: called with a path, handlers or both.
 
-    With handlers it registers them and returns the app, so that calls can be chained. Without, it
-    returns a decorator, which registers its function and returns it unchanged. Without a path, that
-    of the call before is used again (at first `/`).
+    With handlers, it registers them and returns the app, so that calls can be chained. Without
+    handlers, it returns a decorator, which registers its function and returns it unchanged. Without
+    a path, it uses the path of the previous call (initially `/`).
 
     Args:
         app: The app.
-        registrations: Those of the app.
-        method: The method that it registers for.
-        name: What it is called.
+        registrations: The registrations of the app.
+        method: The HTTP method of the routes.
+        name: The name of this method, for errors.
     """
 
     __slots__ = ("_app", "_method", "_name", "_registrations")
@@ -206,13 +206,13 @@ class Verb(Generic[AppT, B, V]):
         """Registers handlers.
 
         Args:
-            *arguments: A route pattern, then handlers and middleware; both may be left out.
+            *arguments: A route pattern, then handlers and middleware; both are optional.
             use: Middleware that runs before them, one or a sequence.
             **others: Refused: the error says what to write instead.
 
         Raises:
             TypeError: If a handler can't be called with `(c)` or `(c, next)`.
-            UnsupportedPathError: If the router can't take the pattern.
+            UnsupportedPathError: If the router doesn't support the pattern.
             RouterClosedError: If the app has already handled a request.
         """
         paths, handlers = split_arguments(self._name, arguments)
@@ -228,7 +228,7 @@ class Verb(Generic[AppT, B, V]):
 def split_arguments(
     name: str, arguments: tuple[Any, ...]
 ) -> tuple[list[str] | None, tuple[Any, ...]]:
-    """Splits the arguments of a registering method into its path, if there is one, and handlers.
+    """Splits the arguments of a registering method into the optional path and the handlers.
 
     Raises:
         TypeError: If the first one is neither a path nor a handler.
@@ -239,7 +239,7 @@ def split_arguments(
         is_list = isinstance(arguments[0], (list, tuple)) and name not in ("all", "use")
         hint = f"; several paths are given to on({name.upper()!r}, [...])" if is_list else ""
         raise TypeError(
-            f"{name}() takes a path and handlers, or handlers alone: "
+            f"{name}() takes a path and handlers, or only handlers: "
             f"expected a str or a function first, not {arguments[0]!r:.100}{hint}"
         )
     return None, arguments
@@ -249,7 +249,7 @@ def _middleware(call: str, use: Any) -> list[Any]:
     """Reads the argument `use`.
 
     Raises:
-        TypeError: If it holds anything else than middleware.
+        TypeError: If it contains anything other than middleware.
     """
     if callable(use):
         middleware = [use]
@@ -276,7 +276,7 @@ def _is_middleware(function: Any) -> bool:
 
 
 def check_function(name: str, function: Any, parameters: tuple[str, ...]) -> None:
-    """Refuses what can't be called with the parameters of an error or not-found handler.
+    """Checks that an error or not-found handler can be called with its arguments.
 
     Raises:
         TypeError: Naming the method that it was given to.
@@ -307,10 +307,10 @@ def strings(what: str, value: Any) -> list[str]:
 
 
 def check_path(name: str, path: Any) -> None:
-    """Refuses a path that isn't a str, or has the syntax of another framework.
+    """Rejects a path that isn't a str, or has the syntax of another framework.
 
     Raises:
-        TypeError: If it isn't a str; the text names the method that it was given to.
+        TypeError: If it isn't a str; the message names the method.
         UnsupportedPathError: If its parameters are written as in another framework.
     """
     if not isinstance(path, str):

@@ -19,11 +19,11 @@ def build_request(
     Args:
         input: A path, a URL, or a request.
         init: The method, headers and body.
-        keywords: The same as keywords, with None for those not given.
+        keywords: The same as keyword arguments; None if not given.
         json: A value to encode as the body; None for none.
 
     Raises:
-        TypeError: If a part is given twice or not known, or a GET or HEAD request is given a body.
+        TypeError: If a part is given twice or unknown, or a GET or HEAD request is given a body.
         ValueError: If the URL, the method or a header is invalid.
     """
     call = f"request({input!r:.100}, ...)"
@@ -66,7 +66,7 @@ def _headers_of_json(source: Request | None, parts: Mapping[str, Any]) -> Header
         headers = Headers(parts.get("headers"))
     else:
         headers = Headers(source.headers)
-        headers.delete("content-type")  # that of the body which is replaced
+        headers.delete("content-type")  # the type of the replaced body
     if not headers.has("content-type"):
         headers.set("content-type", "application/json")
     return headers

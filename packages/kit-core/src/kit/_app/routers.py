@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds the router of an app, and how to make another one like it."""
+"""Finds the router of an app, and a way to create another one like it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ MakeRouter: TypeAlias = Callable[[], Router[Any]]
 
 
 def router_of(router: Any) -> tuple[Router[Any], MakeRouter | None]:
-    """Returns the router that `Kit(router=...)` names, and a function that makes another one.
+    """Returns the router that `Kit(router=...)` names, and a function that creates another one.
 
     Args:
         router: A router, the name of an installed one, or None for the default.
 
     Returns:
-        The router, and the function; None in its place for a router that can't be copied.
+        The router and the function; None instead of the function if the router can't be copied.
 
     Raises:
         PluginError: If no router of this name is installed, or it can't be loaded.
@@ -47,6 +47,6 @@ def _copies_of(router: Router[Any]) -> MakeRouter | None:
 
     try:
         pristine = deepcopy(router)
-    except Exception:  # whatever its parts raise: it holds a lock, a socket, ...
+    except Exception:  # any exception of its attributes: it may contain a lock, a socket, ...
         return None
     return lambda: deepcopy(pristine)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The types of what users give to an app."""
+"""The types of arguments that users pass to an app."""
 
 from __future__ import annotations
 

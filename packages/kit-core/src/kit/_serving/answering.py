@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Answers a request whose server leaves the shortest way, that of `serve`, no part."""
+"""Handles requests that can't use the fast path of `serve`."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def new_context(
         scope: The ASGI scope.
         receive: Returns the messages of the server.
         path: The routing path.
-        match: What the router returned.
+        match: The result of the router.
     """
     handlers = match[0]
     if len(handlers) == 1 and not handlers[0][0].takes_next:
-        # Its index tells `respond` that the handler has run.
+        # The index marks the handler as run, for `respond`.
         c: Context[Any, Any] = Context(state, scope, receive, path, match, handlers, None, 0)
         return c, handlers[0][0].handler
     return Context(state, scope, receive, path, match, handlers), None
 
 
 async def answer_alone(c: Context[Any, Any], handler: Any) -> Response:
-    """Calls the only handler that matches. PERF: nothing is around it, so it is called directly."""
+    """Calls the only matching handler. PERF: it has no middleware, so it is called directly."""
     try:
         response = handler(c)
         if response.__class__ is CoroutineType:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The `__call__` of an app, by which servers enter it."""
+"""The `__call__` of an app, which servers call."""
 
 from __future__ import annotations
 
@@ -27,29 +27,30 @@ class _SignatureOfCall:
 class Served:
     """An object that servers call.
 
-    PERF: `__call__` is an attribute of each object in place of a method. So it can be replaced when
-    the first request has come, and the check for mistakes in it costs later requests nothing.
+    PERF: `__call__` is an attribute of each object instead of a method. So it can be replaced after
+    the first request, and its checks for mistakes cost later requests nothing.
     """
 
     __signature__ = _SignatureOfCall()
 
     if TYPE_CHECKING:
-        # Any: servers and frameworks type the same ASGI in ways of their own.
+        # Any: servers and frameworks have different types for ASGI.
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             """Serves one ASGI 3 scope: http, websocket or lifespan."""
 
     else:
-        __slots__ = ("__call__",)  # pyright would bind no method of this name
+        __slots__ = ("__call__",)  # pyright wouldn't bind a method with this name
 
     def _enter_by(self, call: Callable[..., Coroutine[Any, Any, None]]) -> None:
-        """Sets what servers call, also where a subclass has a `__call__` of its own around it."""
+        """Sets the function that servers call, even if a subclass has its own `__call__`."""
         vars(Served)["__call__"].__set__(self, call)
 
 
 class Opening(partial[Coroutine[Any, Any, None]]):
     """The `__call__` of an app until the app has matched a request.
 
-    An app that is called with one function was taken for a decorator. Any other call is served.
+    A call with a single function means that the app was used as a decorator by mistake. Any other
+    call is served.
 
     It is a partial of the function that serves, since `inspect` looks through partials: servers ask
     it whether an app is a coroutine function.

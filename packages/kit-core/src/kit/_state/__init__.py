@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What an app consists of below its public face: routes, lifespan, settings."""
+"""The internal state of an app: routes, lifespan, settings."""

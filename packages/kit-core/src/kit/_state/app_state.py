@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an app shares with the contexts of its requests."""
+"""The state that an app shares with the contexts of its requests."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ NotFoundHandler: TypeAlias = Callable[[Any], HandlerResult]
 class AppState:
     """The routes, settings and handlers of an app.
 
-    An app and those that `base_path` makes of it are a family: they share the table, the lifespan
+    An app and the apps that `base_path` returns are a family: they share the table, the lifespan
     and the settings.
 
     Args:
         table: An empty table of routes.
         lifespan: The lifespan; started and stopped with the app.
-        limits: Bounds for request bodies.
+        limits: Limits for request bodies.
         strict: Whether `/about` and `/about/` are different paths.
         get_path: Returns the routing path of a request; None for the path of its URL.
         method_not_allowed: Whether a known path with another method gets a 405.
 
     Attributes:
-        base_path: What goes before the path of every route that is registered.
+        base_path: The prefix of every registered path.
         on_error: The handlers for exceptions.
-        error_handlers: Those, and then those of the apps that `base_path` was called on, innermost
-            first.
+        error_handlers: These handlers, then those of the apps that `base_path` was called on,
+            innermost first.
         find: Matches a method and a path, as `Router.match` does.
-        looks_at_requests: Whether the routing path or the answer depends on more than the method
+        looks_at_requests: Whether the routing path or the response depends on more than the method
             and path of the scope.
         has_plain_not_found: Whether every unmatched request gets the plain 404.
-        pending: Decorators that wait for their function, and where they were called.
+        pending: Decorators that haven't been applied yet, and where they were called.
     """
 
     __slots__ = (
@@ -132,7 +132,7 @@ class AppState:
             path: The routing path.
 
         Returns:
-            The handler of the innermost app that the path lies below and that has one.
+            The handler of the innermost app that contains the path and has a handler.
         """
         handlers = (state._not_found for state in self._concerned_by(path))
         return next((handler for handler in handlers if handler is not None), None)
@@ -146,10 +146,10 @@ class AppState:
         return tuple(state.on_error for state in self._concerned_by(path))
 
     def _concerned_by(self, path: str) -> list[AppState]:
-        """The members of the family that a path concerns, innermost first.
+        """Yields the members of the family that a path concerns, innermost first.
 
-        This one and those around it always are, those below it where their prefix is that of the
-        path. Where two prefixes have as many segments, that of the earlier one counts.
+        These are this app, those around it, and those below it if their prefix matches the path.
+        If two prefixes have the same number of segments, the earlier one counts.
         """
         members = [
             state
@@ -159,21 +159,21 @@ class AppState:
         return sorted(members, key=AppState._outwards)
 
     def _outwards(self) -> tuple[int, int]:
-        """A sort key: the longest prefix first, then the innermost app."""
+        """Returns a sort key: the longest prefix first, then the innermost app."""
         depth = 0 if self._prefix is None else self._prefix.depth
         return -depth, -len(self.error_handlers)
 
     def _is_around(self, other: AppState) -> bool:
-        """Whether this is the other one, or `base_path` made the other one of it."""
+        """Returns whether this is the other app, or `base_path` created the other one from it."""
         return self.on_error in other.error_handlers
 
     def _is_within(self, other: AppState, path: str) -> bool:
-        """Whether `base_path` made this one of the other, with the prefix of a path."""
+        """Returns whether `base_path` created this app from the other, for a path."""
         prefix = self._prefix
         return prefix is not None and other._is_around(self) and prefix.covers(path)
 
     def check_pending(self) -> None:
-        """Refuses to go on while a decorator has not got its function.
+        """Checks that every decorator was applied to a function.
 
         Raises:
             RuntimeError: Naming the call, its file and line.
@@ -185,11 +185,11 @@ class AppState:
             )
 
     def check(self) -> None:
-        """Refuses to start with a pending decorator, or a handler that can't do its work.
+        """Checks for pending decorators, and runs the checks of bound handlers.
 
         Raises:
             RuntimeError: As `check_pending` does.
-            Exception: What the check of a bound handler raises; see `kit.interface.binding`.
+            Exception: The exception of a bound handler's check; see `kit.interface.binding`.
         """
         self.check_pending()
         self.table.check_bound()

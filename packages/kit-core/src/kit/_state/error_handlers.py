@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The `on_error` handlers of an app, by the class of exception that they are for."""
+"""The `on_error` handlers of an app, by exception class."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ErrorHandler: TypeAlias = Callable[[Exception, Any], HandlerResult]
 
 
 class ErrorHandlers:
-    """Finds the handler for an exception: the one for its nearest class."""
+    """Finds the handler for an exception: the one for its most specific class."""
 
     __slots__ = ("_by_class",)
 
@@ -21,11 +21,11 @@ class ErrorHandlers:
         self._by_class: dict[type[Exception], ErrorHandler] = {}
 
     def set(self, kind: type[Exception], handler: ErrorHandler) -> None:
-        """Sets the handler for a class of exceptions and those derived from it."""
+        """Sets the handler for an exception class and its subclasses."""
         self._by_class[kind] = handler
 
     def find(self, error: Exception) -> ErrorHandler | None:
-        """Returns the handler for an exception, None if there is none."""
+        """Returns the handler for an exception, or None."""
         handlers = self._by_class
         if not handlers:
             return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the patterns of routes mean beyond what routers read in them."""
+"""Handles the syntax of route patterns that routers don't."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import re
 from kit.interface import UnsupportedPathError
 from kit.interface.patterns import split_pattern
 
-# Characters that a pattern of another framework would be written with, as literals.
+# Characters of other frameworks' pattern syntax, which would be literals in Kit.
 _ESCAPED_LITERAL = re.compile(r"%(7[BbDd]|3[CcEe])")
 
 
 def check_syntax(path: str, method: str | None = None) -> None:
-    """Refuses a pattern that is written in the way of another framework.
+    """Rejects a pattern in the syntax of another framework.
 
     Args:
         path: The pattern as it was given.
         method: The method of the route, for the error; None if there is none, or several.
 
     Raises:
-        UnsupportedPathError: With the pattern as Kit writes it.
+        UnsupportedPathError: The message shows the pattern in Kit's syntax.
     """
     if "{" not in path and "<" not in path:
         return
@@ -36,14 +36,14 @@ def check_syntax(path: str, method: str | None = None) -> None:
 def for_router(path: str) -> str:
     """Returns the pattern that a router gets for the pattern of a route.
 
-    Routers match decoded paths, so the escapes of braces and angle brackets in literal segments
-    are decoded here, after the pattern was checked and before a router looks for expressions.
+    Routers match decoded paths. So escaped braces and angle brackets in literal segments are
+    decoded here, after the pattern was checked and before a router looks for expressions.
 
     Args:
         path: The pattern of the route.
 
     Raises:
-        UnsupportedPathError: If routers would take the braces of two segments for an expression.
+        UnsupportedPathError: If routers would parse the braces of two segments as an expression.
     """
     if "%" not in path:
         return path
@@ -61,14 +61,14 @@ def _decoded(segment: str) -> str:
 
 
 def without_slash(path: str) -> str:
-    """Drops a slash at the end of a pattern, as `strict=False` does at the end of a path."""
+    """Removes a trailing slash from a pattern, as `strict=False` does from a path."""
     return path[:-1] if len(path) > 1 and path.endswith("/") else path
 
 
 def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]]:
-    """Returns the patterns that a pattern with an optional parameter before its end stands for.
+    """Expands a pattern with an optional parameter before its end.
 
-    Routers know optional parameters at the end of a pattern alone.
+    Routers support optional parameters only at the end of a pattern.
 
     Args:
         base_path: The prefix of the pattern.
@@ -76,8 +76,8 @@ def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]
         method: The method of the route, for the error; None if there is none.
 
     Returns:
-        Prefix and pattern: as they are, or one without the parameter and one in which it is
-        required.
+        Pairs of prefix and pattern: the given one, or one without the parameter and one in which
+        it is required.
 
     Raises:
         UnsupportedPathError: If a path could match both.
@@ -102,7 +102,7 @@ def forms(base_path: str, path: str, method: str | None) -> list[tuple[str, str]
 
 
 def _at(path: str, place: int, is_there: bool) -> str:
-    """Returns a pattern without the optional parameter at a place, or with it as a required one."""
+    """Returns a pattern with an optional parameter removed, or made required."""
     segments = split_pattern(path)
     segments[place : place + 1] = [each[:-1] for each in segments[place : place + 1] if is_there]
     return "/" + "/".join(segments)
@@ -113,7 +113,7 @@ def _is_optional(segment: str) -> bool:
 
 
 def _is_one_segment(segment: str) -> bool:
-    """Whether a segment of a pattern takes exactly one segment of every path."""
+    """Returns whether a segment of a pattern always matches exactly one segment of a path."""
     from kit.interface.patterns import covers
 
     return not segment or (not _is_optional(segment) and covers("/:one", f"/{segment}"))

@@ -17,7 +17,7 @@ class Prefix:
         pattern: The prefix, e.g. `/api/:tenant`.
 
     Attributes:
-        depth: How many segments it has; `/` has none.
+        depth: The number of segments; `/` has none.
 
     Raises:
         UnsupportedPathError: If routes can't be registered below it.

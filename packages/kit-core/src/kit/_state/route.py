@@ -24,10 +24,10 @@ class Route(RouterRoute):
         handler: A handler or middleware.
 
     Attributes:
-        unbound: The handler as it was given and the pattern before it was split, if the handler was
-            made for the pattern; else None. See `kit.interface.binding`.
-        error_handlers: Those of the apps it came through by `route` and `base_path`, innermost
-            first; those of the app that it is part of are not among them.
+        unbound: The original handler and the pattern before it was split, if the handler was bound
+            to the pattern; otherwise None. See `kit.interface.binding`.
+        error_handlers: The error handlers of the apps that it was added through by `route` and
+            `base_path`, innermost first, without those of the app that it is part of.
 
     Raises:
         TypeError: If the handler can't be called with `(c)` or `(c, next)`.
@@ -38,7 +38,7 @@ class Route(RouterRoute):
     def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
         wants_next = takes_next(handler, f"{method} {path!r}")
         self.unbound: tuple[Any, str] | None = None
-        # PERF: plain functions, nearly all handlers, are told apart without an import.
+        # PERF: nearly all handlers are plain functions, which are recognized without an import.
         if type(handler) is not FunctionType or handler.__dict__:
             from kit.interface.binding import bind, is_bindable
 
@@ -49,7 +49,7 @@ class Route(RouterRoute):
         self.error_handlers: tuple[ErrorHandlers, ...] = ()
 
     def at(self, base_path: str, path: str) -> Route:
-        """Returns the same route at another place.
+        """Returns the same route with another pattern.
 
         Args:
             base_path: The prefix of the pattern.
@@ -69,7 +69,7 @@ class Route(RouterRoute):
         """Returns the same route as part of another app.
 
         Args:
-            prefix: Where in the other app.
+            prefix: The prefix in the other app.
 
         Raises:
             TypeError: If the handler can't be bound there.

@@ -14,19 +14,19 @@ from .route import Route
 
 
 class RouteTable:
-    """The routes of an app; an app and those that `base_path` makes of it share one.
+    """The routes of an app, which it shares with the apps that `base_path` returns.
 
     Args:
         router: An empty router.
-        make_router: Returns another empty one, since routers can't remove routes. None if there is
-            no way to make one: then nothing that was added can be removed.
-        strict: Whether a pattern with a slash at its end differs from the one without.
+        make_router: Returns another empty router, since routers can't remove routes. None if that
+            isn't possible; routes can't be removed then.
+        strict: Whether a trailing slash makes a pattern different.
 
     Attributes:
         router: Finds the routes of a request.
-        routes: All of them, in order.
-        closed: Whether the router has matched.
-        routed: Where the app was added to another one, None if it was not.
+        routes: All routes, in order.
+        closed: Whether the router has matched a request.
+        routed: Where the app was added to another one, or None.
     """
 
     __slots__ = ("_make_router", "_strict", "closed", "routed", "router", "routes")
@@ -46,17 +46,17 @@ class RouteTable:
         self._strict = strict
 
     def add(self, routes: Iterable[Route]) -> list[Route]:
-        """Adds routes: all of them, or none if one of them is refused.
+        """Adds routes: all of them, or none if one of them is rejected.
 
         Args:
-            routes: The routes as they were given.
+            routes: The original routes.
 
         Returns:
             The routes that were added: two for one with an optional parameter before its end.
 
         Raises:
-            RouterClosedError: If they come too late to have any effect.
-            UnsupportedPathError: If the router can't take one of them.
+            RouterClosedError: If they are added too late to have any effect.
+            UnsupportedPathError: If the router doesn't support one of them.
         """
         added = [form for route in routes for form in self._forms(route)]
         if added and (self.closed or self.routed is not None):
@@ -77,7 +77,7 @@ class RouteTable:
         return added
 
     def remove(self, routes: Sequence[Route]) -> None:
-        """Removes routes, if there is a way to make another router."""
+        """Removes routes, if another router can be created."""
         if self._make_router is None:
             return
         router = self._make_router()
@@ -94,9 +94,11 @@ class RouteTable:
         """Runs the checks of the handlers that were bound to their patterns.
 
         Raises:
-            Exception: What a check raises.
+            Exception: The exception of a check.
         """
-        if self.routed is not None:  # the app that it is part of knows what runs before
+        if (
+            self.routed is not None
+        ):  # the outer app runs the checks, since it has all the middleware
             return
         for index, route in enumerate(self.routes):
             if route.unbound is not None:
@@ -109,7 +111,7 @@ class RouteTable:
         return f"the app was copied into another one by {self.routed}; add everything before"
 
     def _forms(self, route: Route) -> Iterator[Route]:
-        """Yields the routes that stand for one as it was given."""
+        """Yields the routes for an original route."""
         base_path, path = route.base_path, route.path
         if not self._strict:
             base_path, path = without_slash(base_path), without_slash(path)

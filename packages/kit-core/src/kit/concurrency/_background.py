@@ -31,7 +31,7 @@ class BackgroundTasks:
 
         Raises:
             TypeError: If it can't be awaited.
-            RuntimeError: If the request and all its tasks are over.
+            RuntimeError: If the request and all its tasks have ended.
         """
         if self._over:
             raise RuntimeError(

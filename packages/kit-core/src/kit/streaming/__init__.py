@@ -234,7 +234,7 @@ def _respond(
         if not hasattr(result, "__await__"):
             raise TypeError(
                 f"{name}() takes an async function, which awaits stream.write(): "
-                f"{describe(callback)} gave {type(result).__name__}"
+                f"{describe(callback)} returned {type(result).__name__}"
             )
         await result
 

@@ -137,7 +137,7 @@ class Request(Body):
 
     @property
     def is_moved(self) -> bool:
-        """Whether the URL may be another than that of `scope`: a mount or `replace` has set it."""
+        """Whether a mount or `replace` may have set a URL other than that of `scope`."""
         if self.scope is None or self._root_path is not None:
             return True
         return getattr(self, "_is_moved", False)
@@ -277,16 +277,16 @@ def limit_body(request: Request, most: int, refuse: Refuse) -> None:
         refuse: Returns the exception that the readers get.
 
     Raises:
-        Exception: That of `refuse`, if there are more bytes already.
-        RuntimeError: If the body was read, and nothing knows how large it was.
+        Exception: The exception of `refuse`, if there are already more bytes.
+        RuntimeError: If the body was read without recording its size.
     """
     body = request._body
     if body is USED:
         body = request._received  # which knows how much has come
         if body is None:
             raise RuntimeError(
-                "The body can't be limited any more: it was read already, in a way that does not "
-                "tell its size; set the limit before what reads it"
+                "The body can't be limited any more: it was already read, without recording its "
+                "size; set the limit before code that reads it"
             )
     if isinstance(body, ReceivedBody):
         body.limit(most, refuse)

@@ -30,7 +30,7 @@ class URL:
     def __init__(self, url: str, base: str | None = None) -> None:
         for text in (url, base):
             if not isinstance(text, str) and (text is not None or text is url):
-                raise TypeError(f"A URL is made of a str, not {text!r:.100}")
+                raise TypeError(f"URL() takes a str, not {text!r:.100}")
         try:
             self._parsed = _parse(url, base)
         except (ValueError, TypeError):  # a TypeError for lone surrogates

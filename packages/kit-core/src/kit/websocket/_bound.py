@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`upgrade_websocket` above a handler that is made for its pattern, as those of `@typed` are."""
+"""`upgrade_websocket` above a handler that is bound to its pattern, such as those of `@typed`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from kit.interface.metadata import attach
 
 
 class BoundUpgrade:
-    """A handler of handshakes that an app makes for each route; see `kit.interface.binding`.
+    """A handshake handler that an app binds to each route; see `kit.interface.binding`.
 
-    Called with the context of a request alone, as functions that wrap a handler do, it answers the
-    handshake; called otherwise, e.g. in a unit test, it is the handler that it was made of.
+    Called with only the context of a request, e.g. by a wrapper, it handles the handshake. Called
+    with other arguments, e.g. in a unit test, it calls the original handler.
 
     Args:
         handler: The handler of connections.
-        make: Makes the handler of handshakes of one of connections that was made for a route.
+        make: Returns a handshake handler for a connection handler that was bound to a route.
     """
 
     def __init__(self, handler: Any, make: Callable[[Any], Any]) -> None:
@@ -30,7 +30,7 @@ class BoundUpgrade:
         attach(self, kit_websocket=True)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Answers the handshake, if a context is the only argument; or calls the handler."""
+        """Handles the handshake if a context is the only argument; otherwise calls the handler."""
         if len(args) == 1 and not kwargs and isinstance(args[0], Context):
             return self._bound_for(args[0])(args[0])
         return self._handler(*args, **kwargs)
@@ -44,12 +44,12 @@ class BoundUpgrade:
             if attributes.get("__kit_upgrade__") is self:
                 return bound
             bound = attributes.get("__wrapped__")
-        # Below a wrapper that doesn't tell what it wraps, or as the handler of not_found.
+        # Below a wrapper without `__wrapped__`, or as the handler of not_found.
         method, path = ("ALL", "/*") if route is None else (route.method, route.path)
         return self.__kit_bind__(method, path)
 
     def __kit_bind__(self, method: str, pattern: str) -> Any:
-        """Makes the handler of handshakes for a route; see `kit.interface.binding`."""
+        """Returns the handshake handler for a route; see `kit.interface.binding`."""
         upgrade = self._make(bind(self._handler, method, pattern, websocket=True))
         upgrade.__dict__["__kit_upgrade__"] = self
         return upgrade

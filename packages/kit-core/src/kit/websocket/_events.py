@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a connection by functions that are called for its events, as in Hono."""
+"""Runs a connection with functions that are called for its events, as in Hono."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMES = tuple(WSEvents.__annotations__)
 _BROKE_OFF = 1006  # RFC 6455, section 7.1.5
 
 
-# These are what the protocols of kit.interface.websocket are for.
+# These implement the protocols of kit.interface.websocket.
 
 
 class Open(Struct, frozen=True):
@@ -32,7 +32,7 @@ class Open(Struct, frozen=True):
 
 
 class Message(Struct, frozen=True):
-    """A message came.
+    """A message arrived.
 
     Attributes:
         data: The message: str if it is text, bytes if it is binary.
@@ -51,8 +51,8 @@ class Closed(Struct, frozen=True):
 
     Attributes:
         code: The close code; 1005 if none was sent, 1006 if the connection broke off.
-        reason: What the closing end said; may be empty.
-        was_clean: Whether both ends closed it in order.
+        reason: The reason given by the closing end; may be empty.
+        was_clean: Whether the closing handshake was completed.
     """
 
     code: int
@@ -66,10 +66,10 @@ class Closed(Struct, frozen=True):
 
 
 class Raised(Struct, frozen=True):
-    """A function of `WSEvents` raised.
+    """A function of `WSEvents` raised an exception.
 
     Attributes:
-        error: What it raised.
+        error: The exception.
     """
 
     error: Exception
@@ -84,10 +84,10 @@ _OPENED = Open()
 
 
 def check_events(events: Any, function: Any) -> WSEvents:
-    """Checks what a function returned as the functions of a connection.
+    """Checks that a function returned the functions of a connection.
 
     Raises:
-        HandlerError: If it is no `WSEvents`; the message names the function.
+        HandlerError: If it isn't a `WSEvents`; the message names the function.
     """
     if not isinstance(events, Mapping):
         raise HandlerError(
@@ -107,15 +107,15 @@ def check_events(events: Any, function: Any) -> WSEvents:
 async def run_events(events: WSEvents, ws: WebSocket) -> None:
     """Calls the functions of a connection until it is closed, one after another.
 
-    An exception is given to `on_error`, if there is one, and the connection goes on; otherwise it
-    ends the connection. `on_close` is called in any case, shielded from cancellation.
+    An exception is passed to `on_error`, if there is one, and the connection continues; otherwise
+    it ends the connection. `on_close` is called in any case, shielded from cancellation.
 
     Args:
         events: The functions.
         ws: The connection.
 
     Raises:
-        Exception: What one of them raised, unless `on_error` took it.
+        Exception: The exception of a function, unless `on_error` handled it.
     """
     try:
         await _call(events, "on_open", _OPENED, ws)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The handshake of a WebSocket connection, on its way through middleware as a GET request."""
+"""The handshake of a WebSocket connection, which passes through middleware as a GET request."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _NOT_SENT = frozenset(
 class Handshake(Struct, eq=False):
     """A handshake without a response yet. For packages that forward connections, and for hosts.
 
-    A host, such as a server or a test client, makes one, has the request with its `scope` answered,
-    and runs `converse` if `is_accepted`; else it sends the response and awaits `end`. If something
-    fails or is cancelled before, it calls `close` and awaits `end` with the exception. A handler
+    A host, such as a server or a test client, creates one and handles the request with its `scope`.
+    If `is_accepted`, it runs `converse`; otherwise, it sends the response and awaits `end`. On an
+    earlier failure or cancellation, it calls `close` and awaits `end` with the exception. A handler
     calls `accept`, and returns its response.
 
     Args:
@@ -86,7 +86,7 @@ class Handshake(Struct, eq=False):
         headers: Iterable[tuple[bytes, bytes]] = (),
         on_refusal: Callable[[], object] | None = None,
     ) -> Response:
-        """Makes the response that accepts the connection, unless middleware replaces it.
+        """Returns the response that accepts the connection, unless middleware replaces it.
 
         Args:
             conversation: Called with `(receive, send)`, the messages of ASGI, once the connection
@@ -166,7 +166,7 @@ class Handshake(Struct, eq=False):
         return await conversation(self._receive, self._send)
 
     def end_with(self, on_end: Callable[[BaseException | None], Awaitable[None]]) -> None:
-        """Adds what `end` calls; for `Kit.fetch`, whose request lasts until then.
+        """Adds a function that `end` calls; for `Kit.fetch`, where the request lasts until then.
 
         Args:
             on_end: Called with the exception that ended the conversation or the handshake, or None.
@@ -182,7 +182,7 @@ class Handshake(Struct, eq=False):
             failure: The exception that ended the conversation or the handshake, or None.
         """
         ends, self._on_end = self._on_end or (), None
-        for on_end in ends:  # that of the innermost app first
+        for on_end in ends:  # the innermost app first
             await on_end(failure)
 
     async def receive_http(self) -> Message:
@@ -190,7 +190,7 @@ class Handshake(Struct, eq=False):
 
         SPEC: ASGI HTTP, "Request - receive event" and "Disconnect - receive event".
         """
-        # Once the connection is accepted, its messages are for the conversation alone.
+        # Once the connection is accepted, only the conversation may receive its messages.
         if self._body_given and self._conversation is None:
             message = await self._receive()
             if message["type"] == "websocket.disconnect":
@@ -204,15 +204,15 @@ class Handshake(Struct, eq=False):
 
 
 def begin(handshake: Handshake, conversation: Conversation, protocol: str) -> None:
-    """Accepts a connection as `Handshake.accept` does, for a handler that makes the response."""
-    if handshake._on_refusal is not None:  # another handler had accepted it before
+    """Accepts a connection like `Handshake.accept`, for a handler that creates the response."""
+    if handshake._on_refusal is not None:  # another handler has already accepted it
         handshake.close()
     handshake._conversation = conversation
     handshake._protocol = protocol
 
 
 def handshake_of(request: AnyRequest) -> Handshake | None:
-    """Returns the handshake that a request is, or None if it is an ordinary request.
+    """Returns the handshake of a request, or None if it is an ordinary request.
 
     Args:
         request: The request, e.g. `c.req.raw`.

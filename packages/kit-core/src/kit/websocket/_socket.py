@@ -26,8 +26,8 @@ T = TypeVar("T")
 
 _logger = logging.getLogger("kit")
 
-# How much a connection holds that the handler hasn't received. Beyond it the server stops reading,
-# and makes the client wait.
+# The maximum size of messages that the handler hasn't received yet. Beyond it, the server stops
+# reading, and the client has to wait.
 _MOST_AHEAD = 16
 _MOST_AHEAD_BYTES = 64 * 1024
 # A handler that sends this often without receiving lets other tasks run.
@@ -114,7 +114,7 @@ class WebSocket(Struct, eq=False, weakref=True):
 
     @property
     def close_reason(self) -> str:
-        """What the closing end said; may be empty."""
+        """The reason given by the closing end; may be empty."""
         return self._reason
 
     async def send(self, data: str | bytes, /) -> None:
@@ -191,15 +191,15 @@ class WebSocket(Struct, eq=False, weakref=True):
     @overload
     async def receive_json(self, *, type: TypeForm[T]) -> T: ...
     async def receive_json(self, *, type: Any = None) -> Any:
-        """Waits for the next message and reads it as JSON, be it text or binary.
+        """Waits for the next message, text or binary, and decodes it as JSON.
 
         Args:
-            type: What to make of it: a dataclass, msgspec Struct, TypedDict, any type that
-                msgspec knows, or a pydantic model. Default: dicts, lists and plain values.
+            type: The type to decode into: a dataclass, msgspec Struct, TypedDict, any type that
+                msgspec supports, or a pydantic model. Default: dicts, lists and plain values.
 
         Raises:
-            InvalidMessageError: If it isn't JSON, or doesn't match `type`. The next message can be
-                received nevertheless.
+            InvalidMessageError: If it isn't JSON, or doesn't match `type`. The connection stays
+                open.
             WebSocketDisconnectedError: If the connection is closed.
             RuntimeError: If another task is receiving.
         """
@@ -213,14 +213,14 @@ class WebSocket(Struct, eq=False, weakref=True):
             raise InvalidMessageError(f"{what} JSON in the message: {problem}") from error
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Closes the connection; nothing is received any more. Does nothing if it is closed.
+        """Closes the connection; it receives no more messages. Does nothing if it is closed.
 
         Args:
             code: The close code: 1000 to 1003, 1007 to 1014, or 3000 to 4999.
-            reason: Why, for people; at most 123 bytes of UTF-8.
+            reason: A reason for people; at most 123 bytes of UTF-8.
 
         Raises:
-            ValueError: If the code or the reason may not be sent.
+            ValueError: If the code or the reason can't be sent.
         """
         check_close(code, reason)
         if self._state is not _OPEN:
@@ -243,7 +243,7 @@ class WebSocket(Struct, eq=False, weakref=True):
             if self._state is _CLOSED:
                 return
             if self._watcher is not None:
-                # granian sends no close frame while a task receives.
+                # granian doesn't send a close frame while a task receives.
                 await self._watcher.cancel_and_wait()
             await self._send(
                 {"type": "websocket.close", "code": self._code, "reason": self._reason}
@@ -263,8 +263,8 @@ class WebSocket(Struct, eq=False, weakref=True):
     async def __anext__(self) -> str | bytes:
         if self._is_receiving:
             raise RuntimeError(
-                "Two tasks receive from one WebSocket at once, and either would get some of the "
-                "messages: receive in one task, and hand messages on from there"
+                "Two tasks receive from the same WebSocket, so each would get only some of the "
+                "messages: receive in one task, and pass messages on from there"
             )
         self._is_receiving = True
         self._sends = 0
@@ -330,11 +330,11 @@ class WebSocket(Struct, eq=False, weakref=True):
                 self._is_sending = False
             raise
 
-    # A handler that doesn't receive would not be told that the client has left. So another task
-    # receives for it; bounded, since the client should wait if the handler can't keep up.
+    # A handler that doesn't receive wouldn't notice that the client has left. So another task
+    # receives for it, up to a limit: the client should wait if the handler can't keep up.
 
     async def _look_out(self) -> None:
-        """Has a task receive, while the handler does nothing but send."""
+        """Starts a task that receives while the handler only sends."""
         if self._watcher is None:
             self._watch()
         if self._sends % _SENDS_IN_A_ROW == 2:  # also after the first, so that the task begins
@@ -420,7 +420,7 @@ def websocket_of(
 
 
 def watch_always(ws: WebSocket, on_left: Callable[[], object]) -> None:
-    """Has a task receive all along, and calls a function when the client leaves."""
+    """Starts a task that always receives, and calls a function when the client leaves."""
     ws._on_left = on_left
     if not ws._always_watches:
         ws._always_watches = True
@@ -439,7 +439,7 @@ def path_of(ws: WebSocket) -> str:
 
 
 def note_logged(ws: WebSocket, error: Exception) -> None:
-    """Notes that an exception of the handler needs no further entry in the log."""
+    """Notes that an exception of the handler was already logged."""
     ws._logged = error
 
 

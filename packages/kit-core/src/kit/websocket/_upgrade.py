@@ -109,25 +109,25 @@ def upgrade_websocket(
     max_message_size_bytes: int | None = _MOST_BYTES,
     cancel_on_disconnect: bool = False,
 ) -> Any:
-    """Makes a handler for GET that accepts WebSocket connections.
+    """Turns a function into a GET handler that accepts WebSocket connections.
 
     A request that isn't a handshake gets 426, a handshake from a page of another origin 403, and
     one that offers only unknown subprotocols 400. All three are HTTPExceptions.
 
     Args:
         function: `async def handler(c, ws)`; the connection stays open as long as it runs. Or, as
-            in Hono, `def create_events(c)`, which returns `WSEvents`. Or a function made by
-            `@typed` that takes a `WebSocket`. Without it a decorator is returned.
+            in Hono, `def create_events(c)`, which returns `WSEvents`. Or a function below
+            `@typed` that takes a `WebSocket`. If omitted, returns a decorator.
         origins: The origins whose pages may connect: one or several, such as
             `https://example.com`; `"*"` for all of them; or a function `(origin, c)`, plain or
             async, that returns whether one may. Default: the origin of the app, by the Host header;
-            a list replaces it. A handshake without an origin, as clients other than browsers send
-            it, is let through. Browsers don't apply CORS to WebSockets, but send cookies, so this
+            a list replaces it. A handshake without an origin is accepted, since only browsers
+            send one. Browsers don't apply CORS to WebSockets, but send cookies, so this
             check protects users who are logged in.
         protocols: The subprotocols that the handler supports, best first. The first one that the
-            client offers is chosen; one that offers none may connect as well.
+            client offers is chosen; clients that offer none may connect as well.
         max_message_size_bytes: Largest message to receive; a larger one closes the connection with
-            1009. None for no limit. Servers have limits of their own, which apply before.
+            1009. None for no limit. Servers have their own limits, which apply first.
         cancel_on_disconnect: Whether the handler is cancelled when the client leaves, even if
             messages are left to receive. A client that has sent 16 messages or 64 KiB more than the
             handler has received is noticed only when the handler catches up.
@@ -188,11 +188,11 @@ def _handler_of(function: Any, terms: _Terms) -> Any:
 
 
 def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any]:
-    """Makes the handler.
+    """Returns the handler.
 
     Args:
-        begin: Makes, of the context of a handshake, what runs the connection.
-        function: The function of the handler, for its name, its facts and errors.
+        begin: Returns a function that runs the connection, given the context of a handshake.
+        function: The function of the handler, for its name, its metadata and errors.
         terms: The options.
     """
     may_connect, protocols, most, cancels = terms
@@ -233,7 +233,7 @@ def _upgrade_by(begin: _Begin, function: Any, terms: _Terms) -> Upgrade[Any, Any
 
 
 def _by_origin(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] | None:
-    """Returns the function that decides on an origin; None if every one may connect."""
+    """Returns the function that checks an origin; None if all of them may connect."""
     if origins is None:
         return lambda origin, c: is_own_origin(origin, c.req.url)
     if isinstance(origins, str) and origins == "*":
@@ -247,7 +247,7 @@ def _by_origin(check: OptionChecks, origins: Any) -> Callable[[str, Any], Any] |
 
 
 def _beginning_of(function: Any) -> _Begin:
-    """Returns a function that makes of a handshake what runs the connection.
+    """Returns a function that takes a handshake, and returns a function that runs the connection.
 
     Raises:
         TypeError: If the function takes neither `(c, ws)` nor `(c)`.
@@ -282,7 +282,7 @@ def _takes_connection_first(function: Any) -> bool:
 async def _check_origin(
     origin: str, c: Context[Any, Any], may_connect: Callable[[str, Any], Any]
 ) -> None:
-    """Refuses a handshake from a page of an origin that may not connect.
+    """Rejects a handshake from a page of a forbidden origin.
 
     Raises:
         HTTPException: 403.
@@ -305,10 +305,10 @@ def _negotiated(known: tuple[str, ...], offered: Iterable[str]) -> str:
     """Returns the first of the known subprotocols that the client offers.
 
     SPEC: RFC 6455 section 4.2.2: the server may choose none. But then a browser fails the
-    connection (WHATWG WebSockets, section 4), and another client would speak what nobody expects.
+    connection (WHATWG WebSockets, section 4), and other clients may use an unexpected protocol.
 
     Raises:
-        HTTPException: 400 if it offers others only.
+        HTTPException: 400 if it offers only others.
     """
     names = [*offered]
     for each in known:

@@ -16,13 +16,13 @@ Read: TypeAlias = Callable[[RsgiScope], Any]
 
 
 class LazyScope(dict[str, Any]):
-    """The ASGI scope of an RSGI request; an item is made when it is read.
+    """The ASGI scope of an RSGI request; items are created when they are read.
 
-    PERF: the path, the method and the parameters of a request are known without it, and many
-    handlers need no more, or its headers alone.
+    PERF: many handlers need only the path, the method, the parameters and the headers of a request,
+    which don't require the whole scope.
 
     SPEC: ASGI HTTP & WebSocket message format, "HTTP Connection Scope". There is no `raw_path`:
-    RSGI has the decoded path only.
+    RSGI has only the decoded path.
 
     Args:
         source: The scope of the server.
@@ -34,11 +34,11 @@ class LazyScope(dict[str, Any]):
         self._source: RsgiScope | None = source
 
     def fill(self) -> None:
-        """Makes all items, unless that was done."""
+        """Creates all items, unless that was done already."""
         source, self._source = self._source, None
         if source is not None:
             for key, read in _HTTP.items():
-                # An item that was set, or made, stays.
+                # Items that were set or created are kept.
                 if not dict.__contains__(self, key):
                     self[key] = read(source)
 

@@ -35,8 +35,8 @@ def encode(form: FormData, boundary: str | None = None) -> tuple[bytes | Stream,
         for name, data in entries:
             if isinstance(data, bytes) and end in b"\r\n" + data:
                 raise ValueError(
-                    f"The form field {name!r:.100} holds the boundary of its request, "
-                    "so the form can't be written as the body of that request"
+                    f"The form field {name!r:.100} contains the boundary of its request, "
+                    "so the form can't be encoded as the body of that request"
                 )
     heads = [_head(name, value, boundary) for name, value in form]
     tail = f"--{boundary}--\r\n".encode()

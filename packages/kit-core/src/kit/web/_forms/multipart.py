@@ -44,7 +44,7 @@ def _package() -> Any:
         raise ImportError(
             "The module 'multipart' is not the one of the distribution 'multipart': "
             "python-multipart before 0.0.13 hides it. "
-            "Mend it with: pip install -U 'python-multipart>=0.0.13' && "
+            "Fix it with: pip install -U 'python-multipart>=0.0.13' && "
             "pip install --force-reinstall multipart"
         )
     return multipart
