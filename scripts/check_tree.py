@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 
 import central
+import reference
 from workspace import CORE, ROOT, Package, packages
 
 NEEDED = ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "src/kit", "tests")
@@ -72,7 +73,7 @@ def main() -> int:
     )
     parser.add_argument("--write", action="store_true", help="write what central places lack")
     if parser.parse_args().write:
-        for path in central.write(packages()):
+        for path in dict.fromkeys([*central.write(packages()), *reference.write()]):
             print(f"wrote {path.relative_to(ROOT)}")
     lines = [*problems()]
     print("\n".join(lines) if lines else "the tree is as it should be")

@@ -102,7 +102,8 @@ def client(settings: Settings) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         patch.setattr(passwords, "hasher", cheap)
-        with sync_test_client(create_app(settings)) as client:
+        # Each visitor has cookies of its own.
+        with sync_test_client(create_app(settings), keep_cookies=False) as client:
             yield client
 
 
@@ -196,7 +197,8 @@ def test_login_leads_to_no_other_site(visitor: Visitor, path: str) -> None:
 @pytest.fixture
 def limited(client: Any, settings: Settings) -> Iterator[Any]:
     """The app with a limit that tests reach."""
-    with sync_test_client(create_app(replace(settings, login_limit="2/minute"))) as client:
+    app = create_app(replace(settings, login_limit="2/minute"))
+    with sync_test_client(app, keep_cookies=False) as client:
         yield client
 
 

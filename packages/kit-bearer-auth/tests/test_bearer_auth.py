@@ -568,8 +568,8 @@ async def test_what_is_not_set_is_the_default(options: Any) -> None:
         (
             lambda c: "a\r\nb: c",
             "ValueError: bearer_auth: invalid_token['www_authenticate_header'] 'a\\r\\nb: c' "
-            "can't be sent in a header: expected latin-1 text without control characters and "
-            "blanks at its ends",
+            "can't be sent in a header: expected latin-1 text without control characters or "
+            "surrounding spaces",
         ),
         (
             lambda c: None,

@@ -137,8 +137,8 @@ def authorization(value: str) -> dict[str, str]:
             {"token": "abc", "invalid_token": {"www_authenticate_header": "a\nb"}},
             ValueError,
             "bearer_auth: invalid_token['www_authenticate_header'] 'a\\nb' can't be sent in a "
-            "header: expected latin-1 text without control characters and blanks at its "
-            "ends",
+            "header: expected latin-1 text without control characters or surrounding "
+            "spaces",
         ),
         (
             {"token": "abc", "invalid_token": {"www_authenticate_header": {"a b": "c"}}},

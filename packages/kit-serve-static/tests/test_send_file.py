@@ -168,7 +168,7 @@ def test_below_a_root(folder: Path, ask: Callable[..., Any]) -> None:
         (
             {"content_type": "a\nb"},
             "send_file(content_type='a\\nb') can't be used: expected latin-1 text without control "
-            "characters and blanks at its ends",
+            "characters or surrounding spaces",
         ),
         ({"cache_control": 7}, "send_file(cache_control=...) takes a str, not 7"),
         (

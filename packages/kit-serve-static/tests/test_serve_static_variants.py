@@ -333,7 +333,7 @@ def test_hashed_names_when_served(
             {"otherwise": "a\nb"},
             ValueError,
             "hashed_names(otherwise='a\\nb') can't be used: expected latin-1 text without control "
-            "characters and blanks at its ends",
+            "characters or surrounding spaces",
         ),
         (
             {"pattern": 7},

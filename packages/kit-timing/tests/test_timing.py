@@ -468,7 +468,7 @@ UNSENDABLE = "can't be used: expected latin-1 text without control characters"
             {"cross_origin": ""},
             ValueError,
             "timing(cross_origin='') can't be used: expected latin-1 text without control "
-            "characters and blanks at its ends",
+            "characters or surrounding spaces",
         ),
     ],
 )
