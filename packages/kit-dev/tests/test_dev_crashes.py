@@ -41,10 +41,13 @@ async def kill(c):
 
 @app.get("/fork")
 async def fork(c):
+    ready, told = os.pipe()
     child = os.fork()
     if child == 0:
+        os.write(told, b"!")
         signal.pause()
         os._exit(1)
+    os.read(ready, 1)
     os.kill(child, signal.SIGTERM)
     return c.text(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
 
