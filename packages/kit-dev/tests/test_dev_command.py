@@ -18,6 +18,9 @@ from click.testing import CliRunner
 
 from kit.dev.cli import main
 
+# Processes, which behave alike on each interpreter.
+pytestmark = pytest.mark.once
+
 APP = """
 from kit import Kit
 
@@ -212,6 +215,20 @@ def test_handlers_that_raise_or_hold_the_loop_are_shown(
         r"^Warning: slow held the event loop for \d+ ms \(app.py:12\)\. Nothing else is answered "
         r"meanwhile: await what takes time, or put kit.in_thread\(\) around it$"
     )
+
+
+def test_ctrl_c_while_a_worker_starts_is_not_for_the_worker(
+    kit: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(tmp_path, "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "if '--multiprocessing-fork' in sys.orig_argv:\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    process = kit("dev", "--port", "0")
+    assert process.ask()[0] == 200
+    assert "KeyboardInterrupt" not in process.said
 
 
 def test_no_worker_outlives_a_killed_command(kit: Callable[..., Any]) -> None:

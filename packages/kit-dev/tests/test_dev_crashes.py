@@ -6,12 +6,16 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import signal
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+# Processes, which behave alike on each interpreter.
+pytestmark = pytest.mark.once
 
 APP = """
 import ctypes, os, signal
@@ -34,6 +38,18 @@ def read(c):
 @app.get("/kill")
 async def kill(c):
     os.kill(os.getpid(), signal.SIGKILL)
+
+@app.get("/fork")
+async def fork(c):
+    ready, told = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(told, b"!")
+        signal.pause()
+        os._exit(1)
+    os.read(ready, 1)
+    os.kill(child, signal.SIGTERM)
+    return c.text(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
 
 @app.get("/raise")
 async def leave_by_exception(c):
@@ -114,6 +130,10 @@ def test_an_exception_that_ends_programs_ends_no_server(process: Any) -> None:
     shown = "".join(process.lines[before:])
     assert re.findall(r'^  File ".*/([^/]+)", line', shown, re.MULTILINE) == ["app.py"]
     assert process.get() == "fine"
+
+
+def test_sigterm_ends_what_the_app_forks(process: Any) -> None:
+    assert process.ask("/fork") == (200, str(-signal.SIGTERM))
 
 
 def test_a_crash_at_the_start_is_told_until_a_change(process: Any) -> None:

@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+# Processes, which behave alike on each interpreter.
+pytestmark = pytest.mark.once
+
 APP = """
 import asyncio
 from kit import Kit, Response
@@ -62,7 +65,32 @@ async def asked(c):
 
 @app.get("/broken")
 async def broken(c):
-    raise ValueError("no luck")
+    raise ValueError("no <luck>")
+
+def handled(error, c):
+    return c.text("Internal Server Error", 500)
+
+def mine(error, c):
+    return c.text("mine", 500)
+
+async def replaces(c, next):
+    await next()
+    c.res = c.html("<!doctype html>sorry", 500)
+
+async def guards(c, next):
+    await next()
+    c.header("content-security-policy", "default-src 'none'")
+
+for path, on_error, middleware in [
+    ("/handled", handled, guards), ("/mine", mine, guards), ("/replaced", None, replaces),
+    ("/guarded", None, guards),
+]:
+    part = Kit()
+    part.use(middleware)
+    if on_error is not None:
+        part.on_error(on_error)
+    part.get("/", broken)
+    app.route(path, part)
 """
 
 Ask = Callable[..., tuple[int, HTTPMessage, str]]
@@ -192,3 +220,34 @@ def test_no_lines_beside_those_of_kit_logger_and_no_script(quiet: Any) -> None:
     quiet.interrupt()
     assert quiet.end() == 0
     assert " ms\n" not in quiet.said
+
+
+@pytest.mark.parametrize("path", ["/broken", "/guarded"])
+def test_browsers_get_the_traceback_of_a_handler_that_raises(path: str, ask: Ask) -> None:
+    status, headers, text = ask(path, accept="text/html", sec_fetch_dest="document")
+    assert (status, headers["content-type"]) == (500, "text/html; charset=utf-8")
+    assert headers["content-security-policy"] is None
+    assert "<h1>An exception was raised</h1>\n<p>GET " in text
+    assert "ValueError: no &lt;luck&gt;</pre>" in text
+    assert re.findall(r"  File &quot;.*/([^/]+)&quot;, line", text) == ["app.py"]
+    assert TAG.search(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "expected"),
+    [
+        ("/broken", "*/*", "Internal Server Error"),
+        ("/broken", "application/json", "Internal Server Error"),
+        ("/handled", "text/html", "Internal Server Error"),
+        ("/mine", "text/html", "mine"),
+    ],
+)
+def test_other_errors_are_left_alone(path: str, accept: str, expected: str, ask: Ask) -> None:
+    status, headers, text = ask(path, accept=accept)
+    assert (status, headers["content-type"]) == (500, "text/plain; charset=UTF-8")
+    assert text == expected
+
+
+def test_a_page_that_middleware_made_of_an_error_is_kept(ask: Ask) -> None:
+    status, _, text = ask("/replaced", accept="text/html")
+    assert (status, TAG.sub("", text)) == (500, "<!doctype html>sorry")

@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+# Processes, which behave alike on each interpreter.
+pytestmark = pytest.mark.once
+
 APP = """
 import asyncio, functools, importlib, re, time
 from pathlib import Path

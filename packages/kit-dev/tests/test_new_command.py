@@ -96,14 +96,15 @@ def test_project_passes_its_own_tests(
     imported: list[str],
     folder: Path,
 ) -> None:
+    serve = "kit dev --watch pages --watch static" if "site" in options else "kit dev"
     result = new("my-shop", *options)
     assert (result.exit_code, result.output) == (
         0,
         f"Made my-shop with {', '.join(files)}. Next:\n"
         "\n"
         "  cd my-shop\n"
-        f"  kit dev   serves it, and reloads it when its code changes{hint}\n"
-        "  pytest    runs its tests\n",
+        f"  {serve}   serves it, and reloads it when its code changes{hint}\n"
+        f"  {'pytest':{len(serve)}}   runs its tests\n",
     )
     root = folder / "my-shop"
     assert files_in(root) == sorted(files)

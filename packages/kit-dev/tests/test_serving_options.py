@@ -15,6 +15,9 @@ from click.testing import CliRunner
 
 from kit.dev.cli import main
 
+# Processes, which behave alike on each interpreter.
+pytestmark = pytest.mark.once
+
 APP = """
 from os import environ
 from kit import Kit

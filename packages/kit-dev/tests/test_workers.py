@@ -21,6 +21,9 @@ from click.testing import CliRunner
 
 from kit.dev.cli import main
 
+# Processes, which behave alike on each interpreter.
+pytestmark = pytest.mark.once
+
 APP = """
 import asyncio, os
 from contextlib import asynccontextmanager

@@ -13,6 +13,7 @@ from kit.interface import supports_color
 
 from ._board import Board
 from ._browser import BrowserReload, is_of_page
+from ._faults import FaultPage
 from ._problems import Problem
 from ._style import CYAN, GREEN, RED, YELLOW, painted, say
 from ._tracebacks import from_their_code
@@ -121,6 +122,9 @@ class DevApp:
             scope, page = self._browser.page(scope, send)
             send = send if page is None else page.send
         if problem is None and self._app is not None:
+            if scope["type"] == "http":
+                request = f"{scope['method']} {shown_path(scope)}"
+                send = FaultPage(send, scope, request).send
             await self._app(scope, receive, send)
         elif problem is not None:
             await _refuse(problem, scope, receive, send)

@@ -195,7 +195,9 @@ class _DevWorker:
     def _wrap(self, app: Any, problem: Problem | None, *, log: bool) -> Any:
         from ._browser import BrowserReload
         from ._dev_app import DevApp
+        from ._faults import note_faults
 
+        note_faults()
         self._browser = BrowserReload() if self._options.browser_reload else None
         return DevApp(app, self._board, problem, self._browser, log=log)
 

@@ -31,6 +31,7 @@ class Template(NamedTuple):
         name: What it is called, and its folder.
         summary: What it makes, for the help.
         hint: What to look at once `kit dev` serves it.
+        watched: What `kit dev` is to watch besides Python files.
         description: The description of a distribution, which has placeholders of its own; None if
             it makes none.
     """
@@ -38,6 +39,7 @@ class Template(NamedTuple):
     name: str
     summary: str
     hint: str
+    watched: tuple[str, ...] = ()
     description: str | None = None
 
 
@@ -47,18 +49,22 @@ _ALL = (
         "typed endpoints with documentation, settings, and a database",
         "; open http://127.0.0.1:8000/docs",
     ),
-    Template("site", "pages from templates, static files, forms, and sessions", ""),
+    Template(
+        "site", "pages from templates, static files, forms, and sessions", "", ("pages", "static")
+    ),
     Template("plain", "handlers of a context alone", ""),
     Template(
         "plugin-middleware",
         "a middleware to publish",
         "",
+        (),
         "Middleware for the Kit web framework that sets the header {header}.",
     ),
     Template(
         "plugin-router",
         "a router to publish, with the conformance tests",
         "",
+        (),
         "A router for the Kit web framework that compares segment by segment.",
     ),
 )

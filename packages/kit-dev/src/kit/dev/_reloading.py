@@ -73,6 +73,7 @@ class Reloader:
 
     def _look(self, changed: set[str]) -> bool:
         """Does what there is to do; returns False if there is no use in waiting for a change."""
+        is_gone = self._current.is_gone()  # asked first, or its last news could be missed
         told = self._current.news()
         if isinstance(told, Ready):
             self._show_start(told)
@@ -86,7 +87,7 @@ class Reloader:
             self._replace()
         if changed:
             self._reload(changed)
-        elif told is None and self._current.worker.exit_code is not None:
+        elif told is None and is_gone:
             self._recover()
         elif self._spare is None and self._current.has_reported:
             self._spare = self._process()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import socket
 import sys
@@ -107,6 +108,16 @@ class _Server(uvicorn.Server):
         """Handles signals from here on; uvicorn would do so only when it begins to serve."""
         for number in self._handled:
             signal.signal(number, self._handle_outside)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._leave_signals)
+
+    def _leave_signals(self) -> None:
+        """Lets SIGTERM end a process that the app forks, e.g. for a pool of processes.
+
+        It would inherit the handler of this server, which has nothing to end there.
+        """
+        if signal.getsignal(signal.SIGTERM) in (self.handle_exit, self._handle_outside):
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         try:

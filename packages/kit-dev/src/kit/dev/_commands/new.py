@@ -49,7 +49,7 @@ def _steps(name: str, template: Template) -> list[tuple[str, str]]:
     meaning = f"serves it, and reloads it when its code changes{template.hint}"
     return [
         *([(f"pip install {quoted}", "")] if lacking else []),
-        ("kit dev", meaning),
+        (" ".join(["kit dev", *(f"--watch {each}" for each in template.watched)]), meaning),
         ("pytest", "runs its tests"),
     ]
 
