@@ -202,6 +202,12 @@ class Browser:
         if leads_to is not None:
             self._wait_for(leads_to)
 
+    def press(self, *keys: str) -> None:
+        """Presses keys, one after another, where the focus is."""
+        events = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        actions = [{"type": "key", "id": "keyboard", "actions": events}]
+        self._command("POST", "/actions", {"actions": actions})
+
     def _wait_for(self, url: str) -> None:
         # A page of another site loads in another process, for which a click does not wait.
         end = time.monotonic() + NAVIGATION_S
