@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import importlib.util
+import inspect
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -127,6 +128,11 @@ async def test_no_result() -> None:
 NOT_FOUND: Any = HTTPException
 
 
+class Gone(HTTPException):
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(**keywords)
+
+
 @pytest.mark.parametrize(
     ("make", "kind", "text"),
     [
@@ -155,6 +161,23 @@ NOT_FOUND: Any = HTTPException
             "body: write HTTPException(404, 'No such book')",
         ),
         (
+            lambda: NOT_FOUND(404, detail={"error": "no such book"}),
+            TypeError,
+            "HTTPException has no keyword 'detail', but status, message, res, headers and "
+            "body: write HTTPException(404, res=Response.json(...))",
+        ),
+        (
+            lambda: NOT_FOUND(404, code=7),
+            TypeError,
+            "HTTPException has no keyword 'code', but status, message, res, headers and body",
+        ),
+        (
+            lambda: Gone(status_code=410),
+            TypeError,
+            "HTTPException has no keyword 'status_code', but status, message, res, headers and "
+            "body: write HTTPException(410)",
+        ),
+        (
             lambda: NOT_FOUND("No such book", 404),
             ValueError,
             "HTTPException status must be an int from 200 to 599, not 'No such book': "
@@ -170,6 +193,11 @@ NOT_FOUND: Any = HTTPException
 )
 def test_http_exception(make: Any, kind: type[Exception], text: str) -> None:
     assert text_of(kind, make) == text
+
+
+def test_http_exception_shows_its_own_parameters() -> None:
+    names = [*inspect.signature(HTTPException).parameters]
+    assert names == ["status", "message", "res", "headers", "body"]
 
 
 def test_http_exception_with_a_member_of_http_status() -> None:
