@@ -91,7 +91,7 @@ def test_what_is_right_is_returned() -> None:
             ("a\r\nb: c",),
             ValueError,
             r"session(x='a\r\nb: c') can't be used: expected latin-1 text without control "
-            "characters and blanks at its ends",
+            "characters or surrounding spaces",
         ),
         (
             "choice",

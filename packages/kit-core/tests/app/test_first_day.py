@@ -49,6 +49,13 @@ class Book:
     title: str
 
 
+class View:
+    async def get(self, c: Context) -> None: ...
+
+
+async def async_handler(c: Any) -> None: ...
+
+
 class JSONResponse:
     """That of another framework."""
 
@@ -294,7 +301,9 @@ IN_OPENAPI = "write @describe(...) of kit.openapi above the handler"
         ),
         (
             lambda app: app.use(CORSMiddleware, allow_origins=["*"]),
-            "use() takes no keyword 'allow_origins', but use: leave it out",
+            "use() takes no keyword 'allow_origins', but use: "
+            "options are given to the function that makes the middleware, as in "
+            "cors(allow_origins=...)",
         ),
         (
             lambda app: app.use(CORSMiddleware),
@@ -311,6 +320,21 @@ IN_OPENAPI = "write @describe(...) of kit.openapi above the handler"
             lambda app: app.get("/", index),
             "The handler of GET '/' can't be called with (c) or (c, next): its signature is "
             "index() -> 'str'; a handler takes the context: write index(c)",
+        ),
+        (
+            lambda app: app.get("/", View),
+            "The handler of GET '/' can't be called with (c) or (c, next): its signature is "
+            "View(); it is a class: give a function, or a method of an object, View().get",
+        ),
+        (
+            lambda app: app.get("/", View()),
+            "The handler of GET '/' is not callable: expected a function (c) or (c, next), "
+            "not an object of the class View",
+        ),
+        (
+            lambda app: app.get("/", async_handler(1)),
+            "The handler of GET '/' is not callable: expected a function (c) or (c, next), "
+            "not the result of async_handler(...): write async_handler",
         ),
         (
             lambda app: app.use("/api/*", Kit()),
@@ -461,6 +485,27 @@ async def refused(do: Callable[[Context], Any]) -> str:
             lambda c: c.text("<p>", "text/html"),
             "Invalid response status 'text/html': expected an int from 200 to 599; "
             "a content type is a header, headers={'content-type': 'text/html'}",
+        ),
+        (
+            lambda c: c.text("made", "201"),
+            "Invalid response status '201': expected an int from 200 to 599; write 201",
+        ),
+        (
+            lambda c: c.redirect(302, "/x"),
+            "c.redirect() takes the location, then the status: write c.redirect('/x', 302)",
+        ),
+        (
+            lambda c: c.abort(404),
+            "The context has no attribute 'abort': use `raise HTTPException(404)`",
+        ),
+        (
+            lambda c: c.user,
+            "The context has no attribute 'user': "
+            "use c.get('user'), which middleware sets by c.set('user', ...)",
+        ),
+        (
+            lambda c: c.req.remote_addr,
+            "c.req has no attribute 'remote_addr': use get_conn_info(c) of kit.conninfo",
         ),
         (
             lambda c: c.header({"a": "b"}),
@@ -632,6 +677,11 @@ async def test_middleware_sees_a_handler_that_returned_nothing() -> None:
         ("jsonify", "cannot import 'jsonify' from 'kit': return c.json(...) from the handler"),
         ("abort", "cannot import 'abort' from 'kit': write `raise HTTPException(404)`"),
         ("Depends", "cannot import 'Depends' from 'kit': it is part of kit.typed"),
+        (
+            "redirect",
+            "cannot import 'redirect' from 'kit': return c.redirect(...) from the handler",
+        ),
+        ("g", "cannot import 'g' from 'kit': write c.set('name', value) and c.get('name')"),
     ],
 )
 def test_names_that_other_frameworks_export(name: str, text: str) -> None:
