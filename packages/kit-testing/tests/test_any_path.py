@@ -355,6 +355,6 @@ async def test_the_other_kind_of_with() -> None:
         async with plain:
             pass
     other: Any = test_client(Kit())
-    with pytest.raises(TypeError, match="for async tests: write `async with`, or `with sync_te"):
-        with other:
-            pass
+    match = "for async tests: write `async with`, or `with sync_te"
+    with pytest.raises(TypeError, match=match), other:
+        pass

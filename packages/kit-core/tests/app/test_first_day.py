@@ -302,7 +302,7 @@ IN_OPENAPI = "write @describe(...) of kit.openapi above the handler"
         (
             lambda app: app.use(CORSMiddleware, allow_origins=["*"]),
             "use() takes no keyword 'allow_origins', but use: "
-            "options are given to the function that makes the middleware, as in "
+            "give options to the function that makes the middleware, as in "
             "cors(allow_origins=...)",
         ),
         (

@@ -186,9 +186,7 @@ def _instead(call: str, name: str, value: Any) -> str:
         status = f"{value!r:.10}"
         return f"give it to the response, c.json(..., {status}), or write @typed(status={status})"
     if call.startswith("use("):
-        return (
-            f"options are given to the function that makes the middleware, as in cors({name}=...)"
-        )
+        return f"give options to the function that makes the middleware, as in cors({name}=...)"
     return _OF_ROUTES.get(name, "leave it out")
 
 

@@ -146,7 +146,7 @@ def _without_address(handler: Any) -> str:
         if close is not None:
             close()  # else Python warns that it was never awaited
         return f"the result of {name}(...): write {name}"
-    if type(handler).__repr__ is object.__repr__:
+    if getattr(type(handler), "__repr__", None) is object.__repr__:
         return f"an object of the class {type(handler).__name__}"
     return f"{handler!r:.100}"
 
