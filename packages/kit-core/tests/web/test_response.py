@@ -21,9 +21,7 @@ def test_every_status(status: int) -> None:
         response = Response(None, status=status)
         assert (response.status, response.ok) == (status, 200 <= status <= 299)
     else:
-        text = (
-            rf"^Invalid response status {status}: expected an int from 200 to 599(; write [0-9]+)?$"
-        )
+        text = rf"^Invalid response status {status}: expected an int from 200 to 599$"
         with pytest.raises(ValueError, match=text):
             Response(None, status=status)
 
