@@ -13,7 +13,7 @@ import pytest
 from kit import URL, Context, Kit, Response
 from kit.cookie import get_cookie
 from kit.streaming import stream_text
-from kit.testing import SyncResponse, sync_test_client, test_client
+from kit.testing import SyncResponse, SyncTestClient, TestClient, sync_test_client, test_client
 from kit.websocket import WebSocket, upgrade_websocket
 
 Send = Callable[..., tuple[int, Any, str]]
@@ -135,7 +135,7 @@ def test_all_that_is_sent(send: Send) -> None:
     options = {"query": {"b": [2, 3]}, "headers": {"x-user": "ada"}, "cookies": {"c": "d e"}}
     text = send(lambda c: c.post("/api/books/1?a=1#top", json={"n": 1}, **options))[2]
     assert text == (
-        '{"method":"POST","url":"http://localhost/api/books/1?a=1&b=2&b=3#top",'
+        '{"method":"POST","url":"http://localhost/api/books/1?a=1&b=2&b=3",'
         '"type":"application/json","user":"ada","cookies":{"c":"d e"},"body":"{\\"n\\":1}"}'
     )
     assert '"body":"a=1"' in send(lambda c: c.post("/api/books/1", form={"a": 1}))[2]
@@ -300,3 +300,61 @@ def test_names_of_other_responses(name: str, text: str) -> None:
     with pytest.raises(AttributeError) as caught:
         getattr(response, name)
     assert str(caught.value) == text
+
+
+def test_users_of_other_clients_are_told_what_to_write() -> None:
+    def text_of(do: Callable[[Any], Any]) -> str:
+        with sync_test_client(Kit()) as client, pytest.raises(TypeError) as caught:
+            do(client)
+        return str(caught.value)
+
+    body = (
+        "client.post('/x', ...): only the path is given without a name; a body is given as "
+        "json=..., form=... or content=..."
+    )
+    assert text_of(lambda c: c.post("/x", {"a": 1})) == body
+    assert text_of(lambda c: c.stream("GET", "/x")) == (
+        "client.stream('GET', ...): write client.get('/...'), whose response.body is iterated"
+    )
+    assert text_of(lambda c: c.get(url="/x")) == (
+        "client.get(): the path is given without a name: write client.get('/...')"
+    )
+    assert text_of(lambda c: c.request("/x")) == (
+        "client.request() missing 1 required positional argument: 'path'"
+    )
+    keywords = "but query, json, form, content, headers, cookies, follow_redirects"
+    assert text_of(lambda c: c.post("/x", data=b"a")) == (
+        f"client.post('/x'): there is no keyword 'data', {keywords}. "
+        "Write form, or content for a body of str or bytes."
+    )
+    assert text_of(lambda c: c.get("/x", auth=("a", "b"))) == (
+        f"client.get('/x'): there is no keyword 'auth', {keywords}. "
+        "Write headers, with an 'authorization'."
+    )
+
+
+async def test_second_value_of_the_async_client() -> None:
+    client: Any = test_client(Kit())
+    with pytest.raises(TypeError, match="only the path is given without a name"):
+        await client.post("/x", {"a": 1})
+
+
+@pytest.mark.parametrize("kind", [TestClient, SyncTestClient])
+def test_class_is_no_factory(kind: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        kind(Kit())
+    assert str(caught.value) == (
+        "write sync_test_client(app), or test_client(app) for async tests, "
+        f"instead of {kind.__name__}(app)"
+    )
+
+
+async def test_the_other_kind_of_with() -> None:
+    plain: Any = sync_test_client(Kit())
+    with pytest.raises(TypeError, match="for plain tests: write `with`, or `async with test_cl"):
+        async with plain:
+            pass
+    other: Any = test_client(Kit())
+    match = "for async tests: write `async with`, or `with sync_te"
+    with pytest.raises(TypeError, match=match), other:
+        pass

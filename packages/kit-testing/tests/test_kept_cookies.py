@@ -190,3 +190,33 @@ def test_websocket_handshakes_have_cookies_and_set_them() -> None:
         for expected in ("none", "seen"):
             with client.ws("/ws", headers={"origin": "https://shop.example"}) as ws:
                 assert ws.receive() == expected
+
+
+def test_cookie_that_a_redirect_sets_replaces_that_of_the_call() -> None:
+    app = Kit()
+
+    @app.get("/login")
+    async def login(c: Context) -> Response:
+        set_cookie(c, "sid", "new")
+        return c.redirect("/#shown")
+
+    @app.get("/")
+    async def index(c: Context) -> Response:
+        return c.text(f"{c.req.url} {c.req.header('cookie')}")
+
+    with sync_test_client(app, follow_redirects=True) as client:
+        text = client.get("/login", cookies={"sid": "old", "theme": "dark"}).text()
+        assert text == "http://localhost/ sid=new; theme=dark"
+        client.cookies.clear()
+        assert client.get("/login", cookies={"sid": None}).text() == "http://localhost/ sid=new"
+    with sync_test_client(app, follow_redirects=True, keep_cookies=False) as client:
+        assert client.get("/login", cookies={"sid": "old"}).text() == "http://localhost/ sid=old"
+
+
+@pytest.mark.parametrize("given", ["a=b", ["a=b"]])
+def test_cookies_that_are_no_pairs(given: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        sync_test_client(Kit(), cookies=given)
+    assert str(caught.value) == (
+        f"cookies takes a mapping, or pairs of a str and a value, not {given!r}"
+    )

@@ -389,8 +389,13 @@ def test_time_limit_ends_a_lifespan_that_hangs(run: Any, when: str) -> None:
     reached: list[str] = []
 
     async def main() -> None:
-        with anyio.move_on_after(0.01):
-            async with test_client(living(trace, **{when: anyio.sleep_forever})):
+        with anyio.CancelScope() as limit:
+
+            async def hang() -> None:
+                limit.cancel()
+                await anyio.sleep_forever()
+
+            async with test_client(living(trace, **{when: hang})):
                 reached.append("body")
 
     run(main)

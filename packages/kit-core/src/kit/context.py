@@ -454,10 +454,15 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
 
         Raises:
             ValueError: If `location` contains CR, LF or NUL, or the status is invalid.
-            TypeError: If `location` is None.
+            TypeError: If `location` is None, or the status is a str.
         """
         if location is None:
             raise TypeError("c.redirect() takes a URL or path, not None")
+        if isinstance(status, str):
+            raise TypeError(
+                f"c.redirect() takes the location, then the status: "
+                f"write c.redirect({status!r:.100}, {location!r:.100})"
+            )
         self.header("location", encode_location(str(location)))
         return self.new_response(None, status)
 

@@ -115,7 +115,7 @@ async def test_response(handler: Any, expected: Any, prepared: bool) -> None:
         ),
         pytest.param(
             lambda c: c.status("201"),
-            "ValueError: Invalid response status '201': expected an int from 200 to 599",
+            "ValueError: Invalid response status '201': expected an int from 200 to 599; write 201",
             id="status as text",
         ),
         pytest.param(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import importlib.util
+import inspect
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -46,6 +47,13 @@ async def error_of(app: Kit, path: str = "/") -> str:
 @dataclasses.dataclass
 class Book:
     title: str
+
+
+class View:
+    async def get(self, c: Context) -> None: ...
+
+
+async def async_handler(c: Any) -> None: ...
 
 
 class JSONResponse:
@@ -127,6 +135,11 @@ async def test_no_result() -> None:
 NOT_FOUND: Any = HTTPException
 
 
+class Gone(HTTPException):
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(**keywords)
+
+
 @pytest.mark.parametrize(
     ("make", "kind", "text"),
     [
@@ -155,6 +168,23 @@ NOT_FOUND: Any = HTTPException
             "body: write HTTPException(404, 'No such book')",
         ),
         (
+            lambda: NOT_FOUND(404, detail={"error": "no such book"}),
+            TypeError,
+            "HTTPException has no keyword 'detail', but status, message, res, headers and "
+            "body: write HTTPException(404, res=Response.json(...))",
+        ),
+        (
+            lambda: NOT_FOUND(404, code=7),
+            TypeError,
+            "HTTPException has no keyword 'code', but status, message, res, headers and body",
+        ),
+        (
+            lambda: Gone(status_code=410),
+            TypeError,
+            "HTTPException has no keyword 'status_code', but status, message, res, headers and "
+            "body: write HTTPException(410)",
+        ),
+        (
             lambda: NOT_FOUND("No such book", 404),
             ValueError,
             "HTTPException status must be an int from 200 to 599, not 'No such book': "
@@ -170,6 +200,11 @@ NOT_FOUND: Any = HTTPException
 )
 def test_http_exception(make: Any, kind: type[Exception], text: str) -> None:
     assert text_of(kind, make) == text
+
+
+def test_http_exception_shows_its_own_parameters() -> None:
+    names = [*inspect.signature(HTTPException).parameters]
+    assert names == ["status", "message", "res", "headers", "body"]
 
 
 def test_http_exception_with_a_member_of_http_status() -> None:
@@ -266,7 +301,9 @@ IN_OPENAPI = "write @describe(...) of kit.openapi above the handler"
         ),
         (
             lambda app: app.use(CORSMiddleware, allow_origins=["*"]),
-            "use() takes no keyword 'allow_origins', but use: leave it out",
+            "use() takes no keyword 'allow_origins', but use: "
+            "give options to the function that makes the middleware, as in "
+            "cors(allow_origins=...)",
         ),
         (
             lambda app: app.use(CORSMiddleware),
@@ -283,6 +320,21 @@ IN_OPENAPI = "write @describe(...) of kit.openapi above the handler"
             lambda app: app.get("/", index),
             "The handler of GET '/' can't be called with (c) or (c, next): its signature is "
             "index() -> 'str'; a handler takes the context: write index(c)",
+        ),
+        (
+            lambda app: app.get("/", View),
+            "The handler of GET '/' can't be called with (c) or (c, next): its signature is "
+            "View(); it is a class: give a function, or a method of an object, View().get",
+        ),
+        (
+            lambda app: app.get("/", View()),
+            "The handler of GET '/' is not callable: expected a function (c) or (c, next), "
+            "not an object of the class View",
+        ),
+        (
+            lambda app: app.get("/", async_handler(1)),
+            "The handler of GET '/' is not callable: expected a function (c) or (c, next), "
+            "not the result of async_handler(...): write async_handler",
         ),
         (
             lambda app: app.use("/api/*", Kit()),
@@ -433,6 +485,27 @@ async def refused(do: Callable[[Context], Any]) -> str:
             lambda c: c.text("<p>", "text/html"),
             "Invalid response status 'text/html': expected an int from 200 to 599; "
             "a content type is a header, headers={'content-type': 'text/html'}",
+        ),
+        (
+            lambda c: c.text("made", "201"),
+            "Invalid response status '201': expected an int from 200 to 599; write 201",
+        ),
+        (
+            lambda c: c.redirect(302, "/x"),
+            "c.redirect() takes the location, then the status: write c.redirect('/x', 302)",
+        ),
+        (
+            lambda c: c.abort(404),
+            "The context has no attribute 'abort': use `raise HTTPException(404)`",
+        ),
+        (
+            lambda c: c.user,
+            "The context has no attribute 'user': "
+            "use c.get('user'), which middleware sets by c.set('user', ...)",
+        ),
+        (
+            lambda c: c.req.remote_addr,
+            "c.req has no attribute 'remote_addr': use get_conn_info(c) of kit.conninfo",
         ),
         (
             lambda c: c.header({"a": "b"}),
@@ -604,6 +677,11 @@ async def test_middleware_sees_a_handler_that_returned_nothing() -> None:
         ("jsonify", "cannot import 'jsonify' from 'kit': return c.json(...) from the handler"),
         ("abort", "cannot import 'abort' from 'kit': write `raise HTTPException(404)`"),
         ("Depends", "cannot import 'Depends' from 'kit': it is part of kit.typed"),
+        (
+            "redirect",
+            "cannot import 'redirect' from 'kit': return c.redirect(...) from the handler",
+        ),
+        ("g", "cannot import 'g' from 'kit': write c.set('name', value) and c.get('name')"),
     ],
 )
 def test_names_that_other_frameworks_export(name: str, text: str) -> None:

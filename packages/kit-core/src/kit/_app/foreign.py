@@ -85,6 +85,7 @@ IMPORTS = {
     "PlainTextResponse": "return c.text(...) from the handler",
     "Query": _TYPED,
     "RedirectResponse": "return c.redirect(...) from the handler",
+    "Route": "register handlers with @app.get(path) and the like",
     "Router": _OTHER_APP,
     "Starlette": _APP,
     "StaticFiles": "write `from kit.serve_static import serve_static`",
@@ -94,7 +95,10 @@ IMPORTS = {
     "WebSocket": "it is part of kit.websocket",
     "abort": "write `raise HTTPException(404)`",
     "jsonify": "return c.json(...) from the handler",
+    "current_app": "read c.env in the handler, which has what the lifespan yields",
+    "g": "write c.set('name', value) and c.get('name')",
     "make_response": "return c.text(...), c.json(...) or c.body(...) from the handler",
+    "redirect": "return c.redirect(...) from the handler",
     "render_template": "return c.render(...), with templates() of kit.templates",
     "url_for": _NO_NAMES,
 }
@@ -170,15 +174,19 @@ def refuse_keywords(call: str, keywords: Mapping[str, Any], known: str) -> None:
         TypeError: If there are any.
     """
     for name, value in keywords.items():
-        raise TypeError(f"{call} takes no keyword {name!r}, but {known}: {_instead(name, value)}")
+        raise TypeError(
+            f"{call} takes no keyword {name!r}, but {known}: {_instead(call, name, value)}"
+        )
 
 
-def _instead(name: str, value: Any) -> str:
+def _instead(call: str, name: str, value: Any) -> str:
     if name == "methods":
         return f"write @app.on({value!r:.100}, path) for several methods, @app.post(path) for one"
     if name == "status_code":
         status = f"{value!r:.10}"
         return f"give it to the response, c.json(..., {status}), or write @typed(status={status})"
+    if call.startswith("use("):
+        return f"give options to the function that makes the middleware, as in cors({name}=...)"
     return _OF_ROUTES.get(name, "leave it out")
 
 

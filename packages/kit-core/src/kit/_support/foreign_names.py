@@ -12,6 +12,7 @@ from typing import Any
 
 CONTEXT = {
     "args": "c.req.query('name')",
+    "abort": "`raise HTTPException(404)`",
     "cookies": "get_cookie(c, 'name') of kit.cookie",
     "delete_cookie": "delete_cookie(c, 'name') of kit.cookie",
     "form": "await c.req.parse_body()",
@@ -22,6 +23,7 @@ CONTEXT = {
     "path_params": "c.req.param('name')",
     "query": "c.req.query('name')",
     "query_params": "c.req.query('name')",
+    "render_template": "c.render(...), with templates() of kit.templates",
     "request": "c.req",
     "response": "c.res",
     "send": "return c.text(...) or c.json(...)",
@@ -29,6 +31,7 @@ CONTEXT = {
     "set_cookie": "set_cookie(c, 'name', 'value') of kit.cookie",
     "state": "c.set('name', value) and c.get('name'), or c.env for the values of the lifespan",
     "url": "c.req.url",
+    "user": "c.get('user'), which middleware sets by c.set('user', ...)",
 }
 
 REQUEST = {
@@ -44,9 +47,11 @@ REQUEST = {
     "params": "c.req.param('name') for the path, c.req.query('name') for the query",
     "path_params": "c.req.param('name')",
     "query_params": "c.req.query('name')",
+    "remote_addr": "get_conn_info(c) of kit.conninfo",
     "session": "get_session(c) of kit.session",
     "state": "c.get('name')",
     "stream": "c.req.raw.body",
+    "user": "c.get('user')",
     "values": "c.req.query('name') or await c.req.parse_body()",
     "view_args": "c.req.param()",
 }

@@ -32,7 +32,9 @@ def check_status(status: int, *, has_body: bool) -> None:
         hint = ""
         if isinstance(status, Mapping):
             hint = "; headers come after the status, or as headers=..."
-        elif isinstance(status, str) and "/" in status:
+        elif isinstance(status, str) and status.isdigit():
+            hint = f"; write {int(status)}"
+        elif isinstance(status, str) and "/" in status[1:]:
             hint = f"; a content type is a header, headers={{'content-type': {status!r:.100}}}"
         raise ValueError(
             f"Invalid response status {status!r:.100}: expected an int from 200 to 599{hint}"

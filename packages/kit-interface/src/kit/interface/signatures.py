@@ -40,7 +40,7 @@ def takes_next(handler: Any, route: str) -> bool:
     if not callable(handler):
         raise TypeError(
             f"The handler of {route} is not callable: expected a function (c) or (c, next), "
-            f"not {handler!r:.100}"
+            f"not {_without_address(handler)}"
         )
     shown = _behind_wrappers(handler)
     if hasattr(type(shown), "__kit_bind__"):  # see kit.interface.binding
@@ -139,9 +139,23 @@ def _makes_no_response(kind: type) -> bool:
     return vars(object)["__new__"] is kind.__new__ and not hasattr(kind, "__await__")
 
 
+def _without_address(handler: Any) -> str:
+    if hasattr(handler, "__await__"):
+        name = getattr(handler, "__name__", "handler")
+        close = getattr(handler, "close", None)
+        if close is not None:
+            close()  # else Python warns that it was never awaited
+        return f"the result of {name}(...): write {name}"
+    if getattr(type(handler), "__repr__", None) is object.__repr__:
+        return f"an object of the class {type(handler).__name__}"
+    return f"{handler!r:.100}"
+
+
 def _hint_for(function: Any) -> str:
     """Returns what to write for a function that takes neither `(c)` nor `(c, next)`."""
     name = getattr(function, "__name__", "handler")
+    if isinstance(function, type):
+        return f"; it is a class: give a function, or a method of an object, {name}().get"
     if accepts(function, 0):
         if getattr(getattr(function, "__code__", None), "co_kwonlyargcount", 0):
             return f"; it makes middleware when it is called: write {name}()"

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
 from kit.interface import ExecutionContext as AnyExecutionContext
@@ -17,6 +17,7 @@ from kit.testing._inputs import (
     WebSocketOptions,
     call_of,
     headers_of,
+    pairs_of,
     read_options,
     with_query,
 )
@@ -85,9 +86,7 @@ class Caller:
         self.unread: set[WatchedBody] = set()
         self._cookies: Cookies | None = None
         if settings.cookies:
-            given = settings.cookies
-            items: Iterable[Any] = given.items() if isinstance(given, Mapping) else given
-            for name, value in items:
+            for name, value in pairs_of("cookies", settings.cookies):
                 self.cookies.set(name, value)
 
     @property
@@ -265,10 +264,26 @@ class Caller:
                 return response, watched
             if watched is not None:
                 await watched.aclose()
-            call = call._replace(request=following)
+            call = self._renewed(call._replace(request=following), response)
         raise RuntimeError(
             f"The app redirected more than {_MOST_REDIRECTS} times, at last to {call.request.url}"
         )
+
+    def _renewed(self, call: Call, response: Response) -> Call:
+        """Leaves out the cookies of a call that a response has set anew, or deleted."""
+        lines = response.headers.get_set_cookie() if self._keeps_cookies else ()
+        names = {line.partition("=")[0].strip() for line in lines}
+        headers = call.request.headers
+        pairs = [
+            pair.strip()
+            for line in headers.get_all("cookie")
+            for pair in line.split(";")
+            if pair.partition("=")[0].strip() not in names
+        ]
+        headers.delete("cookie")
+        if pairs:
+            headers.set("cookie", "; ".join(pairs))
+        return call._replace(without=call.without - names)
 
     async def _exchange(self, call: Call) -> tuple[Response, WatchedBody | None]:
         """Sends one request."""
@@ -307,6 +322,21 @@ class Caller:
         async with AsyncExitStack() as stack:
             for body in self.unread:
                 stack.push_async_callback(body.aclose)
+
+
+def refuse_others(names: Names, path: Any) -> NoReturn:
+    """Refuses a second value without a name, e.g. a body.
+
+    Raises:
+        TypeError: Always.
+    """
+    call = f"{expression(names)}({path!r:.100}, ...)"
+    if names == ("stream",):
+        raise TypeError(f"{call}: write client.get('/...'), whose response.body is iterated")
+    raise TypeError(
+        f"{call}: only the path is given without a name; a body is given as json=..., form=... "
+        "or content=..."
+    )
 
 
 def _origin(base_url: Any) -> str:

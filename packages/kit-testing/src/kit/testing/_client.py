@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Coroutine
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Never, NoReturn, Self
 
-from kit.testing._caller import Caller
+from kit.testing._caller import Caller, refuse_others
 from kit.testing._inputs import RequestOptions, WebSocketOptions
 from kit.testing._lifespan import LifespanTask
 from kit.testing._walk import Walk
@@ -70,13 +70,14 @@ class Step(Walk["Step"]):
             """Opens a WebSocket connection when called."""
 
     def __call__(
-        self, path: str | URL | None = None, /, **options: Unpack[RequestOptions]
+        self, path: str | URL | None = None, /, *others: Never, **options: Unpack[RequestOptions]
     ) -> Coroutine[Any, Any, Response]:
         """Sends a request. The last name is its method; the names before it are its path.
 
         Args:
             path: A path or URL, for calls such as `client.get("/books/1")`, whose only name is the
                 method. Routes don't have to have it.
+            *others: Nothing else is given without a name.
             **options: `param`, `query`, `json`, `form`, `content`, `headers`, `cookies` and
                 `follow_redirects`, see `RequestOptions`.
 
@@ -91,6 +92,8 @@ class Step(Walk["Step"]):
             ValueError: If a value is invalid.
         """
         caller = self._kit_caller
+        if others:
+            refuse_others(self._kit_names, path)
         return caller.fetch(caller.call(self._kit_names, path, options))
 
 
@@ -124,6 +127,9 @@ class RequestStep(Walk["Step"]):
         return caller.fetch(caller.call_to(call, method.upper(), path, options))
 
 
+RequestStep.__call__.__qualname__ = "client.request"  # as errors of Python name it
+
+
 class TestClient(Walk[Step]):
     """A client that mirrors the routes of an app, see `test_client`."""
 
@@ -146,6 +152,12 @@ class TestClient(Walk[Step]):
         return RequestStep(self._kit_caller, ("request",))
 
     def __init__(self, caller: Caller) -> None:
+        # What Starlette's TestClient(app) is here.
+        if not isinstance(caller, Caller):
+            raise TypeError(
+                "write sync_test_client(app), or test_client(app) for async tests, "
+                "instead of TestClient(app)"
+            )
         super().__init__(caller)
         self._kit_lifespans: list[LifespanTask] = []
 
@@ -166,3 +178,13 @@ class TestClient(Walk[Step]):
             await self._kit_caller.close()
         finally:
             await lifespan.end()
+
+    if not TYPE_CHECKING:
+
+        def __enter__(self) -> NoReturn:
+            raise TypeError(
+                "test_client(app) is for async tests: write `async with`, "
+                "or `with sync_test_client(app) as client:` in a plain one"
+            )
+
+        def __exit__(self, *error: object) -> None: ...

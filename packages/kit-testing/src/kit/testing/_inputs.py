@@ -80,8 +80,9 @@ class WebSocketOptions(TypedDict, total=False):
 _SYNONYMS = {"header": "headers", "cookie": "cookies"}
 _FOREIGN = {
     "allow_redirects": "follow_redirects",
+    "auth": "headers, with an 'authorization'",
     "body": "content",
-    "data": "form",
+    "data": "form, or content for a body of str or bytes",
     "files": "form, with a File of kit as the value",
     "params": "query",
     "subprotocols": "protocols",
@@ -100,7 +101,10 @@ def read_options(call: str, options: Mapping[str, Any], known: Iterable[str]) ->
         name = _SYNONYMS.get(given, given)
         if name not in names:
             foreign = _FOREIGN.get(name)
-            hint = f" Write {foreign}." if foreign and foreign.split(",")[0] in names else ""
+            if given == "url":
+                example = f"{call.partition('(')[0]}('/...')"
+                raise TypeError(f"{call}: the path is given without a name: write {example}")
+            hint = f" Write {foreign}." if foreign and foreign.partition(",")[0] in names else ""
             raise TypeError(
                 f"{call}: there is no keyword {given!r}, but {', '.join(names)}."
                 + (hint or did_you_mean(name, names))
@@ -199,15 +203,14 @@ def call_of(
     if content_type and not headers.has("content-type"):
         headers.set("content-type", content_type)
     own = headers.get_all("cookie")
-    given = _pairs("cookies", options.get("cookies"))
+    given = pairs_of("cookies", options.get("cookies"))
     cookies = [format_cookie(*pair) for pair in _texts("cookies", given)]
     if cookies:
         headers.set("cookie", "; ".join([*own, *cookies]))
     in_headers = (pair.partition("=")[0].strip() for line in own for pair in line.split(";"))
     without = frozenset((*(name for name, _ in given), *in_headers))
-    request = Request(
-        with_query(url, options.get("query")), method=method, headers=headers, body=body
-    )
+    sent, _, _ = with_query(url, options.get("query")).partition("#")  # as a browser sends it
+    request = Request(sent, method=method, headers=headers, body=body)
     return Call(request, options.get("follow_redirects", follows), without)
 
 
@@ -233,7 +236,7 @@ def _form_of(form: Any) -> tuple[Any, str | None]:
         return form, None
     entries = [
         (name, value if isinstance(value, Blob) else as_text(value, f"The form field {name!r}"))
-        for name, value in _pairs("form", form)
+        for name, value in pairs_of("form", form)
         if value is not None
     ]
     if any(isinstance(value, Blob) for _, value in entries):
@@ -242,7 +245,7 @@ def _form_of(form: Any) -> tuple[Any, str | None]:
 
 
 def _text_pairs(what: str, given: Values | None) -> list[tuple[str, str]]:
-    return _texts(what, _pairs(what, given))
+    return _texts(what, pairs_of(what, given))
 
 
 def _texts(what: str, pairs: list[tuple[str, Any]]) -> list[tuple[str, str]]:
@@ -255,7 +258,7 @@ def _texts(what: str, pairs: list[tuple[str, Any]]) -> list[tuple[str, str]]:
 
 def _set_headers(headers: Headers, given: Values | None) -> None:
     """Sets headers, replacing those of the same name."""
-    pairs = _pairs("headers", given)
+    pairs = pairs_of("headers", given)
     for name, _ in pairs:
         headers.delete(name)
     for name, value in pairs:
@@ -263,8 +266,12 @@ def _set_headers(headers: Headers, given: Values | None) -> None:
             headers.append(name, as_text(value, f"The header {name!r}"))
 
 
-def _pairs(what: str, given: Any) -> list[tuple[str, Any]]:
-    """Returns names and values in order, with one pair for each item of a list."""
+def pairs_of(what: str, given: Any) -> list[tuple[str, Any]]:
+    """Returns names and values in order, with one pair for each item of a list.
+
+    Raises:
+        TypeError: If it is neither a mapping nor pairs.
+    """
     if given is None:
         return []
     items = list(given.items() if hasattr(given, "items") else given)

@@ -60,4 +60,4 @@ def redirected(
         )
     if url.origin != URL(request.url).origin:
         headers.delete("authorization")
-    return request.replace(url=url.href, headers=headers)
+    return request.replace(url=url.href.partition("#")[0], headers=headers)

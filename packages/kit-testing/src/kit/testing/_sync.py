@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Never, NoReturn, Self
 
+from kit.testing._caller import Caller, refuse_others
 from kit.testing._inputs import RequestOptions, WebSocketOptions
 from kit.testing._lifespan import LifespanTask
 from kit.testing._loop import SyncCaller, Worker
@@ -79,13 +80,14 @@ class SyncStep(Walk["SyncStep"]):
     _kit_caller: SyncCaller
 
     def __call__(
-        self, path: str | URL | None = None, /, **options: Unpack[RequestOptions]
+        self, path: str | URL | None = None, /, *others: Never, **options: Unpack[RequestOptions]
     ) -> SyncResponse:
         """Sends a request. The last name is its method; the names before it are its path.
 
         Args:
             path: A path or URL, for calls such as `client.get("/books/1")`, whose only name is the
                 method. Routes don't have to have it.
+            *others: Nothing else is given without a name.
             **options: `param`, `query`, `json`, `form`, `content`, `headers`, `cookies` and
                 `follow_redirects`, see `RequestOptions`.
 
@@ -101,6 +103,8 @@ class SyncStep(Walk["SyncStep"]):
             ValueError: If a value is invalid.
         """
         caller = self._kit_caller
+        if others:
+            refuse_others(self._kit_names, path)
         return caller.answer(caller.call(self._kit_names, path, options))
 
 
@@ -137,6 +141,9 @@ class SyncRequestStep(Walk["SyncStep"]):
         return caller.answer(caller.call_to(call, method.upper(), path, options))
 
 
+SyncRequestStep.__call__.__qualname__ = "client.request"  # as errors of Python name it
+
+
 class SyncTestClient(Walk[SyncStep]):
     """A client that mirrors the routes of an app, see `sync_test_client`."""
 
@@ -160,7 +167,13 @@ class SyncTestClient(Walk[SyncStep]):
         """Sends a request to any path: `request("GET", "/books", headers={...})`."""
         return SyncRequestStep(self._kit_caller, ("request",))
 
-    def __init__(self, caller: SyncCaller, backend: str) -> None:
+    def __init__(self, caller: SyncCaller, backend: str = "asyncio") -> None:
+        # What Starlette's TestClient(app) is here.
+        if not isinstance(caller, Caller):
+            raise TypeError(
+                "write sync_test_client(app), or test_client(app) for async tests, "
+                "instead of SyncTestClient(app)"
+            )
         super().__init__(caller)
         self._kit_backend = backend
 
@@ -190,3 +203,13 @@ class SyncTestClient(Walk[SyncStep]):
         traceback: TracebackType | None,
     ) -> bool | None:
         return self._kit_stack.__exit__(kind, error, traceback)
+
+    if not TYPE_CHECKING:
+
+        async def __aenter__(self) -> NoReturn:
+            raise TypeError(
+                "sync_test_client(app) is for plain tests: write `with`, "
+                "or `async with test_client(app) as client:` in an async one"
+            )
+
+        async def __aexit__(self, *error: object) -> None: ...

@@ -20,12 +20,16 @@ _ELSEWHERE = {
     "data": "bytes()",
     "get_data": "bytes()",
     "get_json": "json()",
+    "encoding": "headers['content-type']",
     "history": "follow_redirects=False, and send each request",
+    "is_error": "status >= 400",
     "is_redirect": "300 <= status <= 399",
     "is_success": "ok",
     "iter_bytes": "body, which is iterated",
     "iter_lines": "body, which is iterated",
     "raise_for_status": "assert response.ok",
+    "read": "bytes()",
+    "reason_phrase": "status_text",
     "status_code": "status",
 }
 
