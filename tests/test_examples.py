@@ -7,7 +7,9 @@ import re
 import shlex
 import shutil
 import tomllib
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import documents
 import httpx
@@ -46,11 +48,14 @@ def test_copied_folder_runs(example: str, wheels: dict[str, Path], tmp_path: Pat
     without = shutil.ignore_patterns(".*", "*.db*", "*.secret", "__pycache__")
     shutil.copytree(ROOT / "examples" / example, folder, ignore=without)
     with_versions_of_the_workspace(folder, wheels)
-    with Newcomer(folder, wheels) as newcomer:
+    with ExitStack() as stack:
+        newcomer = stack.enter_context(Newcomer(folder, wheels))
         if example == "scaling":
             if reason := redis_server.missing():
                 pytest.skip(reason)
-            redis = redis_server.RedisServer(tmp_path)
+            # Not in tmp_path, which only its owner can enter.
+            redis = redis_server.RedisServer(Path(stack.enter_context(TemporaryDirectory())))
+            stack.callback(redis.stop)
             newcomer.type(f"export REDIS_URL={redis.url}")
         printed = [newcomer.type(command) for command in commands_of(example)]
         if example in SEEN:
@@ -60,8 +65,6 @@ def test_copied_folder_runs(example: str, wheels: dict[str, Path], tmp_path: Pat
             assert text in response.text
         else:
             assert re.search(r"\d+ passed", printed[-1])
-        if example == "scaling":
-            redis.stop()
 
 
 def test_bookshelf_names_the_same_for_pip() -> None:

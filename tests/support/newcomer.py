@@ -42,6 +42,8 @@ STARTUP_S = 120.0
 # How long an edit may take to be served.
 RELOAD_S = 10.0
 _DONE = "<the command is done>"
+# What kit dev adds to the pages that it sends to browsers; the docs show what the app sends.
+_RELOAD = re.compile(r'<script src="/__kit_dev/reload\.js"[^>]*></script>\n')
 # uv in the place of pip and of venv: it does the same in a tenth of the time.
 _QUICK = """
 pip() { uv pip "$@" --quiet; }
@@ -174,7 +176,7 @@ class Newcomer:
         end = time.monotonic() + RELOAD_S
         while True:
             code, printed = self._type(command)
-            printed = printed.replace(f":{self._port}", ":8000")
+            printed = _RELOAD.sub("", printed.replace(f":{self._port}", ":8000"))
             try:
                 assert code == 0, f"{block.place}: {command} failed\n{printed}"
                 if shown.strip():

@@ -108,7 +108,8 @@ def ask(process: Any) -> Ask:
     def send(path: str, method: str = "GET", **headers: str) -> tuple[int, HTTPMessage, str]:
         with closing(HTTPConnection("")) as http:
             http.sock = process.connect()
-            fields = {name.replace("_", "-"): text for name, text in headers.items()}
+            given = {"accept": "text/html", **headers}
+            fields = {name.replace("_", "-"): text for name, text in given.items()}
             http.request(method, path, headers=fields)
             response = http.getresponse()
             return response.status, response.headers, response.read().decode()
@@ -148,6 +149,7 @@ def test_pages_get_the_script(path: str, headers: dict[str, str], ask: Ask) -> N
         ("/compressed", {"sec_fetch_dest": "document"}),
         ("/page", {"hx_request": "true"}),
         ("/page", {"sec_fetch_dest": "empty"}),
+        ("/page", {"accept": "*/*"}),
     ],
 )
 def test_other_responses_are_left_alone(path: str, headers: dict[str, str], ask: Ask) -> None:

@@ -109,10 +109,12 @@ class BrowserReload:
         target = headers.get(b"sec-fetch-dest")
         if scope["method"] != "GET" or b"hx-request" in headers or is_of_page(scope):
             return scope, None
-        if target is not None or b"text/html" in headers.get(b"accept", b""):
-            # A compressed page can't be added to.
-            kept = [each for each in scope["headers"] if each[0] != b"accept-encoding"]
-            scope = {**scope, "headers": kept}
+        # Other clients, such as curl, get what the app sends.
+        if target is None and b"text/html" not in headers.get(b"accept", b""):
+            return scope, None
+        # A compressed page can't be added to.
+        kept = [each for each in scope["headers"] if each[0] != b"accept-encoding"]
+        scope = {**scope, "headers": kept}
         return scope, Page(send, self, scope, is_document=target is not None)
 
     def tag(self, scope: Message, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
