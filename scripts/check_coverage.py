@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks test coverage of the packages: 97 % of their lines, and 95 % of their branches.
+"""Checks test coverage of the packages: 98 % of their lines, and 95 % of their branches.
 
     coverage json -o REPORT && python scripts/check_coverage.py REPORT
 
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-LEAST_LINES_PERCENT = 97.0
+LEAST_LINES_PERCENT = 98.0
 LEAST_BRANCHES_PERCENT = 95.0
 _SHOWN = 8
 _PLACES = 10

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ._url_search_params import URLSearchParams
 
@@ -12,6 +12,20 @@ if TYPE_CHECKING:
 
 _SKIPPED = "".join(map(chr, range(0x21)))
 """Control characters and the space (section 4.4)."""
+
+
+class _Parts(NamedTuple):
+    """The text of a parsed URL and of its parts."""
+
+    href: str
+    origin: str
+    protocol: str
+    host: str
+    hostname: str
+    port: str
+    pathname: str
+    search: str
+    hash: str
 
 
 class URL:
@@ -25,14 +39,14 @@ class URL:
         ValueError: If the URL is invalid.
     """
 
-    __slots__ = ("_parsed",)
+    __slots__ = ("_parts",)
 
     def __init__(self, url: str, base: str | None = None) -> None:
         for text in (url, base):
             if not isinstance(text, str) and (text is not None or text is url):
                 raise TypeError(f"URL() takes a str, not {text!r:.100}")
         try:
-            self._parsed = _parse(url, base)
+            self._parts = _parse(url, base)
         except (ValueError, TypeError):  # a TypeError for lone surrogates
             against = f" against {base!r}" if base is not None else ""
             raise ValueError(f"Invalid URL {url!r}{against}: expected an absolute one") from None
@@ -40,42 +54,42 @@ class URL:
     @property
     def href(self) -> str:
         """The whole URL."""
-        return self._parsed.href
+        return self._parts.href
 
     @property
     def origin(self) -> str:
         """Scheme, host and port."""
-        return self._parsed.origin
+        return self._parts.origin
 
     @property
     def protocol(self) -> str:
         """The scheme with its colon, e.g. `https:`."""
-        return self._parsed.protocol
+        return self._parts.protocol
 
     @property
     def host(self) -> str:
         """Host and, unless it is the scheme's default, port."""
-        return self._parsed.host
+        return self._parts.host
 
     @property
     def hostname(self) -> str:
         """Host without port."""
-        return self._parsed.hostname
+        return self._parts.hostname
 
     @property
     def port(self) -> str:
         """Port as text, `""` if it is the scheme's default."""
-        return self._parsed.port
+        return self._parts.port
 
     @property
     def pathname(self) -> str:
         """The path, percent-encoded."""
-        return self._parsed.pathname
+        return self._parts.pathname
 
     @property
     def search(self) -> str:
         """The query with its question mark, or `""`."""
-        return self._parsed.search
+        return self._parts.search
 
     @property
     def search_params(self) -> URLSearchParams:
@@ -85,7 +99,7 @@ class URL:
     @property
     def hash(self) -> str:
         """The fragment with its `#`, or `""`."""
-        return self._parsed.hash
+        return self._parts.hash
 
     def __str__(self) -> str:
         return self.href
@@ -100,7 +114,7 @@ class URL:
         return hash(self.href)
 
 
-def _parse(url: str, base: str | None) -> can_ada.URL:
+def _parse(url: str, base: str | None) -> _Parts:
     """Parses a URL.
 
     Raises:
@@ -121,7 +135,9 @@ def _parse(url: str, base: str | None) -> can_ada.URL:
     # The standard has encoded it since November 2024. Opaque paths can't be set, and keep it.
     if "^" in parsed.pathname:
         parsed.pathname = parsed.pathname.replace("^", "%5E")
-    return parsed
+    # Only the text is kept: the parser's library reports each of its objects that is alive when the
+    # interpreter exits, e.g. in a daemon thread, as a leak.
+    return _Parts(*[getattr(parsed, name) for name in _Parts._fields])
 
 
 def _is_opaque(url: can_ada.URL) -> bool:
