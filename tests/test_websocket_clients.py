@@ -101,9 +101,13 @@ def by_node(tmp_path: Path, served: ServedApp) -> Converse:
             f"{CONVERSE}\nconst seen = await converse(...{given});\n"
             "console.log(JSON.stringify(seen));\n"
         )
-        done = subprocess.run(
-            [node, *options, str(script)], capture_output=True, text=True, timeout=PATIENCE_S
-        )
+        command = [node, *options, str(script)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S / 2)
+        except subprocess.TimeoutExpired:
+            # Once in some hundred connections, the experimental WebSocket of Node 20 tells of no
+            # close; the other clients see the same behaviour of the server every time.
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S / 2)
         if "bad option" in done.stderr or "WebSocket is not defined" in done.stderr:
             pytest.skip("this node has no WebSocket")
         assert done.returncode == 0, done.stderr
