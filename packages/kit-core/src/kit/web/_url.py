@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ._url_search_params import URLSearchParams
@@ -26,6 +27,9 @@ class _Parts(NamedTuple):
     pathname: str
     search: str
     hash: str
+
+
+_parts_of = attrgetter(*_Parts._fields)
 
 
 class URL:
@@ -137,7 +141,7 @@ def _parse(url: str, base: str | None) -> _Parts:
         parsed.pathname = parsed.pathname.replace("^", "%5E")
     # Only the text is kept: the parser's library reports each of its objects that is alive when the
     # interpreter exits, e.g. in a daemon thread, as a leak.
-    return _Parts(*[getattr(parsed, name) for name in _Parts._fields])
+    return _Parts._make(_parts_of(parsed))
 
 
 def _is_opaque(url: can_ada.URL) -> bool:
