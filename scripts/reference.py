@@ -173,8 +173,7 @@ def _is_ours(found: griffe.Object | griffe.Alias) -> bool:
 def _signature(name: str, shown: griffe.Object) -> str:
     """Returns how an object is called, or what it is, as code."""
     if isinstance(shown, griffe.Class):
-        own = shown.parameters if "__init__" in shown.all_members or shown.is_class else ()
-        parameters = [each for each in own if each.name != "self"]
+        parameters = [each for each in shown.parameters if each.name != "self"]
         return f"class {_call(name, parameters, '')}" if parameters else f"class {name}"
     if isinstance(shown, griffe.Function):
         calls = [_one_call(name, each) for each in (getattr(shown, "overloads", None) or [shown])]
@@ -236,7 +235,10 @@ def _parameter(parameter: griffe.Parameter) -> str:
 def _docstring(shown: griffe.Object) -> str:
     if shown.docstring is None:
         return ""
-    return "".join(_section(each) for each in shown.docstring.parsed)
+    try:
+        return "".join(_section(each) for each in shown.docstring.parsed)
+    except ValueError as error:
+        sys.exit(f"error: the docstring of {shown.path}: {error}")
 
 
 def _section(section: griffe.DocstringSection) -> str:
@@ -250,7 +252,7 @@ def _section(section: griffe.DocstringSection) -> str:
         return f"{section.title}:\n\n```py\n{inspect.cleandoc(section.value.description)}\n```\n\n"
     if kind == "examples":
         return f"Examples:\n\n```py\n{_examples(section)}\n```\n\n"
-    raise NotImplementedError(f"a docstring with a section {kind!r}")
+    raise ValueError(f"expected one of {[*_ITEMS, 'examples']}, found a section {kind!r}")
 
 
 def _examples(section: griffe.DocstringSection) -> str:

@@ -109,7 +109,7 @@ class WsgiCall:
         return bytes(message.get("body", b""))
 
     def close(self) -> None:
-        """Tells the application that the response was sent, or is no longer being read."""
+        """Notifies the application that the response was sent, or is no longer being read."""
         self._tell(self._leave)
 
     def _next(self) -> Message:

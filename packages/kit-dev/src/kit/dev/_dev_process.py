@@ -45,7 +45,7 @@ class DevProcess:
         self.worker = Worker(serve, listener, setup)
 
     def begin(self, turn: Turn) -> None:
-        """Tells it to serve."""
+        """Lets the process serve."""
         self.turn = turn
         self.has_reported = not turn.loads_app  # it has nothing to report then
         self.worker.tell(turn)

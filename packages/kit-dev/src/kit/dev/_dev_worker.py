@@ -78,7 +78,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Turn:
-    """Tells a worker to serve.
+    """The order to serve, which is sent to a worker.
 
     Attributes:
         problem: What the first request is answered with, or each if the app isn't to be loaded.

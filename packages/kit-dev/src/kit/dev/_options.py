@@ -49,24 +49,33 @@ port_option = click.option(
     type=click.IntRange(0, 65535),
     help="Port to listen on; 0 takes any free one.",
 )
-env_file_option = click.option(
-    "--env-file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="File of environment variables, e.g. .env; those that are set already win.",
+_SERVING = (
+    click.option(
+        "--env-file",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        help="File of environment variables, e.g. .env; those that are set already win.",
+    ),
+    click.option(
+        "--root-path",
+        default="",
+        metavar="PATH",
+        help="Path below which a proxy serves the app, e.g. /shop, and which it removes.",
+    ),
+    click.option(
+        "--tls-cert",
+        type=click.Path(path_type=Path),
+        help="File of a certificate in PEM, to serve over HTTPS; needs --tls-key.",
+    ),
+    click.option(
+        "--tls-key",
+        type=click.Path(path_type=Path),
+        help="File of the private key of the certificate, in PEM, not encrypted.",
+    ),
 )
-root_path_option = click.option(
-    "--root-path",
-    default="",
-    metavar="PATH",
-    help="Path below which a proxy serves the app, e.g. /shop, and which it removes.",
-)
-tls_cert_option = click.option(
-    "--tls-cert",
-    type=click.Path(path_type=Path),
-    help="File of a certificate in PEM, to serve by HTTPS; needs --tls-key.",
-)
-tls_key_option = click.option(
-    "--tls-key",
-    type=click.Path(path_type=Path),
-    help="File of the private key of the certificate, in PEM, not encrypted.",
-)
+
+
+def serving_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that `kit dev` and `kit serve` share: environment, root path and TLS."""
+    for option in reversed(_SERVING):
+        function = option(function)
+    return function

@@ -81,7 +81,7 @@ class SessionCookie:
 
 
 def protect_from_caches(c: Context[Any, Any], *, sets_cookie: bool) -> None:
-    """Tells caches that the response is for one client.
+    """Marks the response for caches as meant for one client.
 
     A shared cache may store a response with Set-Cookie unless told otherwise (RFC 9111 section
     7.3). If the handler didn't set Cache-Control, a response that depends on the session is private

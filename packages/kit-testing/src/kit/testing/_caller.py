@@ -133,6 +133,19 @@ class Caller:
         read = read_options(call, options, names)
         return self._call_of(method, self._url(call, path), read)
 
+    def call_by_method(self, method: Any, path: Any, options: Mapping[str, Any]) -> Call:
+        """Returns the request of `client.request(method, path)`.
+
+        Raises:
+            TypeError: If the method isn't a str, an option is unknown, or a value has the wrong
+                type.
+            ValueError: If the path or a value is invalid.
+        """
+        call = f"client.request({method!r:.100}, {path!r:.100})"
+        if not isinstance(method, str):
+            raise TypeError(f"{call}: the method comes first, e.g. client.request('GET', '/books')")
+        return self.call_to(call, method.upper(), path, options)
+
     def _call_of(self, method: str, url: str, options: RequestOptions) -> Call:
         return call_of(method, url, self._headers, options, follows=self._follows)
 

@@ -121,10 +121,7 @@ class RequestStep(Walk["Step"]):
             ValueError: If the path or a value is invalid, or the URL is one of another host.
         """
         caller = self._kit_caller
-        call = f"client.request({method!r:.100}, {path!r:.100})"
-        if not isinstance(method, str):
-            raise TypeError(f"{call}: the method comes first, e.g. client.request('GET', '/books')")
-        return caller.fetch(caller.call_to(call, method.upper(), path, options))
+        return caller.fetch(caller.call_by_method(method, path, options))
 
 
 RequestStep.__call__.__qualname__ = "client.request"  # as errors of Python name it

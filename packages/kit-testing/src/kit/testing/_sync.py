@@ -135,10 +135,7 @@ class SyncRequestStep(Walk["SyncStep"]):
             ValueError: If the path or a value is invalid, or the URL is one of another host.
         """
         caller = self._kit_caller
-        call = f"client.request({method!r:.100}, {path!r:.100})"
-        if not isinstance(method, str):
-            raise TypeError(f"{call}: the method comes first, e.g. client.request('GET', '/books')")
-        return caller.answer(caller.call_to(call, method.upper(), path, options))
+        return caller.answer(caller.call_by_method(method, path, options))
 
 
 SyncRequestStep.__call__.__qualname__ = "client.request"  # as errors of Python name it

@@ -11,15 +11,7 @@ import click
 from .._env_file import load_env_file
 from .._listening import listen, shown_address
 from .._loading import locate
-from .._options import (
-    app_argument,
-    env_file_option,
-    host_option,
-    port_option,
-    root_path_option,
-    tls_cert_option,
-    tls_key_option,
-)
+from .._options import app_argument, host_option, port_option, serving_options
 from .._requirements import require
 from .._serving import checked
 
@@ -35,10 +27,7 @@ from .._serving import checked
     type=click.Path(path_type=Path, exists=True),
     help="Another file or folder, e.g. of templates; may be given several times.",
 )
-@env_file_option
-@root_path_option
-@tls_cert_option
-@tls_key_option
+@serving_options
 @click.option(
     "--access-log/--no-access-log",
     default=None,

@@ -104,7 +104,7 @@ def command(
 
 
 def _app_and_path(first: str, second: str | None) -> tuple[str, str]:
-    """Tells the arguments apart: an only one is the path."""
+    """Returns the import string and the path; a single argument is the path."""
     if second is not None:
         return first, second
     if not first.startswith(("/", "http://", "https://")):

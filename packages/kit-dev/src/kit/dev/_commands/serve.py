@@ -15,15 +15,7 @@ from click.core import ParameterSource
 from kit.interface import plugins
 
 from .._env_file import load_env_file
-from .._options import (
-    app_argument,
-    env_file_option,
-    host_option,
-    port_option,
-    root_path_option,
-    tls_cert_option,
-    tls_key_option,
-)
+from .._options import app_argument, host_option, port_option, serving_options
 from .._requirements import require
 from .._serving import checked
 
@@ -66,10 +58,7 @@ def _servers(ctx: click.Context, parameter: click.Parameter, incomplete: str) ->
     type=click.Choice(["asgi", "rsgi"]),
     help="What the server calls the app by; rsgi is granian's own.",
 )
-@env_file_option
-@root_path_option
-@tls_cert_option
-@tls_key_option
+@serving_options
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -44,7 +44,7 @@ def serve(
         interface: What granian calls the app by: `asgi`, or `rsgi`, its own.
         root_path: The path below which a proxy serves the app; granian expects that the proxy
             leaves it in the paths of requests.
-        tls_cert: The file of a certificate in PEM, to serve by HTTPS.
+        tls_cert: The file of a certificate in PEM, to serve over HTTPS.
         tls_key: The file of its private key, in PEM.
 
     Returns:

@@ -35,7 +35,7 @@ def serve(
         uds: File of a Unix domain socket to listen at in place of host and port.
         workers: In how many processes.
         root_path: The path that a proxy removed from the paths of requests.
-        tls_cert: The file of a certificate in PEM, to serve by HTTPS.
+        tls_cert: The file of a certificate in PEM, to serve over HTTPS.
         tls_key: The file of its private key, in PEM.
 
     Returns:

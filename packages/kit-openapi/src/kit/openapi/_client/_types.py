@@ -247,7 +247,7 @@ class Types:
         return _annotated(name, kind, Group(" = msgspec.field(", arguments, ")").flat)
 
     def _shortened(self, kind: str, name: str) -> str:
-        """Gives a name to a long list of values."""
+        """Replaces long lists of values by names."""
         parts = _parts(kind)
         for index, part in enumerate(parts):
             if part.startswith("Literal[") and len(part) > _LONG:
