@@ -1,83 +1,35 @@
 # SPDX-License-Identifier: MIT
-"""Runs the handlers that match a request; each wraps the next."""
+"""Runs the handlers that match a request; each wraps the next.
+
+The handlers of a match are compiled to a chain of functions, once, since most requests match the
+same few lists of handlers. Each level of a chain is a coroutine that runs a handler, sets its
+response, and handles its exceptions: so middleware further out continues after its `await next()`,
+and finds the error response in `c.res`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from types import CoroutineType, MethodType
+from collections.abc import Callable, Coroutine, Sequence
+from types import CoroutineType, FunctionType, MethodType
 from typing import Any, TypeAlias
 
 from kit._app.errors import handle_error
 from kit._app.fallbacks import answer_no_route
 from kit._response.results import settle
+from kit._state.route import Route
 from kit.context import Context
 from kit.interface import HandlerError
 from kit.interface.signatures import describe
 from kit.web import Response
 
-__all__ = ("dispatch", "respond")
+__all__ = ("chain_for", "respond")
 
-Dispatch: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, None]]
+Chain: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, None]]
+_Handlers: TypeAlias = Sequence[tuple[Route, Any]]
 
-
-# C901: all middleware of all requests passes through here, so it is one function.
-def _dispatch_from(index: int) -> Dispatch:  # noqa: C901
-    """Returns a dispatcher for handler `index`; its `next` runs the handlers after it."""
-    # PERF: one function per position, so that `next` can be a bound method of the context: creating
-    # and calling one costs about half as much as with `functools.partial`.
-    following: Dispatch | None = None
-
-    async def dispatch(c: Context[Any, Any]) -> None:  # noqa: C901
-        nonlocal following
-        handlers = c._handlers
-        if index <= c._index:
-            caller = describe(handlers[index - 1][0].handler)
-            raise HandlerError(caller, "called next() multiple times; call it once")
-        c._index = index
-        # PERF: catching IndexError at the end is cheaper than calling len() at each level.
-        try:
-            route = handlers[index][0]
-        except IndexError:
-            route = None
-        if route is None:
-            if not c._finalized:
-                c.res = await answer_no_route(c)
-            return
-        if c._req is not None:
-            c._req.route_index = index
-        handler = route.handler
-        try:
-            if route.takes_next:
-                if following is None:
-                    following = _dispatch_from(index + 1)
-                result = handler(c, MethodType(following, c))
-            else:
-                result = handler(c)
-            if result.__class__ is CoroutineType:
-                result = await result
-            if result is None:
-                return
-            if result.__class__ is not Response:
-                result = await settle(result, handler)
-        except Exception as error:
-            c.res = await handle_error(error, c, route)
-            return
-        if result is not None and not c._finalized:
-            if c._res is None:
-                c._res = result
-                c._finalized = True
-            else:
-                c.res = result
-
-    return dispatch
-
-
-dispatch = _dispatch_from(0)
-"""Runs the matched handlers: `await dispatch(c)`; the response is then in `c.res`.
-
-An exception is handled where it was raised, so that outer middleware continues as usual after
-its `await next()`. A HandlerError is raised if the app's `not_found` returns no response.
-"""
+# More than the routes of an app need, unless paths select ever new subsets of its middleware.
+_MOST_CHAINS = 4096
+_COROUTINE = 0x80  # PERF: `inspect`, which has a name for it, takes 10 ms to import
 
 
 async def respond(c: Context[Any, Any]) -> Response:
@@ -93,7 +45,217 @@ async def respond(c: Context[Any, Any]) -> Response:
         if not c._handlers:
             return await answer_no_route(c)
         if c._index < 0:
-            await dispatch(c)
+            await chain_for(c)(c)
         return c._final_response()
     except Exception as error:
         return await handle_error(error, c)
+
+
+def chain_for(c: Context[Any, Any]) -> Chain:
+    """Returns a function that runs the matched handlers of a request.
+
+    Args:
+        c: The context, whose handlers haven't run.
+
+    Returns:
+        Call it as `await chain(c)`; the response is then in `c.res`. It raises a HandlerError if
+        the app's `not_found` returns no response; other exceptions become responses.
+    """
+    handlers = c._handlers
+    chains = c._state.chains
+    # Most routers return the same list for the same routes. A chain keeps its list alive, so the
+    # id isn't that of another list.
+    chain: Chain | None = chains.get(id(handlers))
+    if chain is None:
+        routes = tuple([route for route, _ in handlers])
+        chain = chains.get(routes)
+        if chain is None:
+            if len(chains) >= _MOST_CHAINS:
+                chains.clear()
+            chain = chains[routes] = chains[id(handlers)] = _compile(handlers)
+    return chain
+
+
+def _compile(handlers: _Handlers) -> Chain:
+    routes = [route for route, _ in handlers]
+    chain = _end(handlers)
+    end = len(routes)  # of the handlers that aren't part of the chain yet
+    while end:
+        start = _start_of_passage(routes, end)
+        if end - start > 1:
+            chain = _passage(handlers, start, end, chain)
+        elif routes[start].takes_next and _is_coroutine_function(routes[start].handler):
+            chain = _middleware(handlers, start, chain)
+        else:
+            chain = _handler(handlers, start, chain)
+        end = start
+    return chain
+
+
+def _end(handlers: _Handlers) -> Chain:
+    """Returns the end of a chain, for middleware without a handler after it."""
+    index = len(handlers)
+
+    async def end(c: Context[Any, Any]) -> None:
+        if index <= c._index:
+            raise _called_again(handlers, index)
+        c._index = index
+        if not c._finalized:
+            c.res = await answer_no_route(c)
+
+    return end
+
+
+def _handler(handlers: _Handlers, index: int, following: Chain) -> Chain:
+    """Returns the level of any handler. Its `next` runs the following levels."""
+    route = handlers[index][0]
+    handler, takes_next = route.handler, route.takes_next
+
+    async def level(c: Context[Any, Any]) -> None:
+        if index <= c._index:
+            raise _called_again(handlers, index)
+        c._index = index
+        if c._req is not None:
+            c._req.route_index = index
+        try:
+            result = handler(c, MethodType(following, c)) if takes_next else handler(c)
+            if result.__class__ is CoroutineType:
+                result = await result
+            if result.__class__ is not Response:
+                result = await settle(result, handler)
+        except Exception as error:
+            c.res = await handle_error(error, c, route)
+            return
+        if result is not None and not c._finalized:
+            if c._res is None:
+                c._res = result
+                c._finalized = True
+            else:
+                c.res = result
+
+    return level
+
+
+def _middleware(handlers: _Handlers, index: int, following: Chain) -> Chain:
+    """Returns the level of an async middleware.
+
+    PERF: like `_handler`, without asking what a call returns.
+    """
+    route = handlers[index][0]
+    handler = route.handler
+
+    async def level(c: Context[Any, Any]) -> None:
+        if index <= c._index:
+            raise _called_again(handlers, index)
+        c._index = index
+        if c._req is not None:
+            c._req.route_index = index
+        try:
+            result = await handler(c, MethodType(following, c))
+            if result is None:
+                return
+            result = await settle(result, handler)
+        except Exception as error:
+            c.res = await handle_error(error, c, route)
+            return
+        if result is not None and not c._finalized:
+            c.res = result
+
+    return level
+
+
+def _passage(handlers: _Handlers, start: int, end: int, following: Chain) -> Chain:
+    """Returns one level for several middleware, see `_start_of_passage`.
+
+    Their coroutines await each other directly. When one raises an exception, nothing else in them
+    runs, so it is the one that was called last.
+    """
+    last = end - 1
+    first = handlers[start][0].handler
+    step = _step(handlers, last, following)
+
+    async def level(c: Context[Any, Any]) -> None:
+        if start <= c._index:
+            raise _called_again(handlers, start)
+        c._index = start
+        if c._req is not None:
+            c._req.route_index = start
+        # PERF: one `next` for all of them, since each calls it only once.
+        c._next = MethodType(step, c)
+        try:
+            result = await first(c, c._next)
+            if result is None:
+                return
+            result = await settle(result, first)
+        except Exception as error:
+            c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
+            return
+        finally:
+            c._next = None  # or the context would refer to itself
+        if result is not None and not c._finalized:
+            c.res = result
+
+    return level
+
+
+def _step(handlers: _Handlers, last: int, following: Chain) -> Callable[[Context[Any, Any]], Any]:
+    """Returns the function that middleware of a passage calls as `next`, bound to the context."""
+
+    def leave(c: Context[Any, Any], next: Any) -> Coroutine[Any, Any, None]:
+        c._index = last
+        if c._req is not None:
+            c._req.route_index = last
+        return following(c)
+
+    calls = [*[route.handler for route, _ in handlers[: last + 1]], leave]
+
+    def step(c: Context[Any, Any]) -> Any:
+        index = c._index + 1
+        c._index = index
+        if c._req is not None:
+            c._req.route_index = index
+        return calls[index](c, c._next)
+
+    return step
+
+
+def _start_of_passage(routes: Sequence[Route], end: int) -> int:
+    """Returns the first of the middleware before `end` that can share a level.
+
+    These are middleware whose last action is to call `next`. The one that `next` runs may raise
+    exceptions through them, since they do nothing with them. It may not return a response, which
+    they would drop.
+    """
+    start = end - 1
+    if not (start and _may_call_last(routes[start]) and _may_call_last(routes[start - 1])):
+        return start
+    tail = _tail_of(routes[start])
+    if not tail.is_call:
+        return start
+    while tail.is_quiet and start:
+        tail = _tail_of(routes[start - 1])
+        if not tail.is_call:
+            break
+        start -= 1
+    return start
+
+
+def _may_call_last(route: Route) -> bool:
+    return route.takes_next and _is_coroutine_function(route.handler)
+
+
+def _is_coroutine_function(handler: Any) -> bool:
+    return handler.__class__ is FunctionType and bool(handler.__code__.co_flags & _COROUTINE)
+
+
+def _tail_of(route: Route) -> Any:
+    if route.tail is None:
+        from kit._app.tail_calls import tail_of  # PERF: imports `dis`
+
+        route.tail = tail_of(route.handler)
+    return route.tail
+
+
+def _called_again(handlers: _Handlers, index: int) -> HandlerError:
+    caller = describe(handlers[index - 1][0].handler)
+    return HandlerError(caller, "called next() multiple times; call it once")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Generic
 from msgspec import Struct
 
 from kit._response.building import (
-    OWN_NAMES,
     HeaderArgument,
     encode_location,
     make_response,
@@ -33,7 +32,15 @@ from kit.interface.signatures import describe
 from kit.request import KitRequest, ServedRequest
 from kit.web import Request, Response
 from kit.web._body import BodyInit, peek, take
-from kit.web._headers import HeaderLine, encode_name, encode_value, known_names, set_line
+from kit.web._headers import (
+    OWN_NAMES,
+    HeaderLine,
+    encode_name,
+    encode_value,
+    known_names,
+    plain_names,
+    set_line,
+)
 from kit.web._request import close_with
 from kit.web._response import NULL_BODY_STATUSES, check_status, lines_of, response_of
 
@@ -41,8 +48,10 @@ if TYPE_CHECKING:
     from kit.concurrency._background import BackgroundTasks
 
 # PERF: header lines that most responses share.
-_TEXT_LINES = ((b"content-type", b"text/plain; charset=UTF-8"),)
-_JSON_LINES = ((b"content-type", b"application/json"),)
+_TEXT_LINE = (b"content-type", b"text/plain; charset=UTF-8")
+_TEXT_LINES = (_TEXT_LINE,)
+_JSON_LINE = (b"content-type", b"application/json")
+_JSON_LINES = (_JSON_LINE,)
 _HTML_LINES = ((b"content-type", b"text/html; charset=UTF-8"),)
 _new = object.__new__
 
@@ -68,12 +77,14 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     _finalized: bool = False
     _status: int | None = None
     _lines: list[HeaderLine] | None = None
+    _has_own_names: bool = False  # whether `_lines` may have one of OWN_NAMES
     _variables: dict[str, Any] | None = None
     _error: Exception | None = None
     _failed: bool = False  # whether an error handler itself raised
     _execution_ctx: ExecutionContext | None = None
     _renderer: Callable[..., Any] | None = None
     _exits: list[Exit] | None = None
+    _next: Any = None  # what several middleware call as `next`, see kit.compose
 
     @property
     def req(self) -> KitRequest:
@@ -221,7 +232,13 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         self._res = value
         self._finalized = True
 
-    def header(self, name: str, value: str | None = None, /, *, append: bool = False) -> None:
+    def header(
+        self,
+        name: str,
+        value: str | None = None,
+        /,
+        append: bool = False,  # PERF: not keyword-only, which would make every call slower
+    ) -> None:
         """Sets a header of the response, whether the response exists already or is created later.
 
         Args:
@@ -232,31 +249,50 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         Raises:
             ValueError: If the name or value is invalid.
         """
+        if value.__class__ is str and value.isascii() and value.isprintable():
+            # PERF: nearly every call. Checks names and values without a call.
+            try:
+                line = (plain_names[name], value.strip(" ").encode())
+            except (KeyError, TypeError):
+                pass  # a name that is new, not plain, or no str
+            else:
+                res = self._res
+                if res is None:
+                    lines = self._lines
+                    if lines is None:
+                        self._lines = [line]
+                        return
+                    for each in lines:
+                        if each[0] == line[0] and not append:
+                            break
+                    else:
+                        lines.append(line)
+                        return
+                elif self._finalized and self._change_line(res, line[0], line, append):
+                    return
+        self._change_header(name, value, append)
+
+    def _change_header(self, name: str, value: str | None, append: bool) -> None:
+        """Sets, adds or removes a header, see `header`."""
         try:
             key = known_names[name]
         except (KeyError, TypeError):
             key = _header_name(name)
         line = None if value is None else (key, encode_value(name, value))
+        self._has_own_names = self._has_own_names or key in OWN_NAMES
         res = self._res
         if res is None:
-            lines = self._lines
-            if lines is None:
-                if line is None:
-                    return
-                lines = self._lines = []
+            lines = self._lines = self._lines or []
         elif self._finalized and self._change_line(res, key, line, append):
             return
         else:
             lines = self._own_lines(res)
         if line is None:
             lines[:] = [line for line in lines if line[0] != key]
-            return
-        if not append:
-            for each in lines:
-                if each[0] == key:
-                    set_line(lines, line)
-                    return
-        lines.append(line)
+        elif append:
+            lines.append(line)
+        else:
+            set_line(lines, line)
 
     def _change_line(
         self, res: Response, key: bytes, line: HeaderLine | None, append: bool
@@ -312,6 +348,8 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         for name, value in headers.items():
             key = known_names.get(name) or encode_name(name)
             new[key] = encode_value(name, value)
+        if not OWN_NAMES.isdisjoint(new):
+            self._has_own_names = True
         res = self._res
         lines: Sequence[HeaderLine] = (self._lines or ()) if res is None else res._lines
         if overwrite:
@@ -355,14 +393,16 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             body = data.encode()
         except AttributeError:
             raise _no_text("c.text()", data) from None
-        if status is None and headers is None and self._lines is None and self._status is None:
+        if status is None and headers is None and self._status is None:
             # PERF: the most common case. Inlined, here and in json(): a call would cost more.
-            response: Response = _new(Response)
-            response._body = body
-            response._status = 200
-            response._lines = _TEXT_LINES
-            return response
-        return self._respond(body, _TEXT_LINES[0], status, headers)
+            lines = self._lines
+            if lines is None or (self._res is None and not self._has_own_names):
+                response: Response = _new(Response)
+                response._body = body
+                response._status = 200
+                response._lines = _TEXT_LINES if lines is None else (*lines, _TEXT_LINE)
+                return response
+        return self._respond(body, _TEXT_LINE, status, headers)
 
     def json(
         self,
@@ -390,13 +430,15 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             ValueError: If the status or a header is invalid.
         """
         body = encode(data) if by_alias is None else encode_with_aliases(data, by_alias)
-        if status is None and headers is None and self._lines is None and self._status is None:
-            response: Response = _new(Response)
-            response._body = body
-            response._status = 200
-            response._lines = _JSON_LINES
-            return response
-        return self._respond(body, _JSON_LINES[0], status, headers)
+        if status is None and headers is None and self._status is None:
+            lines = self._lines
+            if lines is None or (self._res is None and not self._has_own_names):
+                response: Response = _new(Response)
+                response._body = body
+                response._status = 200
+                response._lines = _JSON_LINES if lines is None else (*lines, _JSON_LINE)
+                return response
+        return self._respond(body, _JSON_LINE, status, headers)
 
     def html(
         self, data: str, status: int | None = None, headers: HeaderArgument | None = None
@@ -525,18 +567,6 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     ) -> Response:
         if status is None:
             status = self._status
-            if status is None and headers is None and content_type and self._res is None:
-                # PERF: a response for which only other headers were set.
-                own: Any = self._lines
-                for line in own:
-                    if line[0] in OWN_NAMES:
-                        break
-                else:
-                    response: Response = _new(Response)
-                    response._body = data
-                    response._status = 200
-                    response._lines = (*own, content_type)
-                    return response
         lines: Sequence[HeaderLine] | None = self._lines
         if self._res is not None:
             # An existing response passes its headers on to one made after it, but not the length of

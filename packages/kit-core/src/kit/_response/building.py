@@ -14,9 +14,6 @@ from kit.web._response import check_status, lines_of, response_of
 
 HeaderArgument: TypeAlias = Mapping[str, str | Iterable[str]]
 
-OWN_NAMES = frozenset((b"content-type", b"content-length"))
-"""The headers that a response may have set itself."""
-
 # PERF: types that extract() would return unchanged, after checking for all others.
 _AS_THEY_ARE = frozenset((bytes, AsyncGeneratorType))
 

@@ -11,7 +11,7 @@ from kit._app.errors import answer_fault, handle_error
 from kit._app.matching import context_of
 from kit._response.results import settle
 from kit._state.app_state import AppState
-from kit.compose import dispatch, respond
+from kit.compose import chain_for, respond
 from kit.context import Context
 from kit.web import Response
 from kit.web._headers import length_line, length_lines
@@ -85,7 +85,7 @@ async def serve(  # noqa: C901
                     response = await settle(response, handler)
             elif handlers:
                 # PERF: does what respond() does, without another coroutine when all goes well.
-                await dispatch(c)
+                await (state.chains.get(id(handlers)) or chain_for(c))(c)
                 if c._finalized and not c._failed:
                     response = c._res
         except Exception as error:

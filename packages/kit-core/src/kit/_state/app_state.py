@@ -36,6 +36,7 @@ class AppState:
 
     Attributes:
         base_path: The prefix of every registered path.
+        chains: The compiled handlers of matches, for `kit.compose`.
         on_error: The handlers for exceptions.
         error_handlers: These handlers, then those of the apps that `base_path` was called on,
             innermost first.
@@ -51,6 +52,7 @@ class AppState:
         "_not_found",
         "_prefix",
         "base_path",
+        "chains",
         "error_handlers",
         "find",
         "get_path",
@@ -82,6 +84,7 @@ class AppState:
         self.get_path = get_path
         self.method_not_allowed = method_not_allowed
         self.base_path = "/"
+        self.chains: dict[object, Any] = {}
         self.on_error = ErrorHandlers()
         self.error_handlers: tuple[ErrorHandlers, ...] = (self.on_error,)
         self.looks_at_requests = (

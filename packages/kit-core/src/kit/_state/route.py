@@ -28,12 +28,13 @@ class Route(RouterRoute):
             to the pattern; otherwise None. See `kit.interface.binding`.
         error_handlers: The error handlers of the apps that it was added through by `route` and
             `base_path`, innermost first, without those of the app that it is part of.
+        tail: How the handler ends, see `kit._app.tail_calls`; None until `kit.compose` needs it.
 
     Raises:
         TypeError: If the handler can't be called with `(c)` or `(c, next)`.
     """
 
-    __slots__ = ("error_handlers", "unbound")
+    __slots__ = ("error_handlers", "tail", "unbound")
 
     def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
         wants_next = takes_next(handler, f"{method} {path!r}")
@@ -47,6 +48,7 @@ class Route(RouterRoute):
                 handler = bind(handler, method, path)
         super().__init__(base_path, path, method, handler, takes_next=wants_next)
         self.error_handlers: tuple[ErrorHandlers, ...] = ()
+        self.tail: Any = None
 
     def at(self, base_path: str, path: str) -> Route:
         """Returns the same route with another pattern.
@@ -63,6 +65,7 @@ class Route(RouterRoute):
         route.takes_next = self.takes_next
         route.error_handlers = self.error_handlers
         route.unbound = self.unbound
+        route.tail = None
         return route
 
     def below(self, prefix: str) -> Route:

@@ -21,7 +21,12 @@ _WHITE = " \t\r\n"
 # PERF: an app sends the same few names again and again; checking one costs more than a lookup.
 # Code on the path of every request looks names up here without a call.
 known_names: dict[str, bytes] = {}
+# Those of them that say nothing about the body.
+plain_names: dict[str, bytes] = {}
 _MAX_KNOWN_NAMES = 1000
+
+OWN_NAMES = frozenset((b"content-type", b"content-length"))
+"""The headers that a response may have set itself."""
 
 
 def encode_name(name: str) -> bytes:
@@ -38,6 +43,8 @@ def encode_name(name: str) -> bytes:
     encoded = name.lower().encode("ascii")
     if len(known_names) < _MAX_KNOWN_NAMES:
         known_names[name] = encoded
+        if encoded not in OWN_NAMES:
+            plain_names[name] = encoded
     return encoded
 
 

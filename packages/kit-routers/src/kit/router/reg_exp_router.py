@@ -15,12 +15,14 @@ The reasons for this design, in terms of CPython:
 - Routes that overlap (`/users/me/:tab` and `/users/:id/posts`) are split so that the first matching
   alternative has the handlers of all of them, in registration order. Where that is impossible, next
   to an expression that may match slashes, such paths are looked up in TrieRouter.
+- Some paths are requested far more often than others. So the results of some of the paths seen
+  last are kept next to the literal ones, where they cost one dict lookup as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from kit.interface import METHOD_NAME_ALL, Params, Result, RouterClosedError
 from kit.interface.patterns import expand_optional
@@ -34,6 +36,17 @@ from .trie_router import TrieRouter
 __all__ = ("RegExpRouter",)
 
 T = TypeVar("T")
+
+# The results of literal paths and of paths that were seen; the matcher for all other paths; and the
+# result if nothing matches. PERF: a plain tuple is unpacked faster than a named one.
+_Table: TypeAlias = tuple[dict[str, Result[T]], Matcher, Result[T]]
+
+# Of each method. A path and its result take about 400 bytes and the length of the path.
+_MOST_SEEN_PATHS = 512
+_LONGEST_SEEN_PATH = 256
+# PERF: keeping a result takes as long as finding it. A path that is requested often is soon the one
+# of so many that is kept, and few paths that aren't are.
+_SEARCHES_PER_SEEN_PATH = 32
 
 
 class _Route(NamedTuple, Generic[T]):
@@ -56,9 +69,10 @@ class RegExpRouter(Generic[T]):
 
     def __init__(self) -> None:
         self._routes: list[_Route[T]] = []
-        # By method, built at first use: results of literal paths, the matcher for other paths, and
-        # the result if nothing matches.
-        self._tables: dict[str, tuple[dict[str, Result[T]], Matcher, Result[T]]] = {}
+        # By method, built at first use.
+        self._tables: dict[str, _Table[T]] = {}
+        # The results of literal paths, and how many to keep in all.
+        self._literals: dict[str, tuple[dict[str, Result[T]], int]] = {}
         # Finds the results of literal paths, and of paths that the expressions can't decide.
         self._trie: TrieRouter[T] = TrieRouter()
         self._methods: frozenset[str] = frozenset()
@@ -113,13 +127,15 @@ class RegExpRouter(Generic[T]):
         tables = self._tables
         prepare = self._prepare
         search = self._trie.search
+        to_pass = _SEARCHES_PER_SEEN_PATH
 
         def match(method: str, path: str) -> Any:
+            nonlocal to_pass
             matcher: Any  # a Switch while its `switch` is not 0, then a Group
-            literals, matcher, missed = tables.get(method) or prepare(method)
-            literal = literals.get(path)
-            if literal is not None:
-                return literal
+            known, matcher, missed = tables.get(method) or prepare(method)
+            result = known.get(path)
+            if result is not None:
+                return result
             switch = matcher.switch
             while switch:
                 try:
@@ -130,18 +146,23 @@ class RegExpRouter(Generic[T]):
             found = matcher.match(path)
             if found is not None:
                 handlers = matcher.handlers[found.lastindex]
-                return (handlers, found) if handlers is not None else search(method, path)
+                result = (handlers, found) if handlers is not None else search(method, path)
+                to_pass -= 1
+                if not to_pass:
+                    to_pass = _SEARCHES_PER_SEEN_PATH
+                    self._remember(method, path, result)
+                return result
             # A routing path starts with a slash; any other path is matched as if it did.
             return missed if path.startswith("/") else match(method, "/" + path)
 
         return match
 
-    def _prepare(self, method: str) -> tuple[dict[str, Result[T]], Any, Result[T]]:
-        """Builds the tables of a method; methods without routes share those of `ALL`."""
+    def _prepare(self, method: str) -> _Table[T]:
+        """Builds the table of a method; methods without routes share that of `ALL`."""
         if method not in self._methods:
             method = METHOD_NAME_ALL
-        tables = self._tables.get(method)
-        if tables is None:
+        table = self._tables.get(method)
+        if table is None:
             tree = Node()
             literals: dict[str, Result[T]] = {}
             count = 0
@@ -158,8 +179,24 @@ class RegExpRouter(Generic[T]):
             builder = StateBuilder(tree, count, any_takes_empty=self._any_takes_empty())
             state = builder.build()
             missed: list[tuple[T, Params]] = [(leaf.handler, {}) for leaf in state.rests or ()]
-            tables = self._tables[method] = (literals, build_matcher(state), (missed,))
-        return tables
+            most = len(literals) + max(len(literals), _MOST_SEEN_PATHS)
+            self._literals[method] = (literals, most)
+            table = self._tables[method] = ({**literals}, build_matcher(state), (missed,))
+        return table
+
+    def _remember(self, method: str, path: str, result: Result[T]) -> None:
+        """Keeps the result of a path. If there are too many, drops those of the other paths."""
+        if len(path) > _LONGEST_SEEN_PATH:
+            return
+        if method not in self._methods:
+            method = METHOD_NAME_ALL
+        known, matcher, missed = self._tables[method]
+        literals, most = self._literals[method]
+        if len(known) >= most:
+            # Replaced, not cleared, as other threads may be looking up literal paths in it.
+            known = {**literals}
+            self._tables[method] = (known, matcher, missed)
+        known[path] = result
 
     def _any_takes_empty(self) -> bool:
         """Returns whether a `*` in the middle matches an empty segment: if it does in Hono."""
