@@ -8,7 +8,9 @@ from kit.interface.paths import decode_component
 
 def decode_query(text: str) -> str:
     """Decodes a name or value of a query; `+` stands for a space."""
-    return decode_component(text.replace("+", " ")) if "+" in text or "%" in text else text
+    if "+" in text:
+        text = text.replace("+", " ")
+    return decode_component(text) if "%" in text else text
 
 
 def query_pairs(query: str) -> list[tuple[str, str]]:
@@ -30,11 +32,8 @@ def query_value(query: str, key: str) -> str | None:
     """
     if not key:
         return None
-    is_plain = "%" not in key and "+" not in key
     for part in query.split("&"):
         name, _, value = part.partition("=")
-        if is_plain and name == key:
-            return decode_query(value)
-        if ("%" in name or "+" in name) and decode_query(name) == key:
-            return decode_query(value)
+        if name == key if "%" not in name and "+" not in name else decode_query(name) == key:
+            return decode_query(value) if "+" in value or "%" in value else value
     return None

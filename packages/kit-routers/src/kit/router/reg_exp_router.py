@@ -147,13 +147,16 @@ class RegExpRouter(Generic[T]):
             if found is not None:
                 handlers = matcher.handlers[found.lastindex]
                 result = (handlers, found) if handlers is not None else search(method, path)
-                to_pass -= 1
-                if not to_pass:
-                    to_pass = _SEARCHES_PER_SEEN_PATH
-                    self._remember(method, path, result)
-                return result
-            # A routing path starts with a slash; any other path is matched as if it did.
-            return missed if path.startswith("/") else match(method, "/" + path)
+            elif path.startswith("/"):
+                result = missed
+            else:
+                # A routing path starts with a slash; any other path is matched as if it did.
+                result = match(method, "/" + path)
+            to_pass -= 1
+            if not to_pass:
+                to_pass = _SEARCHES_PER_SEEN_PATH
+                self._remember(method, path, result)
+            return result
 
         return match
 
