@@ -56,7 +56,7 @@ class ServerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        defaults = {"PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        defaults = {"PYTHONUNBUFFERED": "1"}
         # Behind what it wrote before, if it is started again.
         with self.log.open("wb" if self._process is None else "ab") as log:
             self._process = subprocess.Popen(
