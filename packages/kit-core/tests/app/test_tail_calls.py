@@ -12,6 +12,7 @@ import gc
 import logging
 import re
 import sys
+import weakref
 from collections.abc import Callable
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import wraps
@@ -376,10 +377,64 @@ def test_a_request_leaves_no_cycles() -> None:
     assert asyncio.run(count()) == 0
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("query", ["", "x", "x=1"])
+async def test_a_response_instead_of_the_call(place: int, query: str) -> None:
+    """`next` may be called last, or something else in its place whose result counts."""
+
+    async def refuse(c: Context) -> Response | None:
+        return c.text("refused", 403) if c.req.query("x") is not None else None
+
+    async def alternative(c: Context, next: Any) -> Any:
+        return await (refuse(c) if c.req.query("x") else next())
+
+    async def either(c: Context, next: Any) -> Any:
+        return await refuse(c) or await next()
+
+    async def function(c: Context, next: Any) -> Any:
+        return await (c.not_found if c.req.query("x") else next)()
+
+    async def last(c: Context, next: Any) -> None:
+        await next()
+
+    for guard in (alternative, either, function):
+        stack = [last, last]
+        stack.insert(place, guard)
+        calls: list[int] = []
+        app = Kit().use(*stack).get("/", lambda c, calls=calls: calls.append(1) or c.text("ok"))
+        response = await app.request(f"/?{query}")
+        is_let_through = query == "" or (query == "x" and guard is not either)
+        expected = 200 if is_let_through else 404 if guard is function else 403
+        assert (response.status, len(calls)) == (expected, is_let_through), guard
+
+
+def test_a_failure_before_the_routes_is_not_kept() -> None:
+    class NoPathError(Exception):
+        """Can be referenced weakly, unlike a built-in exception."""
+
+    failures: list[weakref.ref[Exception]] = []
+
+    def get_path(request: object) -> str:
+        error = NoPathError()
+        failures.append(weakref.ref(error))
+        raise error
+
+    app = Kit(get_path=get_path).use(made_of("last", "m0", Trace()))
+    app.on_error(lambda error, c: c.text("no path", 400))
+
+    async def send() -> None:
+        assert (await app.request("/")).status == 400
+
+    for _ in range(3):
+        asyncio.run(send())
+    gc.collect()
+    assert [failure() for failure in failures] == [None] * 3
+
+
 async def test_next_that_is_called_through_locals_is_refused(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Nothing in the bytecode shows it, but it runs nothing twice."""
+    """Middleware that can read `next` without naming it is composed in the general way."""
     calls: list[int] = []
 
     async def sly(c: Context, next: Any) -> None:
@@ -392,3 +447,14 @@ async def test_next_that_is_called_through_locals_is_refused(
     caplog.set_level(logging.CRITICAL, "kit")
     assert (await app.request("/?sly")).status == 500
     assert calls == [1, 1]
+
+    async def refuse(c: Context, next: Any) -> None:
+        if c.req.query("sly") is None:
+            await next()
+        else:
+            c.res = c.text("refused", 403)
+
+    calls.clear()
+    app = Kit().use(sly, refuse).get("/", lambda c: calls.append(1) or c.text("ok"))
+    assert (await app.request("/?sly")).status == 500
+    assert calls == []

@@ -13,13 +13,15 @@ goes on, or after the guard has let it through: the guard does nothing in betwee
 needs no coroutine of its own between the two, which saves half the time of a level.
 
 The bytecode of a function shows this. The instructions to look for are those of two small
-functions, compiled by the same interpreter. A function with anything unusual isn't recognized, and
-is composed in the general way.
+functions, compiled by the same interpreter. No jump may lead into them: `return await next()` ends
+like `return cached or await next()`, which may return something else. A function with anything
+unusual isn't recognized, and is composed in the general way.
 """
 
 from __future__ import annotations
 
 import dis
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from types import CodeType, FunctionType
@@ -27,7 +29,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 # The name of an instruction, and its argument where that isn't a place in the bytecode.
 _Step: TypeAlias = tuple[str, object]
+# The instructions of an ending, and how many jumps lead to each of them.
+_Ending: TypeAlias = list[tuple[_Step, int]]
 _PARAMETERS = 2
+# Functions that can read `next` without naming it.
+_READS_LOCALS = frozenset(("eval", "exec", "locals", "vars"))
 # PERF: these are in `inspect`, which takes 10 ms to import.
 _COROUTINE, _VARARGS, _VARKEYWORDS = 0x80, 0x04, 0x08
 
@@ -71,6 +77,8 @@ def tail_of(handler: object) -> Tail:
 
 
 def _read(code: CodeType) -> Tail:
+    if not _READS_LOCALS.isdisjoint(code.co_names):
+        return _UNKNOWN
     instructions = list(dis.get_instructions(code))
     span = _call_at_the_end(instructions, code.co_varnames[1])
     if span is None or _is_guarded(code, instructions, span):
@@ -89,11 +97,21 @@ def _call_at_the_end(instructions: Sequence[dis.Instruction], name: str) -> tupl
     if len(uses) != 1 or not _loads_last(instructions[uses[0]], name):
         return None
     start = uses[0]
+    jumps = _jumps(instructions)
     for ending in _own_code()[0]:
-        found = instructions[start + 1 : start + 1 + len(ending)]
-        if [_step(each) for each in found] == ending:
+        if _ending(instructions[start + 1 : start + 1 + len(ending)], jumps) == ending:
             return start, start + len(ending)
     return None
+
+
+def _ending(instructions: Sequence[dis.Instruction], jumps: Counter[int]) -> _Ending:
+    return [(_step(each), jumps[each.offset]) for each in instructions]
+
+
+def _jumps(instructions: Sequence[dis.Instruction]) -> Counter[int]:
+    """Returns how many jumps lead to each place in the bytecode."""
+    kinds = {*dis.hasjrel, *dis.hasjabs}
+    return Counter(each.argval for each in instructions if each.opcode in kinds)
 
 
 def _variables(instruction: dis.Instruction) -> tuple[str, ...]:
@@ -171,7 +189,7 @@ async def _returns(c: Any, next: Any) -> Any:
 
 
 @cache
-def _own_code() -> tuple[list[list[_Step]], set[_Step]]:
+def _own_code() -> tuple[list[_Ending], set[_Step]]:
     """Returns what this interpreter makes of functions that only call `next`.
 
     Returns:
@@ -185,7 +203,7 @@ def _own_code() -> tuple[list[list[_Step]], set[_Step]]:
         instructions = list(dis.get_instructions(code))
         first = next(n for n, each in enumerate(instructions) if "next" in _variables(each))
         last = next(n for n, each in enumerate(instructions) if n > first and _is_return(each))
-        endings.append([_step(each) for each in instructions[first + 1 : last + 1]])
+        endings.append(_ending(instructions[first + 1 : last + 1], _jumps(instructions)))
         at = {each.offset: each for each in instructions}
         handlers |= {_step(at[target]) for _, _, target in _exception_table(code)}
     return endings, handlers
