@@ -70,6 +70,8 @@ def chain_for(c: Context[Any, Any]) -> Chain:
         routes = tuple([route for route, _ in handlers])
         chain = chains.get(routes)
         if chain is None:
+            if handlers[-1][0].is_temporary:
+                return _compile(handlers)
             if len(chains) >= _MOST_CHAINS:
                 chains.clear()
             chain = chains[routes] = chains[id(handlers)] = _compile(handlers)

@@ -98,6 +98,7 @@ def _raising(failure: Exception, match: Any, handlers: Iterable[ErrorHandlers] =
         if entry[0].takes_next and not facts_of(entry[0].handler).mounted
     ]
     route = Route("/", "*", METHOD_NAME_ALL, fail)
+    route.is_temporary = True
     answering = next((entry[0] for entry in match[0] if not entry[0].takes_next), None)
     route.add_error_handlers(handlers if answering is None else answering.error_handlers)
     return ([*middleware, (route, {})], *match[1:])

@@ -28,13 +28,14 @@ class Route(RouterRoute):
             to the pattern; otherwise None. See `kit.interface.binding`.
         error_handlers: The error handlers of the apps that it was added through by `route` and
             `base_path`, innermost first, without those of the app that it is part of.
+        is_temporary: Whether it was made for a single request, so nothing may be kept for it.
         tail: How the handler ends, see `kit._app.tail_calls`; None until `kit.compose` needs it.
 
     Raises:
         TypeError: If the handler can't be called with `(c)` or `(c, next)`.
     """
 
-    __slots__ = ("error_handlers", "tail", "unbound")
+    __slots__ = ("error_handlers", "is_temporary", "tail", "unbound")
 
     def __init__(self, base_path: str, path: str, method: str, handler: Callable[..., Any]) -> None:
         wants_next = takes_next(handler, f"{method} {path!r}")
@@ -48,6 +49,7 @@ class Route(RouterRoute):
                 handler = bind(handler, method, path)
         super().__init__(base_path, path, method, handler, takes_next=wants_next)
         self.error_handlers: tuple[ErrorHandlers, ...] = ()
+        self.is_temporary = False
         self.tail: Any = None
 
     def at(self, base_path: str, path: str) -> Route:
@@ -65,6 +67,7 @@ class Route(RouterRoute):
         route.takes_next = self.takes_next
         route.error_handlers = self.error_handlers
         route.unbound = self.unbound
+        route.is_temporary = False
         route.tail = None
         return route
 
