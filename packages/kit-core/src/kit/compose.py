@@ -27,7 +27,7 @@ __all__ = ("chain_for", "respond")
 Chain: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, None]]
 _Handlers: TypeAlias = Sequence[tuple[Route, Any]]
 
-# More than the routes of an app need, unless paths select ever new subsets of its middleware.
+# Most apps need far fewer. In some, nearly every path matches another subset of the middleware.
 _MOST_CHAINS = 4096
 _COROUTINE = 0x80  # PERF: `inspect`, which has a name for it, takes 10 ms to import
 
@@ -169,8 +169,8 @@ def _middleware(handlers: _Handlers, index: int, following: Chain) -> Chain:
 def _passage(handlers: _Handlers, start: int, end: int, following: Chain) -> Chain:
     """Returns one level for several middleware, see `_start_of_passage`.
 
-    Their coroutines await each other directly. When one raises an exception, nothing else in them
-    runs, so it is the one that was called last.
+    Their coroutines await each other directly. An exception of one ends all of them, and no other
+    code of theirs runs; so the middleware that was called last is the one that raised it.
     """
     last = end - 1
     first = handlers[start][0].handler
@@ -183,9 +183,9 @@ def _passage(handlers: _Handlers, start: int, end: int, following: Chain) -> Cha
         if c._req is not None:
             c._req.route_index = start
         # PERF: one `next` for all of them, since each calls it only once.
-        c._next = MethodType(step, c)
+        shared = c._next = MethodType(step, c)
         try:
-            result = await first(c, c._next)
+            result = await first(c, shared)
             if result is None:
                 return
             result = await settle(result, first)
@@ -193,7 +193,9 @@ def _passage(handlers: _Handlers, start: int, end: int, following: Chain) -> Cha
             c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
             return
         finally:
-            c._next = None  # or the context would refer to itself
+            # Or the context would refer to itself. A later level may still run, in a task.
+            if c._next is shared:
+                c._next = None
         if result is not None and not c._finalized:
             c.res = result
 
@@ -224,9 +226,9 @@ def _step(handlers: _Handlers, last: int, following: Chain) -> Callable[[Context
 def _start_of_passage(routes: Sequence[Route], end: int) -> int:
     """Returns the first of the middleware before `end` that can share a level.
 
-    These are middleware whose last action is to call `next`. The one that `next` runs may raise
-    exceptions through them, since they do nothing with them. It may not return a response, which
-    they would drop.
+    The last action of such middleware is to call `next`. An exception of the middleware that `next`
+    runs may pass through, since nothing in between handles it. A returned response may not, since
+    the middleware in between would drop it.
     """
     start = end - 1
     if not (start and _may_call_last(routes[start]) and _may_call_last(routes[start - 1])):

@@ -431,6 +431,32 @@ def test_a_failure_before_the_routes_is_not_kept() -> None:
     assert [failure() for failure in failures] == [None] * 3
 
 
+async def test_middleware_after_one_that_runs_next_in_a_task() -> None:
+    """It goes on when the middleware before has returned a response."""
+    tasks: list[asyncio.Task[None]] = []
+    calls: list[int] = []
+
+    async def last(c: Context, next: Any) -> None:
+        await next()
+
+    async def detached(c: Context, next: Any) -> Response:
+        tasks.append(asyncio.create_task(next()))
+        await asyncio.sleep(0)
+        return c.text("accepted", 202)
+
+    async def suspended(c: Context, next: Any) -> None:
+        await go_on.wait()
+        await next()
+
+    go_on = asyncio.Event()
+    app = Kit().use(last, last, detached, suspended, last)
+    app.get("/", lambda c: calls.append(1) or c.text("ok"))
+    assert (await app.request("/")).status == 202
+    go_on.set()
+    await asyncio.gather(*tasks)
+    assert calls == [1]
+
+
 async def test_next_that_is_called_through_locals_is_refused(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

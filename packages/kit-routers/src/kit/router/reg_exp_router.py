@@ -15,8 +15,8 @@ The reasons for this design, in terms of CPython:
 - Routes that overlap (`/users/me/:tab` and `/users/:id/posts`) are split so that the first matching
   alternative has the handlers of all of them, in registration order. Where that is impossible, next
   to an expression that may match slashes, such paths are looked up in TrieRouter.
-- Some paths are requested far more often than others. So the results of some of the paths seen
-  last are kept next to the literal ones, where they cost one dict lookup as well.
+- Some paths are requested far more often than others. So the results of some recent paths are kept
+  next to those of the literal paths, where finding them takes one dict lookup as well.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ __all__ = ("RegExpRouter",)
 
 T = TypeVar("T")
 
-# The results of literal paths and of paths that were seen; the matcher for all other paths; and the
-# result if nothing matches. PERF: a plain tuple is unpacked faster than a named one.
+# The results of literal paths and of recent paths; the matcher for all other paths; and the result
+# if nothing matches. PERF: a plain tuple is unpacked faster than a named one.
 _Table: TypeAlias = tuple[dict[str, Result[T]], Matcher, Result[T]]
 
 # Of each method. A path and its result take about 400 bytes and the length of the path.
 _MOST_SEEN_PATHS = 512
 _LONGEST_SEEN_PATH = 256
-# PERF: keeping a result takes as long as finding it. A path that is requested often is soon the one
-# of so many that is kept, and few paths that aren't are.
+# PERF: keeping a result takes as long as finding it, so only one of so many is kept. Paths that are
+# requested often are soon among those, while few other paths are.
 _SEARCHES_PER_SEEN_PATH = 32
 
 
@@ -153,7 +153,7 @@ class RegExpRouter(Generic[T]):
                 # A routing path starts with a slash; any other path is matched as if it did.
                 result = match(method, "/" + path)
             to_pass -= 1
-            if not to_pass:
+            if to_pass <= 0:  # threads may have counted further
                 to_pass = _SEARCHES_PER_SEEN_PATH
                 self._remember(method, path, result)
             return result
@@ -188,7 +188,7 @@ class RegExpRouter(Generic[T]):
         return table
 
     def _remember(self, method: str, path: str, result: Result[T]) -> None:
-        """Keeps the result of a path. If there are too many, drops those of the other paths."""
+        """Keeps the result of a path. If there are too many, drops those of earlier paths."""
         if len(path) > _LONGEST_SEEN_PATH:
             return
         if method not in self._methods:
