@@ -33,7 +33,8 @@ Result: TypeAlias = tuple[list[tuple[T, ParamIndexMap]], ParamStash] | tuple[lis
 `([(handler, {"id": "42"})],)`: the values themselves.
 
 If nothing matches, it is `([],)` or `([], stash)`. Callers must not change the result, since a
-router may return the same list again.
+router may return the same list again. The router must not change it either: Kit compiles the
+handlers of a list once.
 """
 
 
