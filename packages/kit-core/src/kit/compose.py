@@ -4,7 +4,8 @@
 The handlers of a match are compiled to a chain of functions, once, since most requests match the
 same few lists of handlers. Each level of a chain is a coroutine that runs a handler, sets its
 response, and handles its exceptions: so middleware further out continues after its `await next()`,
-and finds the error response in `c.res`.
+and finds the error response in `c.res`. The first handler has no level, since nothing is further
+out.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from kit.web import Response
 
 __all__ = ("chain_for", "respond")
 
-Chain: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, None]]
+Chain: TypeAlias = tuple[Callable[[Context[Any, Any]], Any], int]
+Level: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, None]]
 _Handlers: TypeAlias = Sequence[tuple[Route, Any]]
 
 # More than the routes of an app need, unless paths select ever new subsets of its middleware.
@@ -45,21 +47,42 @@ async def respond(c: Context[Any, Any]) -> Response:
         if not c._handlers:
             return await answer_no_route(c)
         if c._index < 0:
-            await chain_for(c)(c)
+            await _run(c)
         return c._final_response()
     except Exception as error:
         return await handle_error(error, c)
 
 
+async def _run(c: Context[Any, Any]) -> None:
+    """Runs the matched handlers. The response is then in `c.res`.
+
+    PERF: `serve` does the same, without a coroutine more.
+    """
+    handlers = c._handlers
+    start, last = chain_for(c)
+    result = None
+    try:
+        result = start(c)
+        if result.__class__ is not Response:
+            result = await settle(result, handlers[0][0].handler)
+    except Exception as error:
+        c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
+    finally:
+        c._next = None  # or the context would refer to itself
+    if result is not None and not c._finalized:
+        c.res = result
+
+
 def chain_for(c: Context[Any, Any]) -> Chain:
-    """Returns a function that runs the matched handlers of a request.
+    """Returns what runs the matched handlers of a request.
 
     Args:
         c: The context, whose handlers haven't run.
 
     Returns:
-        Call it as `await chain(c)`; the response is then in `c.res`. It raises a HandlerError if
-        the app's `not_found` returns no response; other exceptions become responses.
+        A function that calls the first handler with the context, and returns what that returns; and
+        the index of the last handler whose exceptions come from there. The exceptions of all others
+        are handled where they are raised.
     """
     handlers = c._handlers
     chains = c._state.chains
@@ -78,21 +101,41 @@ def chain_for(c: Context[Any, Any]) -> Chain:
 
 def _compile(handlers: _Handlers) -> Chain:
     routes = [route for route, _ in handlers]
-    chain = _end(handlers)
+    level = _end(handlers)
     end = len(routes)  # of the handlers that aren't part of the chain yet
-    while end:
+    while True:
         start = _start_of_passage(routes, end)
+        if start == 0:
+            return _start(handlers, end - 1, level), end - 1
         if end - start > 1:
-            chain = _passage(handlers, start, end, chain)
+            level = _passage(handlers, start, end, level)
         elif routes[start].takes_next and _is_coroutine_function(routes[start].handler):
-            chain = _middleware(handlers, start, chain)
+            level = _middleware(handlers, start, level)
         else:
-            chain = _handler(handlers, start, chain)
+            level = _handler(handlers, start, level)
         end = start
-    return chain
 
 
-def _end(handlers: _Handlers) -> Chain:
+def _start(handlers: _Handlers, last: int, following: Level) -> Callable[[Context[Any, Any]], Any]:
+    """Returns the function that calls the first handler, see `chain_for`."""
+    handler = handlers[0][0].handler
+    takes_next = handlers[0][0].takes_next
+    step = _step(handlers, last, following) if last else None
+
+    def start(c: Context[Any, Any]) -> Any:
+        c._index = 0
+        if c._req is not None:
+            c._req.route_index = 0
+        if step is not None:
+            # PERF: one `next` for all of them, since each calls it only once.
+            c._next = MethodType(step, c)
+            return handler(c, c._next)
+        return handler(c, MethodType(following, c)) if takes_next else handler(c)
+
+    return start
+
+
+def _end(handlers: _Handlers) -> Level:
     """Returns the end of a chain, for middleware without a handler after it."""
     index = len(handlers)
 
@@ -106,7 +149,7 @@ def _end(handlers: _Handlers) -> Chain:
     return end
 
 
-def _handler(handlers: _Handlers, index: int, following: Chain) -> Chain:
+def _handler(handlers: _Handlers, index: int, following: Level) -> Level:
     """Returns the level of any handler. Its `next` runs the following levels."""
     route = handlers[index][0]
     handler, takes_next = route.handler, route.takes_next
@@ -136,7 +179,7 @@ def _handler(handlers: _Handlers, index: int, following: Chain) -> Chain:
     return level
 
 
-def _middleware(handlers: _Handlers, index: int, following: Chain) -> Chain:
+def _middleware(handlers: _Handlers, index: int, following: Level) -> Level:
     """Returns the level of an async middleware.
 
     PERF: like `_handler`, without asking what a call returns.
@@ -164,7 +207,7 @@ def _middleware(handlers: _Handlers, index: int, following: Chain) -> Chain:
     return level
 
 
-def _passage(handlers: _Handlers, start: int, end: int, following: Chain) -> Chain:
+def _passage(handlers: _Handlers, start: int, end: int, following: Level) -> Level:
     """Returns one level for several middleware, see `_start_of_passage`.
 
     Their coroutines await each other directly. When one raises an exception, nothing else in them
@@ -180,8 +223,7 @@ def _passage(handlers: _Handlers, start: int, end: int, following: Chain) -> Cha
         c._index = start
         if c._req is not None:
             c._req.route_index = start
-        # PERF: one `next` for all of them, since each calls it only once.
-        c._next = MethodType(step, c)
+        c._next = MethodType(step, c)  # as in _start()
         try:
             result = await first(c, c._next)
             if result is None:
@@ -198,7 +240,7 @@ def _passage(handlers: _Handlers, start: int, end: int, following: Chain) -> Cha
     return level
 
 
-def _step(handlers: _Handlers, last: int, following: Chain) -> Callable[[Context[Any, Any]], Any]:
+def _step(handlers: _Handlers, last: int, following: Level) -> Callable[[Context[Any, Any]], Any]:
     """Returns the function that middleware of a passage calls as `next`, bound to the context."""
 
     def leave(c: Context[Any, Any], next: Any) -> Coroutine[Any, Any, None]:

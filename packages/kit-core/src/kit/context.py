@@ -393,10 +393,10 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             body = data.encode()
         except AttributeError:
             raise _no_text("c.text()", data) from None
-        if status is None and headers is None and self._status is None:
+        if status is None and headers is None and self._status is None and self._res is None:
             # PERF: the most common case. Inlined, here and in json(): a call would cost more.
             lines = self._lines
-            if lines is None or (self._res is None and not self._has_own_names):
+            if lines is None or not self._has_own_names:
                 response: Response = _new(Response)
                 response._body = body
                 response._status = 200
@@ -430,9 +430,9 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             ValueError: If the status or a header is invalid.
         """
         body = encode(data) if by_alias is None else encode_with_aliases(data, by_alias)
-        if status is None and headers is None and self._status is None:
+        if status is None and headers is None and self._status is None and self._res is None:
             lines = self._lines
-            if lines is None or (self._res is None and not self._has_own_names):
+            if lines is None or not self._has_own_names:
                 response: Response = _new(Response)
                 response._body = body
                 response._status = 200
@@ -451,7 +451,13 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             body = data.encode()
         except AttributeError:
             raise _no_text("c.html()", data) from None
-        if status is None and headers is None and self._lines is None and self._status is None:
+        if (
+            status is None
+            and headers is None
+            and self._lines is None
+            and self._status is None
+            and self._res is None
+        ):
             return response_of(body, 200, _HTML_LINES)
         return self._respond(body, _HTML_LINES[0], status, headers)
 
