@@ -487,7 +487,7 @@ class Kit(Served, Generic[B, V]):
         if env is not None and bindings:
             env = {**bindings, **env}
         req = KitRequest(request, path, match)
-        c: Context[B, V] = Context(state, None, None, path, match, match[0], env)
+        c: Context[B, V] = Context(state, None, None, path, match, env)
         c._begin(req, execution_ctx)
         try:
             response = await respond(c)

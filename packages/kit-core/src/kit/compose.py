@@ -44,7 +44,7 @@ async def respond(c: Context[Any, Any]) -> Response:
         The response, even if handlers raised exceptions.
     """
     try:
-        if not c._handlers:
+        if not c._match[0]:
             return await answer_no_route(c)
         if c._index < 0:
             await _run(c)
@@ -58,7 +58,7 @@ async def _run(c: Context[Any, Any]) -> None:
 
     PERF: `serve` does the same, without a coroutine more.
     """
-    handlers = c._handlers
+    handlers = c._match[0]
     start, last = chain_for(c)
     result = None
     try:
@@ -84,7 +84,7 @@ def chain_for(c: Context[Any, Any]) -> Chain:
         the index of the last handler whose exceptions come from there. The exceptions of all others
         are handled where they are raised.
     """
-    handlers = c._handlers
+    handlers = c._match[0]
     chains = c._state.chains
     # Most routers return the same list for the same routes. A chain keeps its list alive, so the
     # id isn't that of another list.

@@ -58,7 +58,7 @@ async def serve(  # noqa: C901
         as_it_is = False
     if state.looks_at_requests:
         c = context_of(state, scope, receive, path_of_scope(scope))
-        handlers = c._handlers
+        handlers = c._match[0]
     else:
         if not as_it_is:
             path = path_of_scope(scope)
@@ -69,7 +69,7 @@ async def serve(  # noqa: C901
             for message in plain_not_found():
                 await send(message)
             return
-        c = Context(state, scope, receive, path, match, handlers)
+        c = Context(state, scope, receive, path, match)
     response: Any = None
     try:
         try:

@@ -29,6 +29,10 @@ OWN_NAMES = frozenset((b"content-type", b"content-length"))
 """The headers that a response may have set itself."""
 
 
+class LinesOfBody(list[HeaderLine]):
+    """Header lines among which there may be one of `OWN_NAMES`."""
+
+
 def encode_name(name: str) -> bytes:
     """Returns a checked header name as it is stored: lower-case bytes.
 
