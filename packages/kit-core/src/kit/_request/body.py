@@ -180,6 +180,17 @@ class RequestBody(Struct, eq=False):
                 clone.headers.set("content-length", str(len(content)))
         return clone
 
+    def adopt(self, data: Bytes, form_limits: Limits | None) -> None:
+        """Takes over a body that was read from the server without this object.
+
+        Args:
+            data: All of it.
+            form_limits: The limits that a form was read with; None if none was read.
+        """
+        self._data = data
+        self._has_taken = True
+        self._form_limits = form_limits
+
     def limit(self, most: int, refuse: Refuse) -> None:
         """Limits the size of the body; see `KitRequest.limit_body`."""
         if self._data is None:
