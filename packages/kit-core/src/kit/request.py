@@ -73,7 +73,7 @@ class KitRequest:
     _body_limits: tuple[tuple[int, Callable[[], Exception]], ...]
     _data: Bytes | None
     _is_receiving: bool
-    _has_parsed: bool
+    _is_parsed: bool
 
     if TYPE_CHECKING:
 
@@ -396,13 +396,13 @@ class KitRequest:
             raise TypeError(f"parse_body() has no limit {name!r}: there are {', '.join(LIMITS)}")
         if self._raw is None and not (all or limits) and is_urlencoded(self._scope["headers"]):
             # PERF: nearly every form needs no more than this.
+            self._is_parsed = True
             data = self._data
             if data is None:
                 data = await self._receive_whole()
             if data is not None:
                 simple = last_values(data, self._limits)
                 if simple is not None:
-                    self._has_parsed = True
                     return nest(simple) if dot else simple
         body = self._body
         if not body.is_form:
@@ -474,8 +474,8 @@ class KitRequest:
         body = self._reader
         if body is None:
             body = self._reader = RequestBody(self.raw, self._limits)
-            if self._data is not None:
-                body.adopt(self._data, self._limits if self._has_parsed else None)
+            if self._data is not None or self._is_parsed:
+                body.adopt(self._data, self._limits if self._is_parsed else None)
         return body
 
     async def _receive_whole(self) -> Bytes | None:
@@ -493,7 +493,7 @@ class KitRequest:
         try:
             message = await self._receive()
         except BaseException:
-            self._is_receiving = False
+            self._is_receiving = self._is_parsed = False
             if self._raw is not None:
                 give_back_channel(self._raw)
             raise
@@ -609,7 +609,7 @@ class ServedRequest(KitRequest, Struct, eq=False):
     _body_limits: tuple[tuple[int, Callable[[], Exception]], ...] = ()
     _data: Bytes | None = None
     _is_receiving: bool = False
-    _has_parsed: bool = False
+    _is_parsed: bool = False  # whether a form is read, or being read, with the app's limits
 
 
 def _new_request(
