@@ -356,7 +356,14 @@ class KitRequest:
         data = self._data
         if data is None:
             # PERF: not by bytes(), another coroutine.
-            data = await self._receive_whole()
+            if self._raw is None and not self._is_receiving:
+                self._is_receiving = True
+                try:
+                    message = await self._receive()
+                except BaseException:
+                    self._stop_receiving()
+                    raise
+                data = self._keep(message)
             if data is None:
                 data = await self._body.bytes()
         try:
@@ -493,17 +500,21 @@ class KitRequest:
         try:
             message = await self._receive()
         except BaseException:
-            self._is_receiving = self._is_parsed = False
-            if self._raw is not None:
-                give_back_channel(self._raw)
+            self._stop_receiving()
             raise
-        if (
-            self._raw is None
-            and message["type"] == "http.request"
-            and not message.get("more_body", False)
-        ):
-            data = message.get("body", b"")
-            if self._allows(len(data)):
+        return self._keep(message)
+
+    def _keep(self, message: Any) -> Bytes | None:
+        """Keeps a body that is complete with the first message, or leaves it to the reader."""
+        if self._raw is None and message["type"] == "http.request" and not message.get("more_body"):
+            data = message["body"] if "body" in message else b""  # noqa: SIM401 - PERF: no call
+            size = len(data)
+            _, _, _, _, most, in_memory = self._limits
+            if (
+                (most is None or size <= most)
+                and (in_memory is None or size <= in_memory)
+                and (not self._body_limits or all(size <= most for most, _ in self._body_limits))
+            ):
                 self._is_receiving = False
                 data = self._data = data if data.__class__ is bytes else bytes(data)
                 return data
@@ -511,13 +522,11 @@ class KitRequest:
         self._is_receiving = False
         return None
 
-    def _allows(self, size: int) -> bool:
-        """Returns whether a body in memory may have this size, in bytes."""
-        limits = self._limits
-        most, in_memory = limits.max_body_size_bytes, limits.max_memory_size_bytes
-        if (most is not None and size > most) or (in_memory is not None and size > in_memory):
-            return False
-        return not self._body_limits or all(size <= most for most, _ in self._body_limits)
+    def _stop_receiving(self) -> None:
+        """Leaves the first message to other readers."""
+        self._is_receiving = self._is_parsed = False
+        if self._raw is not None:
+            give_back_channel(self._raw)
 
     def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
         """Limits the size of the body for all readers.
