@@ -195,8 +195,9 @@ async def test_a_client_that_leaves_before_its_body(client: Any, held: Any, read
 
 @PIECES
 @FIRST
+@pytest.mark.parametrize("readers", [1, 2])
 def test_a_limit_that_is_set_meanwhile(
-    run: Any, waiting: Any, held: Any, pieces: Any, first: Any
+    run: Any, waiting: Any, held: Any, pieces: Any, first: Any, readers: int
 ) -> None:
     async def main() -> None:
         server = waiting(*pieces)
@@ -206,20 +207,42 @@ def test_a_limit_that_is_set_meanwhile(
                 await first(req)
 
         async with held(server, headers=FORM) as req, anyio.create_task_group() as group:
-            await begin(group, server, read)
+            for _ in range(readers):
+                await begin(group, server, read)
+            await anyio.wait_all_tasks_blocked()
             req.limit_body(6, refuse)
             server.released.set()
 
     run(main)
 
 
-async def test_a_limit_that_is_set_afterwards(client: Any, held: Any) -> None:
-    async with held(client(BODY)) as req:
+@PIECES
+async def test_a_limit_that_is_set_afterwards(client: Any, held: Any, pieces: Any) -> None:
+    async with held(client(*pieces)) as req:
         assert await req.bytes() == BODY
         req.limit_body(7, refuse)
         with pytest.raises(TooMuchError):
             req.limit_body(6, refuse)
         assert await req.bytes() == BODY
+
+
+def test_json_whose_first_reader_is_cancelled(run: Any, waiting: Any, held: Any) -> None:
+    async def main() -> None:
+        server = waiting(b"[1]")
+        async with held(server) as req:
+            async with anyio.create_task_group() as group:
+                await begin(group, server, req.json)
+                group.cancel_scope.cancel()
+            server.released.set()
+            assert await req.json() == [1]
+
+    run(main)
+
+
+async def test_a_form_with_a_limit_for_its_size_alone(client: Any, held: Any) -> None:
+    async with held(client(BODY), headers=FORM) as req:
+        with pytest.raises(HTTPException, match="larger than 6 bytes"):
+            await req.parse_body(max_body_size_bytes=6)
 
 
 @pytest.mark.parametrize("limits", [Limits(max_body_size_bytes=6), Limits(max_memory_size_bytes=6)])
