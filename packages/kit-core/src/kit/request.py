@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from kit._request.body import RequestBody
 from kit._request.fields import query_pairs, query_value
-from kit._request.parse_body import collect, nest
+from kit._request.parse_body import collect, is_urlencoded, nest
 from kit._support import json as _json
 from kit._support.foreign_names import REQUEST, refuse_foreign_names
 from kit._support.limits import LIMITS, Limits
@@ -20,8 +20,16 @@ from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
 from kit.interface.paths import decode_component
 from kit.web import Blob, FormData, Request
 from kit.web._blob import Bytes
+from kit.web._forms.urlencoded import last_values
 from kit.web._headers import encode_name, find_value, known_names, values_by_name
-from kit.web._request import header_lines, limit_body, request_of_scope
+from kit.web._request import (
+    give_back_channel,
+    header_lines,
+    limit_body,
+    request_of_scope,
+    take_channel,
+    use_up,
+)
 from kit.web._streams import decode_text
 
 __all__ = ("KitRequest", "clone_raw_request")
@@ -63,6 +71,9 @@ class KitRequest:
     _reader: RequestBody | None
     _validated: dict[str, Any] | None
     _body_limits: tuple[tuple[int, Callable[[], Exception]], ...]
+    _data: Bytes | None
+    _is_receiving: bool
+    _is_parsed: bool
 
     if TYPE_CHECKING:
 
@@ -79,6 +90,10 @@ class KitRequest:
         raw = self._raw
         if raw is None:
             raw = self._raw = request_of_scope(self._scope, self._receive)
+            if self._data is not None:
+                use_up(raw)
+            elif self._is_receiving:
+                take_channel(raw)
             for max_size, refuse in self._body_limits:
                 limit_body(raw, max_size, refuse)
         return raw
@@ -298,7 +313,10 @@ class KitRequest:
             HTTPException: 413 if it is larger than `Limits.max_body_size_bytes`.
             TypeError: If the body of `raw` was read directly before.
         """
-        return await self._body.bytes()
+        data = self._data
+        if data is None:
+            data = await self._receive_whole()
+        return await self._body.bytes() if data is None else data
 
     async def array_buffer(self) -> Bytes:
         """Reads the body; the Web name of `bytes`."""
@@ -335,7 +353,19 @@ class KitRequest:
             HTTPException: 400 if the body isn't JSON, with the position, or doesn't match `type`,
                 with the path of the field; 413 as for `bytes`.
         """
-        data = await self._body.bytes()  # PERF: not by bytes(), another coroutine
+        data = self._data
+        if data is None:
+            # PERF: not by bytes(), another coroutine.
+            if self._raw is None and not self._is_receiving:
+                self._is_receiving = True
+                try:
+                    message = await self._receive()
+                except BaseException:
+                    self._stop_receiving()
+                    raise
+                data = self._keep(message)
+            if data is None:
+                data = await self._body.bytes()
         try:
             return _json.decode(data) if type is None else _json.decode_as(data, type)
         except (ValueError, RecursionError) as error:
@@ -371,6 +401,16 @@ class KitRequest:
         """
         for name in limits.keys() - LIMITS if limits else ():
             raise TypeError(f"parse_body() has no limit {name!r}: there are {', '.join(LIMITS)}")
+        if self._raw is None and not (all or limits) and is_urlencoded(self._scope["headers"]):
+            # PERF: nearly every form needs no more than this.
+            self._is_parsed = True
+            data = self._data
+            if data is None:
+                data = await self._receive_whole()
+            if data is not None:
+                simple = last_values(data, self._limits)
+                if simple is not None:
+                    return nest(simple) if dot else simple
         body = self._body
         if not body.is_form:
             return {}
@@ -441,7 +481,52 @@ class KitRequest:
         body = self._reader
         if body is None:
             body = self._reader = RequestBody(self.raw, self._limits)
+            if self._data is not None or self._is_parsed:
+                body.adopt(self._data, self._limits if self._is_parsed else None)
         return body
+
+    async def _receive_whole(self) -> Bytes | None:
+        """Receives the body if the server delivers it in one message, and nothing has used `raw`.
+
+        PERF: nearly every body. It needs none of the objects that read larger ones, and share the
+        channel with other tasks. Where one turns out to be needed, it gets the message.
+
+        Returns:
+            The body, which is kept; None if the reader has to be asked.
+        """
+        if self._raw is not None or self._is_receiving:
+            return None
+        self._is_receiving = True
+        try:
+            message = await self._receive()
+        except BaseException:
+            self._stop_receiving()
+            raise
+        return self._keep(message)
+
+    def _keep(self, message: Any) -> Bytes | None:
+        """Keeps a body that is complete with the first message, or leaves it to the reader."""
+        if self._raw is None and message["type"] == "http.request" and not message.get("more_body"):
+            data = message["body"] if "body" in message else b""  # noqa: SIM401 - PERF: no call
+            size = len(data)
+            _, _, _, _, most, in_memory = self._limits
+            if (
+                (most is None or size <= most)
+                and (in_memory is None or size <= in_memory)
+                and (not self._body_limits or all(size <= most for most, _ in self._body_limits))
+            ):
+                self._is_receiving = False
+                data = self._data = data if data.__class__ is bytes else bytes(data)
+                return data
+        give_back_channel(self.raw, message)
+        self._is_receiving = False
+        return None
+
+    def _stop_receiving(self) -> None:
+        """Leaves the first message to other readers."""
+        self._is_receiving = self._is_parsed = False
+        if self._raw is not None:
+            give_back_channel(self._raw)
 
     def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
         """Limits the size of the body for all readers.
@@ -459,7 +544,9 @@ class KitRequest:
                 memory or was read before.
             RuntimeError: If the body was already read without recording its size.
         """
-        if self._raw is None:
+        if self._data is not None:
+            self._body.limit(max_size, refuse)
+        elif self._raw is None:
             # PERF: applied when the body is read; most requests have none.
             self._body_limits = (*self._body_limits, (max_size, refuse))
         elif self._reader is None:
@@ -529,6 +616,9 @@ class ServedRequest(KitRequest, Struct, eq=False):
     _reader: RequestBody | None = None
     _validated: dict[str, Any] | None = None
     _body_limits: tuple[tuple[int, Callable[[], Exception]], ...] = ()
+    _data: Bytes | None = None
+    _is_receiving: bool = False
+    _is_parsed: bool = False  # whether a form is read, or being read, with the app's limits
 
 
 def _new_request(

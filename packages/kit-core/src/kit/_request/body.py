@@ -180,6 +180,17 @@ class RequestBody(Struct, eq=False):
                 clone.headers.set("content-length", str(len(content)))
         return clone
 
+    def adopt(self, data: Bytes | None, form_limits: Limits | None) -> None:
+        """Takes over a body that was read from the server, or is being read, without this object.
+
+        Args:
+            data: All of it; None if it is being read.
+            form_limits: The limits that it is read with as a form; None if it isn't.
+        """
+        self._data = data
+        self._has_taken = data is not None
+        self._form_limits = form_limits
+
     def limit(self, most: int, refuse: Refuse) -> None:
         """Limits the size of the body; see `KitRequest.limit_body`."""
         if self._data is None:

@@ -116,7 +116,15 @@ def decode(data: bytes) -> Any:
     Raises:
         ValueError: If it is not JSON in UTF-8; the message includes the position in bytes.
     """
-    data = data.removeprefix(MARK)
+    try:
+        return _decode(data)  # PERF: JSON with a mark fails, so it need not be looked for
+    except ValueError:
+        pass
+    return _decode_again(data.removeprefix(MARK))
+
+
+def _decode_again(data: bytes) -> Any:
+    """Decodes JSON that has a mark, or raises an error with the position."""
     try:
         return _decode(data)
     except ValueError as error:

@@ -125,6 +125,17 @@ class ReceivedBody(Struct, eq=False):
                 self._tell()
         return None
 
+    def wait(self) -> None:
+        """Makes all tasks wait until `resume` is called."""
+        self._busy = True
+
+    def resume(self, message: dict[str, Any] | None) -> None:
+        """Takes a message that was received elsewhere, if there is one, and lets tasks go on."""
+        self._busy = False
+        if message is not None:
+            self._take_in(message)
+        self._tell()
+
     async def comes_whole(self) -> bool:
         """Waits for the first message and keeps it; returns whether it contains the whole body."""
         while not (self._kept or self.complete or self._closed):
