@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .crew import Crew, WorkerError
-from .peers import KIT, RAW
+from .peers import KIT, RAW, WITHOUT
 from .tables import Table
 
 WON_ROUNDS_SHARE = 0.8
@@ -88,6 +88,8 @@ def _verify(crew: Crew, row: str) -> dict[str, float]:
     """About how many seconds a request of a row takes each peer that answers it right."""
     each = {}
     for worker in crew.workers.values():
+        if worker.name in WITHOUT.get(row, {}):
+            continue
         try:
             each[worker.name] = worker.ask("verify", row=row)
         except WorkerError as error:

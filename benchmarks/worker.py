@@ -79,16 +79,26 @@ def prepared(row: Row, requests: Iterator[Request], count: int) -> list[Prepared
     return made
 
 
-async def send_all(app: Any, requests: list[Prepared]) -> float:
-    """Sends requests one after the other, and gives the seconds of processor time that all took.
+async def send_all(app: Any, requests: list[Prepared], at_once: int = 1) -> float:
+    """Sends requests, and gives the seconds of processor time that all took, in all threads.
 
     The scope is put together within that time, as a server does it for each request. In process
     nothing waits, so it is the time on the clock, without what the machine does in between.
+
+    Args:
+        app: Answers them.
+        requests: Scopes and channels.
+        at_once: How many are under way at the same time; each has a task then, as on a server.
     """
     shared = SCOPE
     began = time.process_time()
-    for scope, receive, send in requests:
-        await app(shared | scope, receive, send)
+    if at_once == 1:
+        for scope, receive, send in requests:
+            await app(shared | scope, receive, send)
+    else:
+        for first in range(0, len(requests), at_once):
+            some = requests[first : first + at_once]
+            await asyncio.gather(*[app(shared | scope, *channels) for scope, *channels in some])
     return time.process_time() - began
 
 
@@ -199,11 +209,8 @@ class Worker:
         """Sends so many requests of a row, a batch at a time."""
         row = rows.ROWS[name]
         requests = row.requests()
-        app = self._app(row.app)
         while count > 0:
-            self._loop.run_until_complete(
-                send_all(app, prepared(row, requests, min(count, _MEASURED_BATCH)))
-            )
+            self._send(row, prepared(row, requests, min(count, _MEASURED_BATCH)))
             count -= _MEASURED_BATCH
 
     def check_origins(self, folder: str) -> int:
@@ -238,14 +245,14 @@ class Worker:
                 raise WrongAnswerError(f"{passed.count} middleware ran, not {row.app[1]}")
         # Quick ones get faster by and by; the second half tells.
         requests = row.requests()
-        taken = [
-            self._loop.run_until_complete(send_all(app, prepared(row, requests, 1)))
-            for _ in range(6)
-        ]
+        taken = [self._send(row, prepared(row, requests, 1)) for _ in range(6)]
         if max(taken) > _WARM_UP_S:
             return min(taken)
-        self._loop.run_until_complete(send_all(app, prepared(row, requests, 50)))
-        return self._loop.run_until_complete(send_all(app, prepared(row, requests, 50))) / 50
+        self._send(row, prepared(row, requests, 50))
+        return self._send(row, prepared(row, requests, 50)) / 50
+
+    def _send(self, row: Row, requests: list[Prepared]) -> float:
+        return self._loop.run_until_complete(send_all(self._app(row.app), requests, row.at_once))
 
     async def _verify_answer(self, app: Any, request: Request) -> None:
         exchange = Exchange(request.events)
@@ -260,16 +267,16 @@ class Worker:
         rows.check(request, sent)
 
     def _time(self, row: Row, slot_s: float, each_s: float) -> float:
-        app = self._app(row.app)
         requests = row.requests()
         count = max(_FEWEST_REQUESTS, min(_MOST_REQUESTS, int(slot_s / each_s)))
+        count = -(-count // row.at_once) * row.at_once
         # Another process has had the processor since, and its caches.
         warming = prepared(row, requests, max(1, min(count, int(_WARM_UP_S / each_s))))
         timed = prepared(row, requests, count)
         gc.collect()
         gc.freeze()
-        self._loop.run_until_complete(send_all(app, warming))
-        return self._loop.run_until_complete(send_all(app, timed)) / count
+        self._send(row, warming)
+        return self._send(row, timed) / count
 
 
 def special_row(kind: str, app: AppKey, argument: Any) -> Row:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The same app, written for each framework the way its documentation shows, and without extras.
 
-Each module has three functions, which make ASGI apps:
+Each module has functions, which make ASGI apps:
 
 - `rows_app()`: the routes of `rows.py`.
 - `middleware_app(count)`: the text route behind so many middleware that pass everything through.
 - `table_app(paths)`: a route for each path, at most one parameter `:id` in it.
+- `more_app()`: routes of further rows, which would make the table of `rows_app` longer.
+- `validated_app()`: a route with a typed model, in and out.
+- `nested_app()`: a route with a parameter, in an app within an app within an app.
 
 Handlers are async functions wherever a framework takes both kinds. JSON is orjson's where a
 framework documents how to use it, and its own where it does not.
@@ -34,6 +37,16 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "muffin": ("muffin", "orjson"),
 }
 """Distributions of each peer, its own first; peers in the order of the columns."""
+
+_NO_MODELS = "validates JSON with another package"
+WITHOUT: dict[str, dict[str, str]] = {
+    "validated JSON, new values": dict.fromkeys(
+        ("starlette", "sanic", "quart", "muffin"), _NO_MODELS
+    ),
+    "405, new values": {"blacksheep": "responds with 404"},
+    "nested, new values": {"falcon": "has no apps within apps"},
+}
+"""By row, the peers that don't have what it measures, and why."""
 
 
 def load(name: str) -> ModuleType:
