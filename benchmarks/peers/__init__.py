@@ -44,7 +44,10 @@ WITHOUT: dict[str, dict[str, str]] = {
         ("starlette", "sanic", "quart", "muffin"), _NO_MODELS
     ),
     "405, new values": {"blacksheep": "responds with 404"},
-    "nested, new values": {"falcon": "has no apps within apps"},
+    "nested, new values": {
+        "falcon": "has no apps within apps",
+        "blacksheep": "doesn't find an app within a mounted app",
+    },
 }
 """By row, the peers that don't have what it measures, and why."""
 

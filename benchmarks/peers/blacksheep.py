@@ -159,16 +159,6 @@ def validated_app(_: int = 0) -> Any:
     return app
 
 
-def nested_app(_: int = 0) -> Any:
-    users, version, api, app = (Application(router=Router()) for _ in range(4))
-    users.router.add_get("/:id", user)
-    version.mount("/users", users)
-    api.mount("/v1", version)
-    app.mount("/api", api)
-    app.mount_registry.auto_events = True
-    return app
-
-
 def middleware_app(count: int) -> Any:
     app = Application(router=Router())
     app.middlewares.extend([pass_through] * count)
