@@ -62,7 +62,7 @@ class Effort(NamedTuple):
 FULL = Effort(
     {
         "in-process": 15,
-        "served": 21,
+        "served": 9,
         "start": 15,
         "growth": 7,
         "overhead": 15,
@@ -121,7 +121,9 @@ SECTIONS: dict[str, Section] = {
         verdict.of_in_process,
     ),
     "served": Section(
-        lambda run: served.measure(run.names, run.rows, run.rounds, 1, run.is_apart),
+        lambda run: served.measure(
+            run.names, run.rows, run.rounds, 4 * run.effort.slot_s, run.is_apart
+        ),
         served.tables,
         verdict.of_served,
     ),

@@ -40,15 +40,24 @@ class Duel:
     Attributes:
         ratio: The peer's time as a multiple of Kit's, median of the rounds.
         minimum: The same of their fastest rounds.
-        won: In how many rounds Kit was faster.
+        ratios: That of each round.
     """
 
     row: str
     peer: str
     ratio: float
     minimum: float
-    won: int
-    rounds: int
+    ratios: list[float]
+
+    @property
+    def won(self) -> int:
+        """In how many rounds Kit was faster."""
+        return sum(ratio > 1 for ratio in self.ratios)
+
+    @property
+    def rounds(self) -> int:
+        """How many there were."""
+        return len(self.ratios)
 
     @property
     def is_met(self) -> bool:
@@ -123,8 +132,7 @@ def duels(figures: Figures) -> list[Duel]:
                 peer,
                 statistics.median(each),
                 min(peers[peer]) / min(kit),
-                sum(ratio > 1 for ratio in each),
-                len(each),
+                each,
             )
         )
     return found

@@ -82,6 +82,19 @@ class Request:
     lines: Lines = field(default_factory=list)
     events: tuple[Message, ...] = NO_BODY
 
+    @property
+    def body(self) -> bytes:
+        """The whole body."""
+        return b"".join([event["body"] for event in self.events])
+
+    @property
+    def on_the_wire(self) -> bytes:
+        """The request as a client sends it over HTTP/1.1."""
+        target = self.path + b"?" * bool(self.query) + self.query
+        head = [b"%b %b HTTP/1.1" % (self.method.encode(), target)]
+        head += [b"%b: %b" % line for line in self.lines]
+        return b"\r\n".join([*head, b"", self.body])
+
     def scope(self) -> Message:
         """What its scope has besides `SCOPE`; the path is a new string, as a server makes it."""
         return {
@@ -299,6 +312,8 @@ ROWS: dict[str, Row] = {
         Row("validated JSON, new values", validated, has_new_values=True, app=("validated_app", 0)),
         Row("form", form),
         Row("form, new values", form, has_new_values=True),
+        Row("body of 1 KiB", lambda _: body_of(1 << 10)),
+        Row("body of 64 KiB", lambda _: body_of(64 << 10)),
         Row("upload", upload),
         Row("small upload", small_upload),
         Row("stream", stream, is_streamed=True),

@@ -172,15 +172,14 @@ class Worker:
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
-        self._peer = peers.load(name)
+        self._name = name
         self._apps: dict[AppKey, Any] = {}
         self._lifespans: list[Lifespan] = []
 
     def build(self, app: str, count: int) -> float:
         """Makes an app, starts it, and gives the seconds that took."""
         began = time.perf_counter()
-        argument = rows.table_paths(count) if app == "table_app" else count
-        made = getattr(self._peer, app)(argument)
+        made = peers.make(self._name, (app, count))
         lifespan = Lifespan(made)
         self._loop.run_until_complete(lifespan.start())
         self._lifespans.append(lifespan)

@@ -16,12 +16,17 @@ framework documents how to use it, and its own where it does not.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
+from typing import Any
 
+from ..rows import AppKey, table_paths
+
+APP_VARIABLE = "KIT_BENCHMARKS_APP"
 RAW, KIT = "raw", "kit"
 
 NEEDED: dict[str, tuple[str, ...]] = {
@@ -59,6 +64,19 @@ def load(name: str) -> ModuleType:
         ImportError: If its framework is not installed.
     """
     return import_module(f"{__name__}.{name}")
+
+
+def make(name: str, app: AppKey) -> Any:
+    """Makes an app of a peer."""
+    function, count = app
+    argument = table_paths(count) if function == "table_app" else count
+    return getattr(load(name), function)(argument)
+
+
+def app_of_environment() -> Any:
+    """Makes the app that `$KIT_BENCHMARKS_APP` names, for a server: peer, function and argument."""
+    name, function, count = os.environ[APP_VARIABLE].split()
+    return make(name, (function, int(count)))
 
 
 def versions(names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""BlackSheep, with orjson in its JSON settings; handlers take the request, unless they take a model."""
+"""BlackSheep, with orjson in its JSON settings; handlers take the request, or a model."""
 
 from __future__ import annotations
 
