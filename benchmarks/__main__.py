@@ -62,7 +62,7 @@ class Effort(NamedTuple):
 FULL = Effort(
     {
         "in-process": 15,
-        "served": 9,
+        "served": 6,
         "start": 15,
         "growth": 7,
         "overhead": 15,
@@ -122,7 +122,7 @@ SECTIONS: dict[str, Section] = {
     ),
     "served": Section(
         lambda run: served.measure(
-            run.names, run.rows, run.rounds, 4 * run.effort.slot_s, run.is_apart
+            run.names, run.rows, run.rounds, run.effort.slot_s, run.is_apart
         ),
         served.tables,
         verdict.of_served,

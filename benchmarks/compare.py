@@ -26,7 +26,7 @@ from .server import SERVERS, Served, ServedError
 from .sides import BEFORE, Side, SideError
 from .tables import Table
 
-SERVED_TURN_S = 0.1
+SERVED_TURN_S = 0.05
 TURNS = 5
 """How often each side has its turn in a round; the fastest turn counts.
 

@@ -6,9 +6,9 @@
 It reads a JSON object a line from its input, the arguments of `run`, and writes one for each:
 `{"ok": ...}` or `{"error": ...}`.
 
-All connections send a request before the first answer is read. Sending and reading take this process
-less time than answering takes any server, so a server works without a break, and has about as many
-requests at hand in each turn of its loop, however fast it is.
+All connections send a request before the first answer is read. Sending and reading take this
+process less time than answering takes any server. So a server works without a break, and has about
+as many requests at hand in each turn of its loop, however fast it is.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 """Processor time of uvicorn and granian for a request, one worker each.
 
 All peers are served at the same time, each from processes and ports of its own, and only one of
-them has load at a time, from `load.py`. In a round, a peer and the raw callable, which it is compared
-with, have several turns by turns; the fastest counts, since other work on the machine only adds
-time. The time is that of the server's processes, with all their threads.
+them has load at a time, from `load.py`. In a round, each peer alternates with the raw callable,
+which it is compared with; of several turns of both, the fastest counts, since other work on the
+machine only adds time. The time is that of the server's processes, with all their threads.
 
 The same callable in three processes differed by 7 %, so the servers are started several times.
 """
@@ -35,7 +35,7 @@ SERVED_ROWS = ("text", "json", "param", "five middleware", "echo", "body of 1 Ki
 SERVED_ROWS += ("body of 64 KiB",)
 CONNECTIONS = 32
 STARTS = 3
-TURNS = 3
+TURNS = 5
 """How often each has its turn in a round."""
 _END_LIMIT_S = 10
 
