@@ -129,7 +129,7 @@ def main() -> None:
     """Runs loads until the input ends."""
     for line in sys.stdin:
         try:
-            answer = {"ok": run(**json.loads(line))}
+            answer: dict[str, object] = {"ok": run(**json.loads(line))}
         except (LoadError, OSError) as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), flush=True)

@@ -31,8 +31,15 @@ from .rows import AppKey
 from .server import SERVERS, Served, ServedError
 from .tables import Table
 
-SERVED_ROWS = ("text", "json", "param", "five middleware", "echo", "body of 1 KiB")
-SERVED_ROWS += ("body of 64 KiB",)
+SERVED_ROWS = (
+    "text",
+    "json",
+    "param",
+    "five middleware",
+    "echo",
+    "body of 1 KiB",
+    "body of 64 KiB",
+)
 CONNECTIONS = 32
 STARTS = 3
 TURNS = 5

@@ -37,8 +37,20 @@ LEAST_RATIOS = {
 }
 DEEP_ROWS = ("ten middleware", "twenty middleware", "fifty middleware")
 REACHED_ROUNDS_SHARE = 13 / 15
-MEAN_ROWS = ("text", "json", "param", "query", "headers", "five middleware", "echo", "form")
-MEAN_ROWS += ("upload", "stream", "404", "table")
+MEAN_ROWS = (
+    "text",
+    "json",
+    "param",
+    "query",
+    "headers",
+    "five middleware",
+    "echo",
+    "form",
+    "upload",
+    "stream",
+    "404",
+    "table",
+)
 """The rows whose mean is judged; each has to reach `LEAST_RATIO`, if no more is asked of it."""
 MOST_OF_RAW = 3.0
 MOST_OF_TEXT = 2.3

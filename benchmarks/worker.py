@@ -172,6 +172,7 @@ class Worker:
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
+        peers.load(name)
         self._name = name
         self._apps: dict[AppKey, Any] = {}
         self._lifespans: list[Lifespan] = []

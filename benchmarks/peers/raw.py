@@ -163,7 +163,7 @@ def rows_app(_: int = 0) -> App:
 
 async def cookies(scope: Any, receive: Any, send: Any) -> None:
     pairs = [pair.strip().split(b"=", 1) for pair in header(scope, b"cookie").split(b";")]
-    session = dict(pairs)[b"session"]  # type: ignore[arg-type]
+    session = dict(pairs)[b"session"]
     visited = (b"set-cookie", b"visited=%b; Path=/; HttpOnly" % session)
     await answer(send, session, _TEXT, visited)
 
