@@ -70,12 +70,18 @@ async def drop(message: Message) -> None:
 Prepared: TypeAlias = tuple[Message, Callable[[], Awaitable[Message]], Callable[..., Any]]
 
 
-def prepared(row: Row, requests: Iterator[Request], count: int) -> list[Prepared]:
-    """Scope and channels of so many requests."""
+def prepared(requests: Iterator[Request], count: int, tells_end: bool = False) -> list[Prepared]:
+    """Scope and channels of so many requests.
+
+    Args:
+        requests: Which ones.
+        count: How many.
+        tells_end: Whether an app is told when its response is complete, as it may wait for that.
+    """
     made: list[Prepared] = []
     for request in itertools.islice(requests, count):
         exchange = Exchange(request.events)
-        made.append((request.scope(), exchange.receive, exchange.send if row.is_streamed else drop))
+        made.append((request.scope(), exchange.receive, exchange.send if tells_end else drop))
     return made
 
 
@@ -174,6 +180,7 @@ class Worker:
         asyncio.set_event_loop(self._loop)
         peers.load(name)
         self._name = name
+        self._waits_for_end = name in peers.WAITING_FOR_END
         self._apps: dict[AppKey, Any] = {}
         self._lifespans: list[Lifespan] = []
 
@@ -210,7 +217,7 @@ class Worker:
         row = rows.ROWS[name]
         requests = row.requests()
         while count > 0:
-            self._send(row, prepared(row, requests, min(count, _MEASURED_BATCH)))
+            self._send(row, self._prepared(row, requests, min(count, _MEASURED_BATCH)))
             count -= _MEASURED_BATCH
 
     def check_origins(self, folder: str) -> int:
@@ -245,11 +252,14 @@ class Worker:
                 raise WrongAnswerError(f"{passed.count} middleware ran, not {row.app[1]}")
         # Quick ones get faster by and by; the second half tells.
         requests = row.requests()
-        taken = [self._send(row, prepared(row, requests, 1)) for _ in range(6)]
+        taken = [self._send(row, self._prepared(row, requests, 1)) for _ in range(6)]
         if max(taken) > _WARM_UP_S:
             return min(taken)
-        self._send(row, prepared(row, requests, 50))
-        return self._send(row, prepared(row, requests, 50)) / 50
+        self._send(row, self._prepared(row, requests, 50))
+        return self._send(row, self._prepared(row, requests, 50)) / 50
+
+    def _prepared(self, row: Row, requests: Iterator[Request], count: int) -> list[Prepared]:
+        return prepared(requests, count, row.is_streamed or self._waits_for_end)
 
     def _send(self, row: Row, requests: list[Prepared]) -> float:
         return self._loop.run_until_complete(send_all(self._app(row.app), requests, row.at_once))
@@ -271,8 +281,8 @@ class Worker:
         count = max(_FEWEST_REQUESTS, min(_MOST_REQUESTS, int(slot_s / each_s)))
         count = -(-count // row.at_once) * row.at_once
         # Another process has had the processor since, and its caches.
-        warming = prepared(row, requests, max(1, min(count, int(_WARM_UP_S / each_s))))
-        timed = prepared(row, requests, count)
+        warming = self._prepared(row, requests, max(1, min(count, int(_WARM_UP_S / each_s))))
+        timed = self._prepared(row, requests, count)
         gc.collect()
         gc.freeze()
         self._send(row, warming)

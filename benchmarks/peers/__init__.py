@@ -43,6 +43,8 @@ NEEDED: dict[str, tuple[str, ...]] = {
 }
 """Distributions of each peer, its own first; peers in the order of the columns."""
 
+WAITING_FOR_END = ("quart",)
+"""Peers that wait in all rows until they are told that the response is complete; from 0.23 on."""
 _NO_MODELS = "validates JSON with another package"
 WITHOUT: dict[str, dict[str, str]] = {
     "validated JSON, new values": dict.fromkeys(
