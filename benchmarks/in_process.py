@@ -14,6 +14,9 @@ from .tables import Table
 WON_ROUNDS_SHARE = 0.8
 """Kit has to be ahead in so much of the rounds: 12 of 15."""
 
+FASTEST_ROUNDS = "the same, of the fastest rounds"
+"""The title of a table."""
+
 Seconds = dict[str, dict[str, list[float]]]
 """By row and peer: seconds per request in each round."""
 
@@ -143,7 +146,7 @@ def tables(figures: Figures) -> list[Table]:
     names = list(dict.fromkeys(name for row in figures.seconds.values() for name in row))
     columns = ["kit, µs", *(name for name in names if name != KIT)]
     medians = Table(f"time as a multiple of Kit's, median of {figures.rounds} rounds", columns)
-    minima = Table("the same, of the fastest rounds", columns)
+    minima = Table(FASTEST_ROUNDS, columns)
     for row, by_name in figures.seconds.items():
         kit = by_name.get(KIT)
         if kit is None:
