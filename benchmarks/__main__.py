@@ -5,12 +5,13 @@
         [--rounds N] [--apart] [--quick] [--json FILE]
     uv run --group bench python -m benchmarks --compare REV [SECTION ...] [--rows ...]
         [--rounds N] [--apart] [--quick] [--json FILE]
-    uv run --group bench python -m benchmarks --side-by-side FILE FILE
+    uv run --group bench python -m benchmarks --side-by-side FILE FILE [--into PAGE]
 
 Each section prints its tables; the last table says what the figures must show and whether they do.
 Peers that are not installed are named and left out. With --compare, a commit of Kit is measured
 beside the working tree instead; the last lines say what came out. With --side-by-side, nothing is
-measured: it prints the tables of two runs whose figures were written with --json.
+measured: it prints the tables of two runs whose figures were written with --json, or puts them
+into the places of a page.
 """
 
 from __future__ import annotations
@@ -209,6 +210,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--side-by-side", nargs=2, type=Path, metavar="FILE", help="print the tables of two runs"
     )
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="put those tables into a page")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
     options = parser.parse_args(arguments)
     if options.compare is not None:
@@ -291,8 +293,7 @@ def main(arguments: list[str]) -> int:
     try:
         if options.side_by_side is not None:
             option = "--side-by-side"
-            print(two_runs.page(*options.side_by_side))
-            return 0
+            return show(options)
         if options.compare is not None:
             option = "--compare"
             return compare_with(options)
@@ -300,6 +301,17 @@ def main(arguments: list[str]) -> int:
         print(f"python -m benchmarks: {option}: {error}", file=sys.stderr)
         return 1
     return compare_peers(options)
+
+
+def show(options: argparse.Namespace) -> int:
+    """Prints the tables of two runs, or puts them into a page; gives the exit status."""
+    if options.into is None:
+        print(two_runs.page(*options.side_by_side))
+        return 0
+    missing = two_runs.put_into(options.into, *options.side_by_side)
+    for section in missing:
+        print(f"{options.into} has no place for {section}: <!-- figures: {section} -->")
+    return 1 if missing else 0
 
 
 def compare_peers(options: argparse.Namespace) -> int:

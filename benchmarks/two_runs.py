@@ -14,6 +14,8 @@ CRITERIA = "requirements"
 BETWEEN = " · "
 """What stands between the cells of both runs, if they differ."""
 MISSING = "-"
+VERSIONS = "versions"
+_END = "<!-- end of figures -->\n"
 
 
 class RunError(Exception):
@@ -25,8 +27,8 @@ def noted(tables: list[Table]) -> list[dict[str, Any]]:
     return [{"title": table.title, "lines": table.lines} for table in tables]
 
 
-def page(first: Path, second: Path) -> str:
-    """The tables of two files that `--json` wrote, as Markdown.
+def parts(first: Path, second: Path) -> dict[str, str]:
+    """The tables of two files that `--json` wrote, as Markdown, by section.
 
     Args:
         first: The file of the first run, whose tables and rows decide.
@@ -41,15 +43,49 @@ def page(first: Path, second: Path) -> str:
         if one != other:
             raise RunError(f"the runs differ in {name}: {one!r} and {other!r}")
     versions = ", ".join(f"{name} {text}".strip() for name, text in runs[0]["versions"].items())
-    parts = [f"{runs[0]['where']}; {versions}\n"]
+    found = {VERSIONS: f"{runs[0]['where']}; {versions}\n"}
     for section, tables in runs[0]["tables"].items():
         others = {table["title"]: table["lines"] for table in runs[1]["tables"].get(section, [])}
-        parts.append(f"### {section.replace('-', ' ').capitalize()}\n")
-        for table in tables:
-            if table["title"] != FASTEST_ROUNDS:
-                beside = others.get(table["title"], [])
-                parts.append(str(merged(table["title"], table["lines"], beside)))
-    return "\n".join(parts)
+        found[section] = "\n".join(
+            str(merged(table["title"], table["lines"], others.get(table["title"], [])))
+            for table in tables
+            if table["title"] != FASTEST_ROUNDS
+        )
+    return found
+
+
+def page(first: Path, second: Path) -> str:
+    """The tables of two files below headings; see `parts`."""
+    found = parts(first, second)
+    where = found.pop(VERSIONS)
+    headed = (
+        f"### {name.replace('-', ' ').capitalize()}\n\n{text}" for name, text in found.items()
+    )
+    return "\n".join([where, *headed])
+
+
+def put_into(path: Path, first: Path, second: Path) -> list[str]:
+    """Puts the tables of two files into a page, between the comments that mark their places.
+
+    Args:
+        path: The page, with `<!-- figures: SECTION -->` and `<!-- end of figures -->`.
+        first: See `parts`.
+        second: See `parts`.
+
+    Returns:
+        The sections that have no place on the page.
+    """
+    text = path.read_text()
+    without_place = []
+    for section, figures in parts(first, second).items():
+        start, place, rest = text.partition(f"<!-- figures: {section} -->\n")
+        _, end, rest = rest.partition(_END)
+        if end:
+            text = f"{start}{place}\n{figures}\n{end}{rest}"
+        else:
+            without_place.append(section)
+    path.write_text(text)
+    return without_place
 
 
 def merged(title: str, lines: list[list[str]], others: list[list[str]]) -> Table:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.crew import ROOT
 from benchmarks.in_process import FASTEST_ROUNDS
-from benchmarks.two_runs import RunError, merged, page
+from benchmarks.two_runs import RunError, merged, page, put_into
 
 
 def run(text="2.00", title="time", columns=("raw",), **changes):
@@ -38,6 +40,35 @@ def test_cells_that_differ_stand_side_by_side(tmp_path):
         "| text | 2.00 · 2.10 |\n"
         "| json |        3.00 |\n"
     )
+
+
+def test_tables_are_put_into_the_places_of_a_page(tmp_path):
+    path = tmp_path / "page.md"
+    place = "<!-- figures: {} -->\n{}<!-- end of figures -->\n".format
+    path.write_text(
+        "# Page\n" + place("in-process", "old\n") + "More.\n" + place("served", "old\n")
+    )
+    assert put_into(path, *written(tmp_path, run(), run("2.10"))) == ["versions"]
+    table = page(*written(tmp_path, run(), run("2.10"))).partition("process\n")[2]
+    assert path.read_text() == (
+        "# Page\n" + place("in-process", f"{table}\n") + "More.\n" + place("served", "old\n")
+    )
+
+
+def test_the_readme_has_a_place_for_each_section_with_figures_of_all_peers():
+    text = (ROOT / "benchmarks/README.md").read_text()
+    places = re.findall(r"<!-- figures: (.*) -->\n(?:(?!<!--).*\n)*<!-- end of figures -->\n", text)
+    assert places == [
+        "versions",
+        "in-process",
+        "served",
+        "start",
+        "growth",
+        "memory",
+        "techempower",
+        "conduit",
+        "requirements",
+    ]
 
 
 @pytest.mark.parametrize("others", [[], [["", "a"]]], ids=["no table", "no row"])
