@@ -25,6 +25,8 @@ from typing import NamedTuple
 from .processor import processor_seconds
 
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
+_CHUNKED = re.compile(rb"\r\ntransfer-encoding: *chunked\r\n", re.IGNORECASE)
+_LAST_CHUNK = b"\r\n0\r\n\r\n"
 _ANSWER_LIMIT_S = 10
 _PAUSE_S = 0.005
 _PIECE_BYTES = 64 << 10
@@ -60,18 +62,23 @@ def connect(port: int) -> socket.socket:
 
 
 def answer_length(data: bytes) -> int:
-    """Bytes of the answer that data begins with; 0 as long as its head is not complete.
+    """Bytes of the answer that data begins with; 0 as long as that can't be told.
+
+    The body of a chunked answer must not look like the end of one.
 
     Raises:
-        LoadError: If the head doesn't say so.
+        LoadError: If the head says nothing about it.
     """
-    head, end, _ = data.partition(b"\r\n\r\n")
+    head, end, body = data.partition(b"\r\n\r\n")
     if not end:
         return 0
     found = _LENGTH.search(head + b"\r\n")
-    if found is None:
-        raise LoadError("the answer has no Content-Length")
-    return len(head) + len(end) + int(found[1])
+    if found is not None:
+        return len(head) + len(end) + int(found[1])
+    if not _CHUNKED.search(head + b"\r\n"):
+        raise LoadError("the answer has neither a Content-Length nor chunks")
+    chunks, last, _ = body.partition(_LAST_CHUNK)
+    return len(head) + len(end) + len(chunks) + len(last) if last else 0
 
 
 def receive(connection: socket.socket) -> None:

@@ -176,7 +176,7 @@ def _start_and_measure(
                 stack.callback(started[-1].end)
         working = verified(server, started, list(turns), figures.left_out)
         load = stack.enter_context(Load())
-        _measure(load, working, numbers, slot_s, turns)
+        _measure(load, working, numbers, slot_s, turns, figures.left_out)
 
 
 def verified(
@@ -214,8 +214,10 @@ def _measure(
     numbers: range,
     slot_s: float,
     turns: dict[str, dict[str, Turns]],
+    left_out: list[str],
 ) -> None:
-    """Adds the turns of some rounds, by row and peer."""
+    """Adds the turns of some rounds, by row and peer; a peer that fails has none in the row."""
+    failed: set[tuple[str, str]] = set()
     for number in numbers:
         for row, by_name in turns.items():
             served = working.get(rows.ROWS[row].app, [])
@@ -225,16 +227,25 @@ def _measure(
                 continue
             first = number % len(others)
             for each in others[first:] + others[:first]:
-                raw_s, own_s = zip(
-                    *(
-                        [load.processor_s(side, row, slot_s) for side in (raw, each)]
-                        for _ in range(TURNS)
-                    ),
-                    strict=True,
-                )
+                if (row, each.peer) in failed:
+                    continue
+                try:
+                    raw_s, own_s = _turns(load, (raw, each), row, slot_s)
+                except ServedError as error:
+                    left_out.append(f"{error}")
+                    failed.add((row, each.peer))
+                    by_name.pop(each.peer, None)
+                    continue
                 turn = by_name.setdefault(each.peer, Turns())
-                turn.raw.append(min(raw_s))
-                turn.own.append(min(own_s))
+                turn.raw.append(raw_s)
+                turn.own.append(own_s)
+
+
+def _turns(load: Load, pair: tuple[Served, Served], row: str, slot_s: float) -> tuple[float, float]:
+    """The fastest of several turns of two servers, which alternate."""
+    turns = [tuple(load.processor_s(each, row, slot_s) for each in pair) for _ in range(TURNS)]
+    first, second = (min(taken) for taken in zip(*turns, strict=True))
+    return first, second
 
 
 def tables(figures: Figures) -> list[Table]:

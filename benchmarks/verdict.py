@@ -99,8 +99,7 @@ def of_in_process(figures: in_process.Figures) -> Iterator[Criterion]:
     if duels:
         won = sum(duel.is_met for duel in duels)
         needed = f"{in_process.WON_ROUNDS_SHARE:.0%} of rounds"
-        behind = "; ".join(duel.row for duel in duels if not duel.is_met)
-        seen = f"{won} of {len(duels)} rows" + (f", not {behind}" if behind else "")
+        seen = f"{won} of {len(duels)} rows"
         yield Criterion("rows on which Kit is ahead", needed, seen, won == len(duels))
         yield from _of_ratios(duels)
     text = figures.seconds.get("text", {})

@@ -27,7 +27,10 @@ def test_the_length_of_an_answer():
     assert answer_length(head[:-1]) == 0
     assert answer_length(head) == len(head) + 5
     assert answer_length(head + b"hel") == len(head) + 5
-    with pytest.raises(LoadError, match="no Content-Length"):
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+    assert answer_length(chunked[:-1]) == 0
+    assert answer_length(chunked + b"H") == len(chunked)
+    with pytest.raises(LoadError, match="neither a Content-Length nor chunks"):
         answer_length(b"HTTP/1.1 200 OK\r\n\r\n")
 
 
