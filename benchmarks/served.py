@@ -74,12 +74,14 @@ class Figures:
         turns: By server, row and peer.
         left_out: What was left out, and why.
         is_apart: Whether the load had a processor to itself.
+        failed: Server, row and peer of what was left out under load.
     """
 
     rounds: int
     turns: dict[str, dict[str, dict[str, Turns]]] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     is_apart: bool = False
+    failed: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 class Load:
@@ -149,13 +151,13 @@ def measure(
         except PackageNotFoundError:
             figures.left_out.append(f"{server} is not installed")
             continue
-        turns = figures.turns[server] = {row: {} for row in wanted}
+        figures.turns[server] = {row: {} for row in wanted}
         done = 0
         for number in range(STARTS):
             numbers = range(done, done + rounds // STARTS + (number < rounds % STARTS))
             done = numbers.stop
             if numbers:
-                _start_and_measure(server, names, numbers, slot_s, turns, figures)
+                _start_and_measure(server, names, numbers, slot_s, figures)
     return figures
 
 
@@ -164,19 +166,22 @@ def _start_and_measure(
     names: Sequence[str],
     numbers: range,
     slot_s: float,
-    turns: dict[str, dict[str, Turns]],
     figures: Figures,
 ) -> None:
+    wanted = list(figures.turns[server])
     with ExitStack() as stack:
         processors = stack.enter_context(apart() if figures.is_apart else nullcontext())
         started = []
-        for app in dict.fromkeys(rows.ROWS[row].app for row in turns):
+        for app in dict.fromkeys(rows.ROWS[row].app for row in wanted):
             for name in dict.fromkeys([RAW, *names]):
                 started.append(Served(server, name, processors, app=app))
                 stack.callback(started[-1].end)
-        working = verified(server, started, list(turns), figures.left_out)
+        working = verified(server, started, wanted, figures.left_out)
         load = stack.enter_context(Load())
-        _measure(load, working, numbers, slot_s, turns, figures.left_out)
+        for number in numbers:
+            for row in wanted:
+                served = working.get(rows.ROWS[row].app, [])
+                _measure(load, (server, row), served, number, slot_s, figures)
 
 
 def verified(
@@ -210,35 +215,35 @@ def verified(
 
 def _measure(
     load: Load,
-    working: dict[AppKey, list[Served]],
-    numbers: range,
+    at: tuple[str, str],
+    served: list[Served],
+    number: int,
     slot_s: float,
-    turns: dict[str, dict[str, Turns]],
-    left_out: list[str],
+    figures: Figures,
 ) -> None:
-    """Adds the turns of some rounds, by row and peer; a peer that fails has none in the row."""
-    failed: set[tuple[str, str]] = set()
-    for number in numbers:
-        for row, by_name in turns.items():
-            served = working.get(rows.ROWS[row].app, [])
-            raw = next((each for each in served if each.peer == RAW), None)
-            others = [each for each in served if each is not raw]
-            if raw is None or not others:
-                continue
-            first = number % len(others)
-            for each in others[first:] + others[:first]:
-                if (row, each.peer) in failed:
-                    continue
-                try:
-                    raw_s, own_s = _turns(load, (raw, each), row, slot_s)
-                except ServedError as error:
-                    left_out.append(f"{error}")
-                    failed.add((row, each.peer))
-                    by_name.pop(each.peer, None)
-                    continue
-                turn = by_name.setdefault(each.peer, Turns())
-                turn.raw.append(raw_s)
-                turn.own.append(own_s)
+    """Adds a round of a server and a row; a peer that fails is left out of the row from then on."""
+    server, row = at
+    raw = next((each for each in served if each.peer == RAW), None)
+    others = [
+        each
+        for each in served
+        if each is not raw and (server, row, each.peer) not in figures.failed
+    ]
+    if raw is None or not others:
+        return
+    by_name = figures.turns[server][row]
+    first = number % len(others)
+    for each in others[first:] + others[:first]:
+        try:
+            raw_s, own_s = _turns(load, (raw, each), row, slot_s)
+        except ServedError as error:
+            figures.left_out.append(f"{server}: {error}")
+            figures.failed.append((server, row, each.peer))
+            by_name.pop(each.peer, None)
+        else:
+            turns = by_name.setdefault(each.peer, Turns())
+            turns.raw.append(raw_s)
+            turns.own.append(own_s)
 
 
 def _turns(load: Load, pair: tuple[Served, Served], row: str, slot_s: float) -> tuple[float, float]:

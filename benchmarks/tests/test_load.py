@@ -122,6 +122,27 @@ def test_rows_of_two_apps_are_served():
             assert min(*by_name["kit"].own, *by_name["kit"].raw) > 0
 
 
+@pytest.mark.once
+@ON_LINUX
+def test_a_peer_that_fails_under_load_is_left_out_of_its_row(monkeypatch):
+    processor_s = served.Load.processor_s
+    asked = []
+
+    def fail_in_the_second_round(self, peer, row, seconds):
+        asked.append((peer.peer, row))
+        if asked.count(("kit", "json")) > served.TURNS and (peer.peer, row) == ("kit", "json"):
+            raise ServedError("kit, json: no")
+        return processor_s(self, peer, row, seconds)
+
+    monkeypatch.setattr(served.Load, "processor_s", fail_in_the_second_round)
+    monkeypatch.setattr(served, "SERVERS", {"uvicorn": ""})
+    monkeypatch.setattr(served, "STARTS", 1)
+    made = served.measure(["kit"], ["text", "json"], 2, 0, False)
+    assert made.left_out == ["uvicorn: kit, json: no"]
+    assert made.turns["uvicorn"]["json"] == {}
+    assert len(made.turns["uvicorn"]["text"]["kit"].own) == 2
+
+
 def test_a_failing_load_names_the_peer_and_row():
     class Gone:
         port, pid, peer = 1, 0, "kit"
