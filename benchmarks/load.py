@@ -7,7 +7,7 @@ It reads a JSON object a line from its input, the arguments of `run`, and writes
 `{"ok": ...}` or `{"error": ...}`.
 
 All connections send a request before the first answer is read. Sending and reading take this
-process less time than answering takes any server. So a server works without a break, and has about
+process less time than answering takes any server. So a server hardly pauses, and has about
 as many requests at hand in each turn of its loop, however fast it is.
 """
 
