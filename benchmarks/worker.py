@@ -27,7 +27,6 @@ _WARM_UP_S = 0.003
 _MOST_REQUESTS = 4000
 _FEWEST_REQUESTS = 3
 _MEASURED_BATCH = 500
-_LARGE_BYTES = 31 << 20
 
 
 class Exchange:
@@ -299,21 +298,12 @@ def special_row(kind: str, app: AppKey, argument: Any) -> Row:
     return Row(kind, lambda _: request, app=app)
 
 
-def settle_allocator() -> None:
-    """Allocates a lot, and frees it.
-
-    glibc gives large blocks back to the system at once, until it has seen a larger one; the same
-    upload takes several times as long before that, and when it comes is chance.
-    """
-    bytes(_LARGE_BYTES)
-
-
 def main() -> None:
     """Answers commands until the input ends."""
     # What a framework prints must not get between the answers.
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    settle_allocator()
+    peers.settle_allocator()
     worker: Worker | None = None
     for line in sys.stdin:
         command = json.loads(line)

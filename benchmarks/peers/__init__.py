@@ -28,6 +28,7 @@ from ..rows import AppKey, table_paths
 
 APP_VARIABLE = "KIT_BENCHMARKS_APP"
 RAW, KIT = "raw", "kit"
+_LARGE_BYTES = 31 << 20
 
 NEEDED: dict[str, tuple[str, ...]] = {
     RAW: ("msgspec", "multipart"),
@@ -75,8 +76,18 @@ def make(name: str, app: AppKey) -> Any:
     return getattr(load(name), function)(argument)
 
 
+def settle_allocator() -> None:
+    """Allocates a lot, and frees it.
+
+    glibc gives large blocks back to the system at once, until it has seen a larger one; the same
+    upload takes several times as long before that, and when it comes is chance.
+    """
+    bytes(_LARGE_BYTES)
+
+
 def app_of_environment() -> Any:
     """Makes the app that `$KIT_BENCHMARKS_APP` names, for a server: peer, function and argument."""
+    settle_allocator()
     name, function, count = os.environ[APP_VARIABLE].split()
     return make(name, (function, int(count)))
 
