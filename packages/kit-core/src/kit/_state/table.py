@@ -29,7 +29,7 @@ class RouteTable:
         routed: Where the app was added to another one, or None.
     """
 
-    __slots__ = ("_make_router", "_strict", "closed", "routed", "router", "routes")
+    __slots__ = ("_make_router", "_methods", "_strict", "closed", "routed", "router", "routes")
 
     def __init__(
         self,
@@ -43,6 +43,7 @@ class RouteTable:
         self.closed = False
         self.routed: str | None = None
         self._make_router = make_router
+        self._methods: frozenset[str] | None = None
         self._strict = strict
 
     def add(self, routes: Iterable[Route]) -> list[Route]:
@@ -89,6 +90,12 @@ class RouteTable:
                 _hand_over(route, router)
         self.router = router
         self.routes = kept
+
+    def methods(self) -> frozenset[str]:
+        """Returns the methods of all routes; may be called once the router has matched a request."""
+        if self._methods is None:
+            self._methods = frozenset(route.method for route in self.routes)
+        return self._methods
 
     def check_bound(self) -> None:
         """Runs the checks of the handlers that were bound to their patterns.
