@@ -23,7 +23,7 @@ from kit._state.app_state import AppState
 from kit._state.no_bindings import NoBindings
 from kit._state.route import Route
 from kit._support.foreign_names import CONTEXT, refuse_foreign_names
-from kit._support.json import encode, encode_with_aliases
+from kit._support.json import encode, encode_plainly, encode_with_aliases
 from kit._support.struct import with_plain_stores
 from kit._support.typevars import B, V
 from kit.interface import ExecutionContext, Exit, HandlerError, HTTPException
@@ -428,7 +428,13 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                 the status allows no body.
             ValueError: If the status or a header is invalid.
         """
-        body = encode(data) if by_alias is None else encode_with_aliases(data, by_alias)
+        if by_alias is None:
+            try:
+                body = encode_plainly(data)  # PERF: a function of msgspec, without one around it
+            except (TypeError, UnicodeEncodeError):
+                body = encode(data)  # raises an error that says what and where
+        else:
+            body = encode_with_aliases(data, by_alias)
         if status is None and headers is None and self._status is None and self._res is None:
             lines = self._lines
             if lines is None or lines.__class__ is list:

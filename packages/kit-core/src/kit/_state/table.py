@@ -92,7 +92,7 @@ class RouteTable:
         self.routes = kept
 
     def methods(self) -> frozenset[str]:
-        """Returns the methods of all routes; may be called once the router has matched a request."""
+        """Returns the methods of all routes. Call it only once the router has matched a request."""
         if self._methods is None:
             self._methods = frozenset(route.method for route in self.routes)
         return self._methods
