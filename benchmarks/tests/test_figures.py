@@ -130,13 +130,14 @@ def test_ratios_to_the_raw_callable_are_taken_turn_by_turn():
 
 
 def test_the_start_is_compared_with_starlette_and_falcon():
-    starts = {
-        "kit": start.Starts([1.0], [10], ["anyio"]),
-        "starlette": start.Starts([2.0], [5]),
-        "falcon": start.Starts([0.5], [20]),
-    }
-    found = criteria(verdict.of_start(start.Figures(1, {"first app": starts, "first answer": {}})))
-    assert [each.is_met for each in found.values()] == [True, True, False]
+    peers = {"starlette": start.Starts([2.0], [5]), "falcon": start.Starts([0.5], [20])}
+    first_app = {"kit": start.Starts([1.0], [10], ["anyio"]), **peers}
+    first_answer = {"kit": start.Starts([1.5], [30]), **peers}
+    made = start.Figures(1, {"first app": first_app, "first answer": first_answer})
+    found = criteria(verdict.of_start(made))
+    assert [each.is_met for each in found.values()] == [True, True, False, False, False, True]
+    assert found["first app: time, Kit / Starlette"].needed == "<= 0.50"
+    assert found["first answer: time, Kit / Starlette"].needed == "<= 0.70"
 
 
 @pytest.mark.parametrize(

@@ -3,37 +3,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from types import CoroutineType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
-from msgspec import Struct
-
-from kit._response.building import (
-    HeaderArgument,
-    encode_location,
-    make_response,
-    own,
-    take_over,
-    without_representation,
-)
-from kit._response.results import settle
-from kit._state.app_state import AppState
-from kit._state.no_bindings import NoBindings
-from kit._state.route import Route
 from kit._support.foreign_names import CONTEXT, refuse_foreign_names
-from kit._support.json import encode, encode_plainly, encode_with_aliases
-from kit._support.struct import with_plain_stores
+from kit._support.late import import_late
+from kit._support.struct import Struct, with_plain_stores
 from kit._support.typevars import B, V
-from kit.interface import ExecutionContext, Exit, HandlerError, HTTPException
-from kit.interface import Response as AnyResponse
+from kit.interface import HandlerError
+from kit.interface.generics import fill_arguments
 from kit.interface.signatures import describe
-from kit.request import KitRequest, ServedRequest
-from kit.web import Request, Response
-from kit.web._body import BodyInit, peek, take
+from kit.web._body import peek, take
 from kit.web._headers import (
     OWN_NAMES,
+    HeaderArgument,
     HeaderLine,
     LinesOfBody,
     encode_name,
@@ -42,11 +28,43 @@ from kit.web._headers import (
     plain_names,
     set_line,
 )
-from kit.web._request import close_with
-from kit.web._response import NULL_BODY_STATUSES, check_status, lines_of, response_of
+from kit.web._response import NULL_BODY_STATUSES, Response, check_status, lines_of, response_of
 
 if TYPE_CHECKING:
+    from kit._response.building import (
+        encode_location,
+        make_response,
+        own,
+        take_over,
+        without_representation,
+    )
+    from kit._response.results import settle
+    from kit._state.app_state import AppState
+    from kit._state.no_bindings import NoBindings
+    from kit._state.route import Route
+    from kit._support.json import encode, encode_plainly, encode_with_aliases
     from kit.concurrency._background import BackgroundTasks
+    from kit.interface import ExecutionContext, Exit, HTTPException
+    from kit.interface import Response as AnyResponse
+    from kit.request import KitRequest, ServedRequest
+    from kit.web import Request
+    from kit.web._body import BodyInit
+    from kit.web._request import close_with
+else:
+    import_late(
+        globals(),
+        "kit._response.building",
+        "encode_location",
+        "make_response",
+        "own",
+        "take_over",
+        "without_representation",
+    )
+    import_late(globals(), "kit._response.results", "settle")
+    import_late(globals(), "kit._state.no_bindings", "NoBindings")
+    import_late(globals(), "kit._support.json", "encode", "encode_plainly", "encode_with_aliases")
+    import_late(globals(), "kit.request", "ServedRequest")
+    import_late(globals(), "kit.web._request", "close_with")
 
 # PERF: header lines that most responses share.
 _TEXT_LINE = (b"content-type", b"text/plain; charset=UTF-8")
@@ -63,6 +81,11 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
 
     The app creates a context for each request. `B` is the type of `env`, `V` that of `var`.
     """
+
+    if not TYPE_CHECKING and sys.version_info < (3, 13):
+
+        def __class_getitem__(cls, arguments: Any) -> Any:
+            return super().__class_getitem__(fill_arguments(cls, arguments))
 
     _state: AppState
     _scope: Any

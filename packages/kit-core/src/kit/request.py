@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
-
-from msgspec import Struct
 
 from kit._request.body import RequestBody
 from kit._request.fields import query_pairs, query_value
@@ -15,7 +12,7 @@ from kit._request.parse_body import collect, is_urlencoded, nest
 from kit._support import json as _json
 from kit._support.foreign_names import REQUEST, refuse_foreign_names
 from kit._support.limits import LIMITS, Limits
-from kit._support.struct import with_plain_stores
+from kit._support.struct import Struct, with_plain_stores
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
 from kit.interface.paths import decode_component
 from kit.web import Blob, FormData, Request
@@ -586,6 +583,8 @@ def _check_target(target: str) -> None:
 
 
 def _warn_deprecated(name: str, replacement: str) -> None:
+    import warnings
+
     warnings.warn(
         f"KitRequest.{name} is deprecated: use {replacement}", DeprecationWarning, stacklevel=3
     )

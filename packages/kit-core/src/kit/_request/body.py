@@ -9,10 +9,8 @@ from functools import partial
 from sys import modules
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
-from msgspec import Struct
-
 from kit._support.limits import Limits, body_too_large
-from kit._support.struct import with_plain_stores
+from kit._support.struct import Struct, with_plain_stores
 from kit.interface import HTTPException
 from kit.interface.media_types import MULTIPART, URLENCODED, media_type
 from kit.web import FormData, Request

@@ -7,22 +7,31 @@ from functools import cache
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
-from kit._app.errors import answer_fault, handle_error
-from kit._app.matching import context_of
-from kit._response.results import settle
-from kit._state.app_state import AppState
-from kit.compose import chain_for, respond
+from kit._support.late import import_late
 from kit.context import Context
-from kit.web import Response
 from kit.web._headers import length_line, length_lines
+from kit.web._response import Response
 from kit.web._streams import USED
 
-from .lifespan import serve_lifespan
-from .paths import path_of_scope
-from .response import plain_not_found, send_response
-
 if TYPE_CHECKING:
+    from kit._app.errors import answer_fault, handle_error
+    from kit._app.matching import context_of
+    from kit._response.results import settle
+    from kit._state.app_state import AppState
+    from kit.compose import chain_for, respond
+
+    from .lifespan import serve_lifespan
+    from .paths import path_of_scope
+    from .response import plain_not_found, send_response
     from .types import Receive, Scope, Send
+else:
+    import_late(globals(), "kit._app.errors", "answer_fault", "handle_error")
+    import_late(globals(), "kit._app.matching", "context_of")
+    import_late(globals(), "kit._response.results", "settle")
+    import_late(globals(), "kit.compose", "chain_for", "respond")
+    import_late(globals(), "kit._serving.lifespan", "serve_lifespan")
+    import_late(globals(), "kit._serving.paths", "path_of_scope")
+    import_late(globals(), "kit._serving.response", "plain_not_found", "send_response")
 
 # PERF: searching bytes for a number is four times as fast as for b"%".
 _PERCENT = ord("%")

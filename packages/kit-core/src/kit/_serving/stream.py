@@ -9,8 +9,7 @@ from time import monotonic
 from types import AsyncGeneratorType
 from typing import Any, Protocol
 
-from msgspec import Struct
-
+from kit._support.struct import Struct
 from kit.web import ClientDisconnectedError
 from kit.web._streams import close_stream, encode_chunk, iterate
 

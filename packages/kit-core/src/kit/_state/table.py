@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kit.interface import Router, RouterClosedError
+from kit.interface import RouterClosedError
 
 from .patterns import for_router, forms, without_slash
 from .route import Route
+
+if TYPE_CHECKING:
+    from kit.interface import Router
 
 
 class RouteTable:
@@ -81,6 +83,8 @@ class RouteTable:
         """Removes routes, if another router can be created."""
         if self._make_router is None:
             return
+        import warnings
+
         router = self._make_router()
         removed = {id(route) for route in routes}
         kept = [route for route in self.routes if id(route) not in removed]

@@ -6,10 +6,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, TypeAlias
 
-from msgspec import Struct
-
 from kit._support.limits import body_too_large
-from kit._support.struct import with_plain_stores
+from kit._support.struct import Struct, with_plain_stores
 from kit.interface import ClientDisconnectedError
 
 See: TypeAlias = Callable[[bytes], object]
@@ -39,7 +37,7 @@ class ReceivedBody(Struct, eq=False):
     """
 
     _receive: Callable[[], Awaitable[dict[str, Any]]]
-    _kept: list[bytes] = []  # not shared: msgspec copies an empty default
+    _kept: list[bytes] = []  # noqa: RUF012 - not shared: msgspec copies an empty default
     _kept_bytes: int = 0
     _changed: Any = None
     _busy: bool = False

@@ -50,6 +50,8 @@ class Request(Body):
         TypeError: If a GET or HEAD request is given a body, or the body can't be sent.
     """
 
+    __module__ = "kit.web"  # shown as it is imported
+
     __slots__ = (
         "_closer",
         "_headers",
