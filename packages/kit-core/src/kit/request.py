@@ -138,9 +138,19 @@ class KitRequest:
         """
         match = self._match
         try:
-            found = match[0][self.route_index][1]
-        except IndexError:  # no route runs
-            found = {}
+            value = match[0][self.route_index][1][key]
+            if len(match) == 2:
+                value = match[1][value]
+        except (IndexError, KeyError):  # no route runs, or it has no such parameter
+            value = None
+        if value is not None and type is None:
+            return decode_component(value) if "%" in value else value
+        return self._convert_param(key, value, type, default)
+
+    def _convert_param(self, key: str | None, value: str | None, type: Any, default: Any) -> Any:
+        """Returns what `param` returns if that isn't just the value of a parameter."""
+        handlers = self._match[0]
+        found = handlers[self.route_index][1] if self.route_index < len(handlers) else {}
         if key is None:
             params = {}
             for name in found:
@@ -148,22 +158,17 @@ class KitRequest:
                 if value is not None:
                     params[name] = value
             return params
-        value = found[key] if key in found else None  # noqa: SIM401 - PERF: no call
-        if value is not None and len(match) == 2:
-            value = match[1][value]
         if type is None:
-            if value is None:
-                if key[:1] == ":":
-                    raise LookupError(
-                        f"c.req.param({key!r}): a parameter is read without its colon: "
-                        f"write c.req.param({key[1:]!r})"
-                    )
-                return None if default is _REQUIRED else default
-            return decode_component(value) if "%" in value else value
+            if key[:1] == ":":
+                raise LookupError(
+                    f"c.req.param({key!r}): a parameter is read without its colon: "
+                    f"write c.req.param({key[1:]!r})"
+                )
+            return None if default is _REQUIRED else default
         from kit._request.conversion import check_absent_param, convert_value
 
         if value is None:
-            running = match[0][self.route_index :][:1]
+            running = handlers[self.route_index :][:1]
             pattern = getattr(running[0][0], "path", None) if running else None
             has_default = default is not _REQUIRED
             check_absent_param(key, type, pattern, found, has_default=has_default)
