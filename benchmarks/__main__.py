@@ -5,10 +5,13 @@
         [--rounds N] [--apart] [--quick] [--json FILE]
     uv run --group bench python -m benchmarks --compare REV [SECTION ...] [--rows ...]
         [--rounds N] [--apart] [--quick] [--json FILE]
+    uv run --group bench python -m benchmarks --side-by-side FILE FILE [--into PAGE]
 
 Each section prints its tables; the last table says what the figures must show and whether they do.
 Peers that are not installed are named and left out. With --compare, a commit of Kit is measured
-beside the working tree instead; the last lines say what came out.
+beside the working tree instead; the last lines say what came out. With --side-by-side, nothing is
+measured: it prints the tables of two runs whose figures were written with --json, or puts them
+into the places of a page.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from . import (
     sides,
     start,
     techempower,
+    two_runs,
     typed,
     verdict,
     websocket,
@@ -62,7 +66,7 @@ class Effort(NamedTuple):
 FULL = Effort(
     {
         "in-process": 15,
-        "served": 21,
+        "served": 6,
         "start": 15,
         "growth": 7,
         "overhead": 15,
@@ -121,7 +125,9 @@ SECTIONS: dict[str, Section] = {
         verdict.of_in_process,
     ),
     "served": Section(
-        lambda run: served.measure(run.names, run.rows, run.rounds, 1, run.is_apart),
+        lambda run: served.measure(
+            run.names, run.rows, run.rounds, run.effort.slot_s, run.is_apart
+        ),
         served.tables,
         verdict.of_served,
     ),
@@ -201,6 +207,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="few and short rounds, to try")
     parser.add_argument("--check", action="store_true", help="only check every answer")
+    parser.add_argument(
+        "--side-by-side", nargs=2, type=Path, metavar="FILE", help="print the tables of two runs"
+    )
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="put those tables into a page")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
     options = parser.parse_args(arguments)
     if options.compare is not None:
@@ -279,12 +289,32 @@ def compare_with(options: argparse.Namespace) -> int:
 def main(arguments: list[str]) -> int:
     """Measures and prints; gives the exit status."""
     options = parse(arguments)
-    if options.compare is not None:
-        try:
+    option = ""
+    try:
+        if options.side_by_side is not None:
+            option = "--side-by-side"
+            return show(options)
+        if options.compare is not None:
+            option = "--compare"
             return compare_with(options)
-        except sides.SideError as error:
-            print(f"python -m benchmarks: --compare: {error}", file=sys.stderr)
-            return 1
+    except (two_runs.RunError, sides.SideError) as error:
+        print(f"python -m benchmarks: {option}: {error}", file=sys.stderr)
+        return 1
+    return compare_peers(options)
+
+
+def show(options: argparse.Namespace) -> int:
+    """Prints the tables of two runs, or puts them into a page; gives the exit status."""
+    if options.into is None:
+        print(two_runs.page(*options.side_by_side))
+        return 0
+    for section in two_runs.put_into(options.into, *options.side_by_side):
+        print(f"{options.into} has no place for {section}: <!-- figures: {section} -->")
+    return 0
+
+
+def compare_peers(options: argparse.Namespace) -> int:
+    """Measures all peers; gives the exit status."""
     asked = options.peers or list(peers.NEEDED)
     installed, missing = peers.versions(asked)
     versions = " ".join(f"{name} {text}".strip() + "," for name, text in installed.items())
@@ -303,7 +333,7 @@ def main(arguments: list[str]) -> int:
     wanted = options.sections
     if not wanted or "all" in wanted:
         wanted = list(SECTIONS)
-    results: dict[str, Any] = {"python": platform.python_version(), "versions": installed}
+    results: dict[str, Any] = {"where": where, "versions": installed, "tables": {}}
     criteria: list[verdict.Criterion] = []
     for name in dict.fromkeys(wanted):
         section = SECTIONS[name]
@@ -311,14 +341,18 @@ def main(arguments: list[str]) -> int:
         rounds = options.rounds or effort.rounds.get(name, 1)
         figures = section.measure(Run(own, row_names, rounds, effort, options.apart))
         print(f"## {name}\n")
-        print("\n".join(map(str, section.tables(figures))))
+        tables = section.tables(figures)
+        print("\n".join(map(str, tables)))
         for line in figures.left_out:
             print(f"left out: {line}")
         print(flush=True)
+        results["tables"][name] = two_runs.noted(tables)
         criteria += section.criteria(figures)
         results[name] = dataclasses.asdict(figures)
-    print(verdict.table(criteria))
+    table = verdict.table(criteria)
+    print(table)
     if options.json:
+        results["tables"][two_runs.CRITERIA] = two_runs.noted([table])
         results["criteria"] = [dataclasses.asdict(each) for each in criteria]
         options.json.write_text(json.dumps(results, indent=1) + "\n")
     return 0

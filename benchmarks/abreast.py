@@ -206,7 +206,7 @@ async def _timed(turn: _Turn) -> float:
 
 
 async def _each_s(turn: _Turn, count: int) -> float:
-    requests = prepared(turn.row, turn.row.requests(), count)
+    requests = prepared(turn.row.requests(), count, turn.row.is_streamed)
     gc.collect(0)
     return await send_all(turn.app, requests) / count
 

@@ -21,10 +21,12 @@ from .in_process import WON_ROUNDS_SHARE, ratios
 from .origins import FOLDER_VARIABLE
 from .peers import KIT
 from .processor import apart
+from .rows import ROWS
 from .server import SERVERS, Served, ServedError
 from .sides import BEFORE, Side, SideError
 from .tables import Table
 
+SERVED_TURN_S = 0.05
 TURNS = 5
 """How often each side has its turn in a round; the fastest turn counts.
 
@@ -59,12 +61,11 @@ class Measure(NamedTuple):
 
 
 START, PROCESSOR_START, MEMORY = "time to start", "processor time to start", "peak memory"
-TIME, PROCESSOR_TIME = "time per request", "processor time per request"
+PROCESSOR_TIME = "processor time per request"
 MEASURES = {
     START: Measure("ms", 1e3, "faster", "slower"),
     PROCESSOR_START: Measure("ms", 1e3, "faster", "slower"),
     MEMORY: Measure("MiB", 2**-20, "smaller", "larger"),
-    TIME: Measure("µs", 1e6, "faster", "slower"),
     PROCESSOR_TIME: Measure("µs", 1e6, "faster", "slower"),
 }
 
@@ -274,7 +275,7 @@ def _start(sides: Sides, stage: str, number: int, figures: Figures) -> None:
 def over_sockets(sides: Sides, plan: Plan) -> Figures:
     """Puts load on servers as the section `served` does, without the raw callable.
 
-    The servers are started three times. A turn takes a second, and each side has one in a round.
+    The servers are started three times.
     """
     figures = Figures(plan.rounds)
     wanted = [row for row in served.SERVED_ROWS if row in plan.rows]
@@ -305,26 +306,32 @@ def _serve(
     with ExitStack() as stack:
         processors = stack.enter_context(apart() if is_apart else nullcontext())
         processes = {}
-        for side in in_turn(sides, numbers[0]):
-            processes[side] = Served(
-                server,
-                KIT,
-                processors,
-                python_m=side.python_m,
-                factory="benchmarks.origins:checked_app",
-                environment={FOLDER_VARIABLE: str(side.folder)},
-            )
-            stack.callback(processes[side].end)
+        for app in dict.fromkeys(ROWS[row].app for row in wanted):
+            for side in in_turn(sides, numbers[0]):
+                processes[app, side] = Served(
+                    server,
+                    KIT,
+                    processors,
+                    python_m=side.python_m,
+                    app=app,
+                    factory="benchmarks.origins:checked_app",
+                    environment={FOLDER_VARIABLE: str(side.folder)},
+                )
+                stack.callback(processes[app, side].end)
         problems: list[str] = []
         served.verified(server, list(processes.values()), wanted, problems)
         if problems:
             raise ServedError("; ".join(problems))
+        load = stack.enter_context(served.Load())
         for number in numbers:
             for row in wanted:
-                for side in in_turn(sides, number):
-                    wall_s, processor_s = served.load(processes[side], row, 1)
-                    figures.add(TIME, f"{server}, {row}", side, [wall_s])
-                    figures.add(PROCESSOR_TIME, f"{server}, {row}", side, [processor_s])
+                turns: dict[Side, list[float]] = {side: [] for side in sides}
+                for turn in range(TURNS):
+                    for side in in_turn(sides, number + turn):
+                        served_app = processes[ROWS[row].app, side]
+                        turns[side].append(load.processor_s(served_app, row, SERVED_TURN_S))
+                for side, taken in turns.items():
+                    figures.add(PROCESSOR_TIME, f"{server}, {row}", side, taken)
 
 
 def _drop_unknown(figures: Figures) -> None:

@@ -103,7 +103,7 @@ def measure(rounds: int, slot_s: float) -> Figures:
 
     Args:
         rounds: How many times each has its turn.
-        slot_s: About how long a turn is, in seconds. The clock of processor time ticks every 10 ms.
+        slot_s: About how long a turn is, in seconds.
     """
     figures = Figures(rounds, {row: {} for row in ROWS})
     with ExitStack() as stack:

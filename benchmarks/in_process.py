@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .crew import Crew, WorkerError
-from .peers import KIT, RAW
+from .peers import KIT, RAW, WITHOUT
 from .tables import Table
 
 WON_ROUNDS_SHARE = 0.8
 """Kit has to be ahead in so much of the rounds: 12 of 15."""
+
+FASTEST_ROUNDS = "the same, of the fastest rounds"
+"""The title of a table."""
 
 Seconds = dict[str, dict[str, list[float]]]
 """By row and peer: seconds per request in each round."""
@@ -40,15 +43,24 @@ class Duel:
     Attributes:
         ratio: The peer's time as a multiple of Kit's, median of the rounds.
         minimum: The same of their fastest rounds.
-        won: In how many rounds Kit was faster.
+        ratios: That of each round.
     """
 
     row: str
     peer: str
     ratio: float
     minimum: float
-    won: int
-    rounds: int
+    ratios: list[float]
+
+    @property
+    def won(self) -> int:
+        """In how many rounds Kit was faster."""
+        return sum(ratio > 1 for ratio in self.ratios)
+
+    @property
+    def rounds(self) -> int:
+        """How many there were."""
+        return len(self.ratios)
 
     @property
     def is_met(self) -> bool:
@@ -88,6 +100,8 @@ def _verify(crew: Crew, row: str) -> dict[str, float]:
     """About how many seconds a request of a row takes each peer that answers it right."""
     each = {}
     for worker in crew.workers.values():
+        if worker.name in WITHOUT.get(row, {}):
+            continue
         try:
             each[worker.name] = worker.ask("verify", row=row)
         except WorkerError as error:
@@ -121,8 +135,7 @@ def duels(figures: Figures) -> list[Duel]:
                 peer,
                 statistics.median(each),
                 min(peers[peer]) / min(kit),
-                sum(ratio > 1 for ratio in each),
-                len(each),
+                each,
             )
         )
     return found
@@ -133,7 +146,7 @@ def tables(figures: Figures) -> list[Table]:
     names = list(dict.fromkeys(name for row in figures.seconds.values() for name in row))
     columns = ["kit, µs", *(name for name in names if name != KIT)]
     medians = Table(f"time as a multiple of Kit's, median of {figures.rounds} rounds", columns)
-    minima = Table("the same, of the fastest rounds", columns)
+    minima = Table(FASTEST_ROUNDS, columns)
     for row, by_name in figures.seconds.items():
         kit = by_name.get(KIT)
         if kit is None:

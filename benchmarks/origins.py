@@ -48,8 +48,8 @@ def check_origins(folder: str) -> int:
 
 def checked_app() -> Any:
     """Makes Kit's app for a server, after checking that Kit comes from `$KIT_BENCHMARKS_FOLDER`."""
-    from .peers import kit
+    from .peers import app_of_environment
 
-    app = kit.rows_app()
+    app = app_of_environment()
     check_origins(os.environ[FOLDER_VARIABLE])
     return app

@@ -15,8 +15,11 @@ CHUNKS = 100
 UPLOAD_BYTES = 1 << 20
 SMALL_UPLOAD_BYTES = 1000
 EVENT_BYTES = 64 << 10
-MIDDLEWARE = 5
 TABLE_ROUTES = 180
+LARGE_ITEMS = 1200
+AT_ONCE = 50
+PAUSES = 5
+"""How often a slow handler gives way to others."""
 
 Lines: TypeAlias = list[tuple[bytes, bytes]]
 Message: TypeAlias = dict[str, Any]
@@ -56,12 +59,16 @@ class Answer:
 
     Attributes:
         headers: Lines that must be there, besides a content type that fits the body.
+        cookie: A cookie that must be set, for all paths and HTTP only, as `name=value`.
+        allow: A method that `Allow` must list, where there is one.
     """
 
     status: int = 200
     text: bytes | None = None
     json: Any = None
     headers: dict[bytes, bytes] = field(default_factory=dict)
+    cookie: bytes = b""
+    allow: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,19 @@ class Request:
     query: bytes = b""
     lines: Lines = field(default_factory=list)
     events: tuple[Message, ...] = NO_BODY
+
+    @property
+    def body(self) -> bytes:
+        """The whole body."""
+        return b"".join([event["body"] for event in self.events])
+
+    @property
+    def on_the_wire(self) -> bytes:
+        """The request as a client sends it over HTTP/1.1."""
+        target = self.path + b"?" * bool(self.query) + self.query
+        head = [b"%b %b HTTP/1.1" % (self.method.encode(), target)]
+        head += [b"%b: %b" % line for line in self.lines]
+        return b"\r\n".join([*head, b"", self.body])
 
     def scope(self) -> Message:
         """What its scope has besides `SCOPE`; the path is a new string, as a server makes it."""
@@ -96,6 +116,7 @@ class Row:
         has_new_values: Whether every request has a value that never came before.
         is_streamed: Whether an app may wait for the client to leave until it has sent everything.
         app: Which app of a peer answers it.
+        at_once: How many requests are under way at the same time.
     """
 
     name: str
@@ -103,6 +124,7 @@ class Row:
     has_new_values: bool = False
     is_streamed: bool = False
     app: AppKey = ("rows_app", 0)
+    at_once: int = 1
 
     def requests(self) -> Iterator[Request]:
         """Requests without end."""
@@ -159,10 +181,48 @@ def headers(value: int) -> Request:
     return Request(b"/headers", answer, lines=lines((key, number)))
 
 
-def echo(value: int) -> Request:
-    data = {"id": value, "name": "kit", "tags": ["fast", "small"], "price": 9.5, "active": True}
+def item(value: int) -> dict[str, Any]:
+    return {"id": value, "name": "kit", "tags": ["fast", "small"], "price": 9.5, "active": True}
+
+
+def json_back(path: bytes, data: Any) -> Request:
+    """JSON that comes back as it is."""
     body = json.dumps(data, separators=(",", ":")).encode()
-    return Request(b"/echo", Answer(json=data), **posted(b"application/json", body))
+    return Request(path, Answer(json=data), **posted(b"application/json", body))
+
+
+def echo(value: int) -> Request:
+    return json_back(b"/echo", item(value))
+
+
+def large_echo(value: int) -> Request:
+    return json_back(b"/echo", {"items": [item(value + n) for n in range(LARGE_ITEMS)]})
+
+
+def validated(value: int) -> Request:
+    return json_back(b"/validated", item(value))
+
+
+def cookies(value: int) -> Request:
+    own = (b"cookie", b"theme=dark; session=id-%d; consent=yes" % value)
+    answer = Answer(text=b"id-%d" % value, cookie=b"visited=id-%d" % value)
+    return Request(b"/cookies", answer, lines=lines(own))
+
+
+def nested(value: int) -> Request:
+    return Request(b"/api/v1/users/%d" % value, Answer(text=b"%d" % value), lines=lines())
+
+
+def other_method(value: int) -> Request:
+    return Request(b"/users/%d" % value, Answer(405, allow=b"GET"), "DELETE", lines=lines())
+
+
+def in_thread(value: int) -> Request:
+    return Request(b"/thread", Answer(text=b"Hello, World!"), lines=lines())
+
+
+def slow(value: int) -> Request:
+    return Request(b"/slow", Answer(text=b"Hello, World!"), lines=lines())
 
 
 def form(value: int) -> Request:
@@ -228,7 +288,7 @@ def last_of_table(value: int) -> Request:
     return in_table(table_paths(TABLE_ROUTES)[-1], value)
 
 
-_MIDDLEWARE_APP: AppKey = ("middleware_app", MIDDLEWARE)
+_MORE_APP: AppKey = ("more_app", 0)
 _TABLE_APP: AppKey = ("table_app", TABLE_ROUTES)
 
 ROWS: dict[str, Row] = {
@@ -243,17 +303,29 @@ ROWS: dict[str, Row] = {
         Row("query, new values", query, has_new_values=True),
         Row("headers", headers),
         Row("headers, new values", headers, has_new_values=True),
-        Row("five middleware", text, app=_MIDDLEWARE_APP),
+        Row("five middleware", text, app=("middleware_app", 5)),
+        Row("ten middleware", text, app=("middleware_app", 10)),
+        Row("twenty middleware", text, app=("middleware_app", 20)),
+        Row("fifty middleware", text, app=("middleware_app", 50)),
         Row("echo", echo),
+        Row("echo of 100 kB", large_echo),
+        Row("validated JSON, new values", validated, has_new_values=True, app=("validated_app", 0)),
         Row("form", form),
         Row("form, new values", form, has_new_values=True),
+        Row("body of 1 KiB", lambda _: body_of(1 << 10)),
+        Row("body of 64 KiB", lambda _: body_of(64 << 10)),
         Row("upload", upload),
         Row("small upload", small_upload),
         Row("stream", stream, is_streamed=True),
+        Row("cookies, new values", cookies, has_new_values=True, app=_MORE_APP),
+        Row("50 at once", slow, app=_MORE_APP, at_once=AT_ONCE),
+        Row("thread", in_thread, app=_MORE_APP),
+        Row("405, new values", other_method, has_new_values=True, app=_MORE_APP),
         Row("404", not_found),
         Row("404, new values", not_found, has_new_values=True),
         Row("table", last_of_table, app=_TABLE_APP),
         Row("table, new values", last_of_table, has_new_values=True, app=_TABLE_APP),
+        Row("nested, new values", nested, has_new_values=True, app=("nested_app", 0)),
     )
 }
 
@@ -280,6 +352,14 @@ def check(request: Request, messages: list[Message]) -> None:
     for name, value in answer.headers.items():
         if got.get(name) != value:
             raise WrongAnswerError(f"{where}: {name!r} is {got.get(name)!r}, expected {value!r}")
+    set_cookie = got.get(b"set-cookie", b"")
+    attributes = {part.strip().lower() for part in set_cookie.split(b";")[1:]}
+    if answer.cookie and not (
+        set_cookie.startswith(answer.cookie + b";") and {b"path=/", b"httponly"} <= attributes
+    ):
+        raise WrongAnswerError(f"{where}: cookie {set_cookie!r}, expected {answer.cookie!r}")
+    if answer.allow not in got.get(b"allow", answer.allow):
+        raise WrongAnswerError(f"{where}: {got[b'allow']!r} is allowed, but not {answer.allow!r}")
     if int(got.get(b"content-length", len(body))) != len(body):
         raise WrongAnswerError(f"{where}: content-length is not that of the body")
 

@@ -1,39 +1,50 @@
 # SPDX-License-Identifier: MIT
-"""Requests per second under uvicorn and granian, one worker each, as a share of the raw callable's.
+"""Processor time of uvicorn and granian for a request, one worker each.
 
-All peers are served at the same time, each from a process and port of its own, and only one of
-them has load at a time. Each turn of a peer follows one of the raw callable, which it is compared
-with. The load comes from wrk where it is installed, else from `load.py`.
+All peers are served at the same time, each from processes and ports of its own, and only one of
+them has load at a time, from `load.py`. In a round, each peer alternates with the raw callable,
+which it is compared with; of several turns of both, the fastest counts, since other work on the
+machine only adds time. The time is that of the server's processes, with all their threads.
 
 The same callable in three processes differed by 7 %, so the servers are started several times.
-Where the load has a processor to itself (`--apart`), it is 2 %; on two processors that also puts
-all threads of a server on one.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import shutil
+import os
 import statistics
 import subprocess
-import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from . import rows
-from .crew import ROOT
+from .crew import PYTHON_M, ROOT
 from .in_process import median_ratio
-from .peers import RAW
+from .load import Loaded
+from .peers import KIT, RAW
 from .processor import apart, processor_seconds
+from .rows import AppKey
 from .server import SERVERS, Served, ServedError
 from .tables import Table
 
-SERVED_ROWS = ("text", "json")
+SERVED_ROWS = (
+    "text",
+    "json",
+    "param",
+    "five middleware",
+    "echo",
+    "body of 1 KiB",
+    "body of 64 KiB",
+)
 CONNECTIONS = 32
 STARTS = 3
+TURNS = 5
+"""How often each has its turn in a round."""
+_END_LIMIT_S = 10
 
 
 @dataclass
@@ -41,28 +52,17 @@ class Turns:
     """What a peer and, right before it, the raw callable took for a request, in each round.
 
     Attributes:
-        own: Seconds of the peer.
-        raw: Seconds of the raw callable.
-        own_processor: Seconds of processor time that the server of the peer had.
-        raw_processor: The same of the raw callable's.
+        own: Seconds of processor time that the server of the peer had.
+        raw: The same of the raw callable's.
     """
 
     own: list[float] = field(default_factory=list)
     raw: list[float] = field(default_factory=list)
-    own_processor: list[float] = field(default_factory=list)
-    raw_processor: list[float] = field(default_factory=list)
 
     @property
-    def share(self) -> float:
-        """Requests per second as a share of the raw callable's, median of the rounds."""
-        return median_ratio(self.raw, self.own)
-
-    @property
-    def processor_share(self) -> float:
-        """Requests per second of processor time, likewise; 0 where it is not known."""
-        if not all(self.own_processor):
-            return 0.0
-        return median_ratio(self.raw_processor, self.own_processor)
+    def ratio(self) -> float:
+        """Time as a multiple of the raw callable's, median of the rounds."""
+        return median_ratio(self.own, self.raw)
 
 
 @dataclass
@@ -70,69 +70,62 @@ class Figures:
     """What was measured.
 
     Attributes:
-        load: Where the load came from.
         rounds: How many.
         turns: By server, row and peer.
         left_out: What was left out, and why.
         is_apart: Whether the load had a processor to itself.
+        failed: Server, row and peer of what was left out under load.
     """
 
-    load: str
     rounds: int
     turns: dict[str, dict[str, dict[str, Turns]]] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     is_apart: bool = False
+    failed: list[tuple[str, str, str]] = field(default_factory=list)
 
 
-def load_name() -> str:
-    """Where the load comes from."""
-    return "wrk" if shutil.which("wrk") else "benchmarks/load.py"
+class Load:
+    """The process of `load.py`; a context manager, which ends it."""
 
+    def __enter__(self) -> Load:
+        command = [*PYTHON_M, "benchmarks.load"]
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self._process = subprocess.Popen(command, cwd=ROOT, text=True, **pipes)
+        return self
 
-def load(served: Served, row: str, seconds: float) -> tuple[float, float]:
-    """Seconds per request under load, and those of processor time of the server.
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._process.communicate(timeout=_END_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
 
-    Raises:
-        ServedError: If an answer is not 200.
-    """
-    path = rows.ROWS[row].make(42).path.decode()
-    before = processor_seconds(served.pid)
-    rate = _rate(served.port, path, seconds)
-    used = processor_seconds(served.pid) - before
-    return 1 / rate, used / (rate * _turn_s(seconds))
+    def processor_s(self, served: Served, row: str, seconds: float) -> float:
+        """Puts load on a server, and returns the seconds of processor time for a request.
 
-
-def _turn_s(seconds: float) -> float:
-    """How long a turn is: wrk takes whole seconds."""
-    return max(1, round(seconds)) if shutil.which("wrk") else seconds
-
-
-def _rate(port: int, path: str, seconds: float) -> float:
-    """Requests per second."""
-    if shutil.which("wrk"):
-        url = f"http://127.0.0.1:{port}{path}"
-        options = ["-t1", f"-c{CONNECTIONS}", f"-d{_turn_s(seconds):g}s"]
-        said = _output(["wrk", *options, url], seconds)
-        rate = re.search(r"Requests/sec: +([\d.]+)", said)
-        if rate is None or re.search("Non-2xx|Socket errors", said):
-            raise ServedError(f"wrk says: {said.strip()[-200:]!r}")
-        return float(rate[1])
-    arguments = ["127.0.0.1", str(port), path, str(seconds), str(CONNECTIONS)]
-    said = _output([sys.executable, "-m", "benchmarks.load", *arguments], seconds)
-    found = json.loads(said)
-    if found["wrong"] or not found["answers"]:
-        raise ServedError(f"{found['wrong']} answers of {found['answers']} are wrong")
-    return float(found["answers"]) / float(found["seconds"])
-
-
-def _output(command: list[str], seconds: float) -> str:
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, timeout=seconds + 20, check=True
-        )
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-        raise ServedError(f"the load failed: {error}") from error
-    return done.stdout
+        Raises:
+            ServedError: If an answer is not 200, or doesn't come.
+        """
+        arguments = {
+            "port": served.port,
+            "pid": served.pid,
+            "request": rows.ROWS[row].make(42).on_the_wire.decode("latin-1"),
+            "seconds": seconds,
+            "connections": CONNECTIONS,
+        }
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(json.dumps(arguments) + "\n")
+        stdin.flush()
+        line = stdout.readline()
+        if not line:
+            raise ServedError("the process of the load is gone")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise ServedError(f"{served.peer}, {row}: {answer['error']}")
+        loaded = Loaded(*answer["ok"])
+        return loaded.processor_seconds / loaded.answers
 
 
 def measure(
@@ -144,127 +137,143 @@ def measure(
         names: The peers; the raw callable is asked in any case.
         row_names: Which rows; those that are not served are passed over.
         rounds: How many times each peer has its turn, on each server and row.
-        slot_s: How long a turn is, in seconds; wrk takes whole ones.
+        slot_s: How long a turn is, in seconds.
         is_apart: Whether the load has a processor to itself.
     """
-    figures = Figures(load_name(), rounds, is_apart=is_apart)
+    figures = Figures(rounds, is_apart=is_apart)
     wanted = [row for row in SERVED_ROWS if row in row_names]
+    if not processor_seconds(os.getpid()):
+        figures.left_out.append("the processor time of other processes is not known on this system")
+        return figures
     for server in SERVERS:
         try:
             version(server)
         except PackageNotFoundError:
             figures.left_out.append(f"{server} is not installed")
             continue
-        figures.turns[server] = {}
+        figures.turns[server] = {row: {} for row in wanted}
+        done = 0
         for number in range(STARTS):
-            own_rounds = rounds // STARTS + (number < rounds % STARTS)
-            if own_rounds:
-                _start_and_measure(server, names, wanted, own_rounds, slot_s, figures)
+            numbers = range(done, done + rounds // STARTS + (number < rounds % STARTS))
+            done = numbers.stop
+            if numbers:
+                _start_and_measure(server, names, numbers, slot_s, figures)
     return figures
 
 
 def _start_and_measure(
     server: str,
     names: Sequence[str],
-    wanted: list[str],
-    rounds: int,
+    numbers: range,
     slot_s: float,
     figures: Figures,
 ) -> None:
-    with apart() if figures.is_apart else nullcontext() as processors:
-        served: list[Served] = []
-        try:
+    wanted = list(figures.turns[server])
+    with ExitStack() as stack:
+        processors = stack.enter_context(apart() if figures.is_apart else nullcontext())
+        started = []
+        for app in dict.fromkeys(rows.ROWS[row].app for row in wanted):
             for name in dict.fromkeys([RAW, *names]):
-                served.append(Served(server, name, processors))  # noqa: PERF401 - those to end
-            working = verified(server, served, wanted, figures.left_out)
-            _measure(working, wanted, rounds, slot_s, figures.turns[server])
-        finally:
-            for each in served:
-                each.end()
+                started.append(Served(server, name, processors, app=app))
+                stack.callback(started[-1].end)
+        working = verified(server, started, wanted, figures.left_out)
+        load = stack.enter_context(Load())
+        for number in numbers:
+            for row in wanted:
+                served = working.get(rows.ROWS[row].app, [])
+                _measure(load, (server, row), served, number, slot_s, figures)
 
 
 def verified(
-    server: str, served: Sequence[Served], wanted: Sequence[str], left_out: list[str]
-) -> list[Served]:
+    server: str, started: Sequence[Served], wanted: Sequence[str], left_out: list[str]
+) -> dict[AppKey, list[Served]]:
     """Waits for servers, and checks their answers.
 
     Args:
         server: A name of `SERVERS`.
-        served: The processes.
-        wanted: The rows that each must answer.
+        started: The processes.
+        wanted: The rows; each process has to answer those of its app.
         left_out: Where the problems are added, a line each.
 
     Returns:
-        The processes that answer all of them right.
+        By app, the processes that answer all of them right.
     """
-    working = []
-    for each in served:
+    working: dict[AppKey, list[Served]] = {}
+    for each in started:
         try:
             each.wait_until_up()
             for row in wanted:
-                each.verify(row)
+                if rows.ROWS[row].app == each.app:
+                    each.verify(row)
         except ServedError as error:
             problem = f"{each.peer} on {server}: {error}"
             left_out += [problem] if problem not in left_out else []
         else:
-            working.append(each)
+            working.setdefault(each.app, []).append(each)
     return working
 
 
 def _measure(
-    working: list[Served],
-    wanted: list[str],
-    rounds: int,
+    load: Load,
+    at: tuple[str, str],
+    served: list[Served],
+    number: int,
     slot_s: float,
-    turns: dict[str, dict[str, Turns]],
+    figures: Figures,
 ) -> None:
-    """Adds the turns of so many rounds, by row and peer."""
-    done = max(
-        (len(turn.own) for by_name in turns.values() for turn in by_name.values()), default=0
-    )
-    raw = next((each for each in working if each.peer == RAW), None)
-    others = [each for each in working if each is not raw]
+    """Adds a round of a server and a row; a peer that fails is left out of the row from then on."""
+    server, row = at
+    raw = next((each for each in served if each.peer == RAW), None)
+    others = [
+        each
+        for each in served
+        if each is not raw and (server, row, each.peer) not in figures.failed
+    ]
     if raw is None or not others:
         return
-    for number in range(done, done + rounds):
-        first = number % len(others)
-        for row in wanted:
-            for each in others[first:] + others[:first]:
-                turn = turns.setdefault(row, {}).setdefault(each.peer, Turns())
-                wall_s, processor_s = load(raw, row, slot_s)
-                turn.raw.append(wall_s)
-                turn.raw_processor.append(processor_s)
-                wall_s, processor_s = load(each, row, slot_s)
-                turn.own.append(wall_s)
-                turn.own_processor.append(processor_s)
+    by_name = figures.turns[server][row]
+    first = number % len(others)
+    for each in others[first:] + others[:first]:
+        try:
+            raw_s, own_s = _turns(load, (raw, each), row, slot_s)
+        except ServedError as error:
+            figures.left_out.append(f"{server}: {error}")
+            figures.failed.append((server, row, each.peer))
+            by_name.pop(each.peer, None)
+        else:
+            turns = by_name.setdefault(each.peer, Turns())
+            turns.raw.append(raw_s)
+            turns.own.append(own_s)
+
+
+def _turns(load: Load, pair: tuple[Served, Served], row: str, slot_s: float) -> tuple[float, float]:
+    """The fastest of several turns of two servers, which alternate."""
+    turns = [tuple(load.processor_s(each, row, slot_s) for each in pair) for _ in range(TURNS)]
+    first, second = (min(taken) for taken in zip(*turns, strict=True))
+    return first, second
 
 
 def tables(figures: Figures) -> list[Table]:
-    """Shares of the raw callable's requests per second."""
+    """Multiples of the raw callable's processor time, and Kit beside the fastest peer."""
     made = []
     for server, by_row in figures.turns.items():
         names = list(dict.fromkeys(name for by_name in by_row.values() for name in by_name))
-        wall = Table(
-            f"{server}: requests per second as a share of the raw callable's, "
-            f"median of {figures.rounds} rounds, load from {figures.load}"
-            + (" on a processor of its own" if figures.is_apart else ""),
-            ["raw, 1/s", *names],
-        )
-        processor = Table(
-            f"{server}: the same, per second of the server's processor time, which tells more "
-            "where the machine has other work",
-            ["raw, 1/s", *names],
+        table = Table(
+            f"{server}: processor time for a request as a multiple of the raw callable's, "
+            f"median of {figures.rounds} rounds"
+            + (", load on a processor of its own" if figures.is_apart else ""),
+            ["raw, µs", *names],
         )
         for row, by_name in by_row.items():
             raw = [seconds for turns in by_name.values() for seconds in turns.raw]
-            used = [seconds for turns in by_name.values() for seconds in turns.raw_processor]
-            wall.add(row, _per_second(raw), *(f"{by_name[name].share:.2f}" for name in names))
-            shares = [f"{by_name[name].processor_share:.2f}" for name in names]
-            processor.add(row, _per_second(used), *shares)
-        made += [wall, processor]
+            if raw:
+                cells = (f"{by_name[name].ratio:.3f}" if name in by_name else "-" for name in names)
+                table.add(row, f"{statistics.median(raw) * 1e6:.1f}", *cells)
+        made.append(table)
     return made
 
 
-def _per_second(seconds: list[float]) -> str:
-    median = statistics.median(seconds)
-    return f"{1 / median:,.0f}" if median else "-"
+def best_peer(by_name: dict[str, Turns]) -> str | None:
+    """The peer with the least processor time; the raw callable is none."""
+    peers = [name for name in by_name if name not in (KIT, RAW)]
+    return min(peers, key=lambda name: by_name[name].ratio, default=None)

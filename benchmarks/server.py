@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from . import rows
 from .crew import PYTHON_M, ROOT
+from .peers import APP_VARIABLE
 
 _START_LIMIT_S = 30
 _END_LIMIT_S = 10
@@ -42,7 +43,8 @@ class Served:
         peer: The peer.
         processors: Where it may run; None for anywhere.
         python_m: The start of a command that runs a module.
-        factory: What makes the app; that of the peer by default.
+        app: Which app of the peer.
+        factory: What makes the app, by default the one that the arguments name.
         environment: Variables to set.
     """
 
@@ -53,18 +55,21 @@ class Served:
         processors: set[int] | None = None,
         *,
         python_m: Sequence[str] = PYTHON_M,
-        factory: str | None = None,
+        app: rows.AppKey = ("rows_app", 0),
+        factory: str = "benchmarks.peers:app_of_environment",
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.peer = peer
+        self.app = app
         self.port = free_port()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
-        target = factory or f"benchmarks.peers.{peer}:rows_app"
-        arguments = SERVERS[server].format(app=target, port=self.port).split()
+        arguments = SERVERS[server].format(app=factory, port=self.port).split()
+        function, count = app
+        named = {APP_VARIABLE: f"{peer} {function} {count}"}
         self._process = subprocess.Popen(
             [*python_m, *arguments],
             cwd=ROOT,
-            env={**os.environ, **(environment or {})},
+            env={**os.environ, **named, **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
@@ -101,7 +106,9 @@ class Served:
         request = rows.ROWS[row].make(42)
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         try:
-            connection.request(request.method, request.path.decode())
+            target = request.path + b"?" * bool(request.query) + request.query
+            own = {name.decode(): value.decode() for name, value in request.lines}
+            connection.request(request.method, target.decode(), request.body or None, own)
             response = connection.getresponse()
             lines = [(k.lower().encode(), v.encode()) for k, v in response.getheaders()]
             start = {"type": "http.response.start", "status": response.status, "headers": lines}

@@ -23,7 +23,14 @@ from .tables import Table
 
 BARE = "bare"
 STAGES = ("first app", "first answer")
-LAZY = ("anyio", "can_ada", "importlib.metadata", "multipart")
+LAZY = (
+    "anyio",
+    "can_ada",
+    "importlib.metadata",
+    "msgspec.inspect",
+    "multipart",
+    "typing_extensions",
+)
 """What no app needs that sends a text."""
 
 _APPS = Path(__file__).parent / "first_apps"

@@ -18,6 +18,11 @@ class Table:
         self.title = title
         self._lines = [["", *columns]]
 
+    @property
+    def lines(self) -> list[list[str]]:
+        """The cells of all lines, the headings first."""
+        return self._lines
+
     def add(self, label: str, *cells: str) -> None:
         """Adds a line."""
         self._lines.append([label, *cells])

@@ -27,7 +27,6 @@ _WARM_UP_S = 0.003
 _MOST_REQUESTS = 4000
 _FEWEST_REQUESTS = 3
 _MEASURED_BATCH = 500
-_LARGE_BYTES = 31 << 20
 
 
 class Exchange:
@@ -70,25 +69,41 @@ async def drop(message: Message) -> None:
 Prepared: TypeAlias = tuple[Message, Callable[[], Awaitable[Message]], Callable[..., Any]]
 
 
-def prepared(row: Row, requests: Iterator[Request], count: int) -> list[Prepared]:
-    """Scope and channels of so many requests."""
+def prepared(requests: Iterator[Request], count: int, tells_end: bool = False) -> list[Prepared]:
+    """Scope and channels of so many requests.
+
+    Args:
+        requests: Which ones.
+        count: How many.
+        tells_end: Whether an app is told when its response is complete, as it may wait for that.
+    """
     made: list[Prepared] = []
     for request in itertools.islice(requests, count):
         exchange = Exchange(request.events)
-        made.append((request.scope(), exchange.receive, exchange.send if row.is_streamed else drop))
+        made.append((request.scope(), exchange.receive, exchange.send if tells_end else drop))
     return made
 
 
-async def send_all(app: Any, requests: list[Prepared]) -> float:
-    """Sends requests one after the other, and gives the seconds of processor time that all took.
+async def send_all(app: Any, requests: list[Prepared], at_once: int = 1) -> float:
+    """Sends requests, and gives the seconds of processor time that all took, in all threads.
 
     The scope is put together within that time, as a server does it for each request. In process
     nothing waits, so it is the time on the clock, without what the machine does in between.
+
+    Args:
+        app: Answers them.
+        requests: Scopes and channels.
+        at_once: How many are under way at the same time; each has a task then, as on a server.
     """
     shared = SCOPE
     began = time.process_time()
-    for scope, receive, send in requests:
-        await app(shared | scope, receive, send)
+    if at_once == 1:
+        for scope, receive, send in requests:
+            await app(shared | scope, receive, send)
+    else:
+        for first in range(0, len(requests), at_once):
+            some = requests[first : first + at_once]
+            await asyncio.gather(*[app(shared | scope, *channels) for scope, *channels in some])
     return time.process_time() - began
 
 
@@ -162,15 +177,16 @@ class Worker:
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
-        self._peer = peers.load(name)
+        peers.load(name)
+        self._name = name
+        self._waits_for_end = name in peers.WAITING_FOR_END
         self._apps: dict[AppKey, Any] = {}
         self._lifespans: list[Lifespan] = []
 
     def build(self, app: str, count: int) -> float:
         """Makes an app, starts it, and gives the seconds that took."""
         began = time.perf_counter()
-        argument = rows.table_paths(count) if app == "table_app" else count
-        made = getattr(self._peer, app)(argument)
+        made = peers.make(self._name, (app, count))
         lifespan = Lifespan(made)
         self._loop.run_until_complete(lifespan.start())
         self._lifespans.append(lifespan)
@@ -199,11 +215,8 @@ class Worker:
         """Sends so many requests of a row, a batch at a time."""
         row = rows.ROWS[name]
         requests = row.requests()
-        app = self._app(row.app)
         while count > 0:
-            self._loop.run_until_complete(
-                send_all(app, prepared(row, requests, min(count, _MEASURED_BATCH)))
-            )
+            self._send(row, self._prepared(row, requests, min(count, _MEASURED_BATCH)))
             count -= _MEASURED_BATCH
 
     def check_origins(self, folder: str) -> int:
@@ -238,14 +251,17 @@ class Worker:
                 raise WrongAnswerError(f"{passed.count} middleware ran, not {row.app[1]}")
         # Quick ones get faster by and by; the second half tells.
         requests = row.requests()
-        taken = [
-            self._loop.run_until_complete(send_all(app, prepared(row, requests, 1)))
-            for _ in range(6)
-        ]
+        taken = [self._send(row, self._prepared(row, requests, 1)) for _ in range(6)]
         if max(taken) > _WARM_UP_S:
             return min(taken)
-        self._loop.run_until_complete(send_all(app, prepared(row, requests, 50)))
-        return self._loop.run_until_complete(send_all(app, prepared(row, requests, 50))) / 50
+        self._send(row, self._prepared(row, requests, 50))
+        return self._send(row, self._prepared(row, requests, 50)) / 50
+
+    def _prepared(self, row: Row, requests: Iterator[Request], count: int) -> list[Prepared]:
+        return prepared(requests, count, row.is_streamed or self._waits_for_end)
+
+    def _send(self, row: Row, requests: list[Prepared]) -> float:
+        return self._loop.run_until_complete(send_all(self._app(row.app), requests, row.at_once))
 
     async def _verify_answer(self, app: Any, request: Request) -> None:
         exchange = Exchange(request.events)
@@ -260,16 +276,16 @@ class Worker:
         rows.check(request, sent)
 
     def _time(self, row: Row, slot_s: float, each_s: float) -> float:
-        app = self._app(row.app)
         requests = row.requests()
         count = max(_FEWEST_REQUESTS, min(_MOST_REQUESTS, int(slot_s / each_s)))
+        count = -(-count // row.at_once) * row.at_once
         # Another process has had the processor since, and its caches.
-        warming = prepared(row, requests, max(1, min(count, int(_WARM_UP_S / each_s))))
-        timed = prepared(row, requests, count)
+        warming = self._prepared(row, requests, max(1, min(count, int(_WARM_UP_S / each_s))))
+        timed = self._prepared(row, requests, count)
         gc.collect()
         gc.freeze()
-        self._loop.run_until_complete(send_all(app, warming))
-        return self._loop.run_until_complete(send_all(app, timed)) / count
+        self._send(row, warming)
+        return self._send(row, timed) / count
 
 
 def special_row(kind: str, app: AppKey, argument: Any) -> Row:
@@ -282,21 +298,12 @@ def special_row(kind: str, app: AppKey, argument: Any) -> Row:
     return Row(kind, lambda _: request, app=app)
 
 
-def settle_allocator() -> None:
-    """Allocates a lot, and frees it.
-
-    glibc gives large blocks back to the system at once, until it has seen a larger one; the same
-    upload takes several times as long before that, and when it comes is chance.
-    """
-    bytes(_LARGE_BYTES)
-
-
 def main() -> None:
     """Answers commands until the input ends."""
     # What a framework prints must not get between the answers.
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    settle_allocator()
+    peers.settle_allocator()
     worker: Worker | None = None
     for line in sys.stdin:
         command = json.loads(line)

@@ -44,7 +44,7 @@ def shape_problems(package: Package) -> Iterator[str]:
             for name in ("kit/__init__.py", "kit/py.typed")
             if name not in package.files
         )
-        if init is not None and "extend_path(__path__, __name__)" not in init.read_text():
+        if init is not None and ".extend_path(__path__, __name__)" not in init.read_text():
             yield f"{CORE}: kit/__init__.py must extend __path__, or it hides its siblings"
         return
     if init is not None:

@@ -28,11 +28,14 @@ PEERS = ("starlette", "litestar", "fastapi")
 
 
 def recorded(title: str, row: str) -> dict[str, str]:
-    """A row of the first table behind a text of the benchmarks' README, by column."""
+    """A row of the first table behind a text of the benchmarks' README, by column.
+
+    Where two runs differ, a cell has the figures of both; the page shows those of the first.
+    """
     table = BENCHMARKS[BENCHMARKS.index(title) :].partition("\n| ")[2].splitlines()
     names = [each.strip() for each in table[0].strip("|").split("|")]
     cells = next(line for line in table if re.match(rf"\| {row} +\|", line)).strip("|").split("|")
-    return dict(zip(names, (each.strip() for each in cells), strict=False))
+    return dict(zip(names, (each.partition(" · ")[0].strip() for each in cells), strict=False))
 
 
 def started(row: str) -> list[str]:

@@ -1,16 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""BlackSheep, with orjson in its JSON settings; handlers take the request, which binds nothing."""
+"""BlackSheep, with orjson in its JSON settings; handlers take the request, or a model."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from blacksheep import Application, Content, Request, Response, Router, StreamedContent, json, text
+from blacksheep import (
+    Application,
+    Content,
+    Cookie,
+    FromJSON,
+    Request,
+    Response,
+    Router,
+    StreamedContent,
+    json,
+    text,
+)
 from blacksheep.settings.json import json_settings
 
-from ..rows import CHUNK, CHUNKS
+from ..rows import CHUNK, CHUNKS, PAUSES
 
 
 def _dumps(value: Any) -> str:
@@ -94,6 +107,55 @@ def rows_app(_: int = 0) -> Any:
     app.router.add_post("/upload", upload)
     app.router.add_post("/bytes", read_bytes)
     app.router.add_get("/stream", stream)
+    return app
+
+
+@dataclass
+class Item:
+    id: int
+    name: str
+    tags: list[str]
+    price: float
+    active: bool
+
+
+async def cookies(request: Request) -> Response:
+    session = request.cookies["session"]
+    response = text(session)
+    response.set_cookie(Cookie("visited", session, path="/", http_only=True))
+    return response
+
+
+async def validated(item: FromJSON[Item]) -> Response:
+    return json(item.value)
+
+
+async def slow(request: Request) -> Response:
+    for _ in range(PAUSES):
+        await asyncio.sleep(0)
+    return text("Hello, World!")
+
+
+def blocking() -> str:
+    return "Hello, World!"
+
+
+async def threaded(request: Request) -> Response:
+    return text(await asyncio.to_thread(blocking))
+
+
+def more_app(_: int = 0) -> Any:
+    app = Application(router=Router())
+    app.router.add_get("/cookies", cookies)
+    app.router.add_get("/slow", slow)
+    app.router.add_get("/thread", threaded)
+    app.router.add_get("/users/:id", user)
+    return app
+
+
+def validated_app(_: int = 0) -> Any:
+    app = Application(router=Router())
+    app.router.add_post("/validated", validated)
     return app
 
 

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Falcon, with orjson as its media handler."""
+"""Falcon, with orjson as its media handler; models with msgspec, as in its recipe for that."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
 import falcon.asgi
+import msgspec
 import orjson
 from falcon import MEDIA_JSON, MEDIA_TEXT
 from falcon.asgi import Request, Response
 from falcon.media import JSONHandler
 
-from ..rows import CHUNK, CHUNKS
+from ..rows import CHUNK, CHUNKS, PAUSES
 from . import write_parameters
 
 
@@ -121,6 +123,77 @@ def rows_app(_: int = 0) -> Any:
     app.add_route("/upload", Upload())
     app.add_route("/bytes", Bytes())
     app.add_route("/stream", Stream())
+    return app
+
+
+class Cookies:
+    async def on_get(self, req: Request, resp: Response) -> None:
+        session = req.cookies["session"]
+        resp.set_cookie("visited", session, path="/", secure=False)
+        resp.content_type = MEDIA_TEXT
+        resp.text = session
+
+
+class Item(msgspec.Struct):
+    id: int
+    name: str
+    tags: list[str]
+    price: float
+    active: bool
+
+
+class Validated:
+    POST_SCHEMA = Item
+
+    async def on_post(self, req: Request, resp: Response, item: Item) -> None:
+        resp.media = item
+
+
+class Validation:
+    """Converts the body to the type that a resource declares, and passes it on as a parameter."""
+
+    async def process_resource(
+        self, req: Request, resp: Response, resource: Any, params: dict[str, Any]
+    ) -> None:
+        schema = getattr(resource, f"{req.method}_SCHEMA", None)
+        if schema is not None:
+            params[schema.__name__.lower()] = msgspec.convert(await req.get_media(), schema)
+
+
+class Slow:
+    async def on_get(self, req: Request, resp: Response) -> None:
+        for _ in range(PAUSES):
+            await asyncio.sleep(0)
+        resp.content_type = MEDIA_TEXT
+        resp.text = "Hello, World!"
+
+
+def blocking() -> str:
+    return "Hello, World!"
+
+
+class Threaded:
+    async def on_get(self, req: Request, resp: Response) -> None:
+        resp.content_type = MEDIA_TEXT
+        resp.text = await falcon.sync_to_async(blocking)
+
+
+def more_app(_: int = 0) -> Any:
+    app = falcon.asgi.App()
+    app.add_route("/cookies", Cookies())
+    app.add_route("/slow", Slow())
+    app.add_route("/thread", Threaded())
+    app.add_route("/users/{id}", User())
+    return app
+
+
+def validated_app(_: int = 0) -> Any:
+    app = falcon.asgi.App(middleware=[Validation()])
+    encode, decode = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
+    handler = JSONHandler(dumps=encode, loads=decode)
+    app.req_options.media_handlers[MEDIA_JSON] = handler
+    app.resp_options.media_handlers[MEDIA_JSON] = handler
+    app.add_route("/validated", Validated())
     return app
 
 

@@ -3,15 +3,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Form, Header, Request, UploadFile
+from fastapi import APIRouter, Cookie, FastAPI, Form, Header, Request, UploadFile
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
+from pydantic import BaseModel
 
-from ..rows import CHUNK, CHUNKS
+from ..rows import CHUNK, CHUNKS, PAUSES
 from . import write_parameters
 from ._asgi import PassThrough
+
+
+class Item(BaseModel):
+    id: int
+    name: str
+    tags: list[str]
+    price: float
+    active: bool
 
 
 async def text() -> Response:
@@ -76,6 +86,53 @@ def rows_app(_: int = 0) -> Any:
     app.post("/upload")(upload)
     app.post("/bytes")(read_bytes)
     app.get("/stream")(stream)
+    return app
+
+
+async def cookies(session: Annotated[str, Cookie()]) -> Response:
+    response = PlainTextResponse(session)
+    response.set_cookie("visited", session, httponly=True)
+    return response
+
+
+async def validated(item: Item) -> Item:
+    return item
+
+
+async def slow() -> Response:
+    for _ in range(PAUSES):
+        await asyncio.sleep(0)
+    return PlainTextResponse("Hello, World!")
+
+
+def threaded() -> Response:
+    return PlainTextResponse("Hello, World!")
+
+
+def more_app(_: int = 0) -> Any:
+    app = FastAPI(openapi_url=None)
+    app.get("/cookies")(cookies)
+    app.get("/slow")(slow)
+    app.get("/thread")(threaded)
+    app.get("/users/{id}")(user)
+    return app
+
+
+def validated_app(_: int = 0) -> Any:
+    app = FastAPI(openapi_url=None)
+    app.post("/validated")(validated)
+    return app
+
+
+def nested_app(_: int = 0) -> Any:
+    users = APIRouter(prefix="/users")
+    users.get("/{id}")(user)
+    version = APIRouter(prefix="/v1")
+    version.include_router(users)
+    api = APIRouter(prefix="/api")
+    api.include_router(version)
+    app = FastAPI(openapi_url=None)
+    app.include_router(api)
     return app
 
 

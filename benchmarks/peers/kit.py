@@ -3,13 +3,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from kit import Context, File, Kit
+from msgspec import Struct
+
+from kit import Context, File, Kit, in_thread
+from kit.cookie import get_cookie, set_cookie
 from kit.interface import Next, Response
 
-from ..rows import CHUNK, CHUNKS
+from ..rows import CHUNK, CHUNKS, PAUSES
+
+
+class Item(Struct):
+    id: int
+    name: str
+    tags: list[str]
+    price: float
+    active: bool
 
 
 async def text(c: Context) -> Response:
@@ -83,6 +95,49 @@ def rows_app(_: int = 0) -> Any:
     app.post("/bytes", read_bytes)
     app.get("/stream", stream)
     return app
+
+
+async def cookies(c: Context) -> Response:
+    session = get_cookie(c, "session") or ""
+    set_cookie(c, "visited", session, http_only=True)
+    return c.text(session)
+
+
+async def validated(item: Item) -> Item:
+    return item
+
+
+async def slow(c: Context) -> Response:
+    for _ in range(PAUSES):
+        await asyncio.sleep(0)
+    return c.text("Hello, World!")
+
+
+@in_thread
+def threaded(c: Context) -> Response:
+    return c.text("Hello, World!")
+
+
+def more_app(_: int = 0) -> Any:
+    app = Kit(method_not_allowed=True)
+    app.get("/cookies", cookies)
+    app.get("/slow", slow)
+    app.get("/thread", threaded)
+    app.get("/users/:id", user)
+    return app
+
+
+def validated_app(_: int = 0) -> Any:
+    from kit.typed import typed
+
+    return Kit().post("/validated", typed(validated))
+
+
+def nested_app(_: int = 0) -> Any:
+    users = Kit().get("/:id", user)
+    version = Kit().route("/users", users)
+    api = Kit().route("/v1", version)
+    return Kit().route("/api", api)
 
 
 def middleware_app(count: int) -> Any:

@@ -3,20 +3,30 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from litestar import Litestar, MediaType, Request, Response, get, post
-from litestar.datastructures import UploadFile
+from litestar import Litestar, MediaType, Request, Response, Router, get, post
+from litestar.datastructures import Cookie, UploadFile
 from litestar.enums import RequestEncodingType
 from litestar.params import Body
 from litestar.response import Stream
+from msgspec import Struct
 
-from ..rows import CHUNK, CHUNKS
+from ..rows import CHUNK, CHUNKS, PAUSES
 from . import write_parameters
 from ._asgi import PassThrough
 
 _MOST_BYTES = 64 << 20
+
+
+class Item(Struct):
+    id: int
+    name: str
+    tags: list[str]
+    price: float
+    active: bool
 
 
 @get("/", media_type=MediaType.TEXT)
@@ -94,6 +104,49 @@ def rows_app(_: int = 0) -> Any:
         stream,
     ]
     return Litestar(handlers, openapi_config=None, request_max_body_size=_MOST_BYTES)
+
+
+@get("/cookies", media_type=MediaType.TEXT)
+async def cookies(request: Request[Any, Any, Any]) -> Response[str]:
+    session = request.cookies["session"]
+    return Response(session, cookies=[Cookie("visited", value=session, httponly=True)])
+
+
+@post("/validated", status_code=200)
+async def validated(data: Item) -> Item:
+    return data
+
+
+@get("/slow", media_type=MediaType.TEXT)
+async def slow() -> str:
+    for _ in range(PAUSES):
+        await asyncio.sleep(0)
+    return "Hello, World!"
+
+
+@get("/thread", media_type=MediaType.TEXT, sync_to_thread=True)
+def threaded() -> str:
+    return "Hello, World!"
+
+
+@get("/{id:str}", media_type=MediaType.TEXT)
+async def nested_user(id: str) -> str:
+    return id
+
+
+def more_app(_: int = 0) -> Any:
+    return Litestar([cookies, slow, threaded, user], openapi_config=None)
+
+
+def validated_app(_: int = 0) -> Any:
+    return Litestar([validated], openapi_config=None)
+
+
+def nested_app(_: int = 0) -> Any:
+    users = Router("/users", route_handlers=[nested_user])
+    version = Router("/v1", route_handlers=[users])
+    api = Router("/api", route_handlers=[version])
+    return Litestar([api], openapi_config=None)
 
 
 def middleware_app(count: int) -> Any:

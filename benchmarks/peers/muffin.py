@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
 from muffin import Application, Request, ResponseJSON, ResponseStream, ResponseText
 
-from ..rows import CHUNK, CHUNKS
+from ..rows import CHUNK, CHUNKS, PAUSES
 from . import write_parameters
 
 
@@ -78,6 +79,47 @@ def rows_app(_: int = 0) -> Any:
     app.route("/upload", methods=["POST"])(upload)
     app.route("/bytes", methods=["POST"])(read_bytes)
     app.route("/stream", methods=["GET"])(stream)
+    return app
+
+
+async def cookies(request: Request) -> ResponseText:
+    session = request.cookies["session"]
+    response = ResponseText(session)
+    response.cookies["visited"] = session
+    response.cookies["visited"]["path"] = "/"
+    response.cookies["visited"]["httponly"] = True
+    return response
+
+
+async def slow(request: Request) -> ResponseText:
+    for _ in range(PAUSES):
+        await asyncio.sleep(0)
+    return ResponseText("Hello, World!")
+
+
+def blocking() -> str:
+    return "Hello, World!"
+
+
+async def threaded(request: Request) -> ResponseText:
+    return ResponseText(await asyncio.to_thread(blocking))
+
+
+def more_app(_: int = 0) -> Any:
+    app = Application()
+    app.route("/cookies", methods=["GET"])(cookies)
+    app.route("/slow", methods=["GET"])(slow)
+    app.route("/thread", methods=["GET"])(threaded)
+    app.route("/users/{id}", methods=["GET"])(user)
+    return app
+
+
+def nested_app(_: int = 0) -> Any:
+    users, version, api, app = (Application() for _ in range(4))
+    users.route("/{id}", methods=["GET"])(user)
+    version.route("/users")(users)
+    api.route("/v1")(version)
+    app.route("/api")(api)
     return app
 
 

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
-from quart import Quart, Response, request
+from quart import Blueprint, Quart, Response, request
 from quart.json.provider import JSONProvider
 
-from ..rows import CHUNK, CHUNKS
+from ..rows import CHUNK, CHUNKS, PAUSES
 from . import write_parameters
 from ._asgi import PassThrough
 
@@ -106,6 +107,44 @@ def rows_app(_: int = 0) -> Any:
     app.post("/upload")(upload)
     app.post("/bytes")(read_bytes)
     app.get("/stream")(stream)
+    return app
+
+
+async def cookies() -> Response:
+    session = request.cookies["session"]
+    response = plain(session)
+    response.set_cookie("visited", session, httponly=True)
+    return response
+
+
+async def slow() -> Response:
+    for _ in range(PAUSES):
+        await asyncio.sleep(0)
+    return plain("Hello, World!")
+
+
+def threaded() -> Response:
+    return plain("Hello, World!")
+
+
+def more_app(_: int = 0) -> Any:
+    app = empty_app()
+    app.get("/cookies")(cookies)
+    app.get("/slow")(slow)
+    app.get("/thread")(threaded)
+    app.get("/users/<id>")(user)
+    return app
+
+
+def nested_app(_: int = 0) -> Any:
+    users = Blueprint("users", __name__, url_prefix="/users")
+    users.get("/<id>")(user)
+    version = Blueprint("version", __name__, url_prefix="/v1")
+    version.register_blueprint(users)
+    api = Blueprint("api", __name__, url_prefix="/api")
+    api.register_blueprint(version)
+    app = empty_app()
+    app.register_blueprint(api)
     return app
 
 

@@ -7,6 +7,7 @@ takes the path as the server decoded it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
@@ -14,7 +15,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from multipart import MultipartSegment, PushMultipartParser, parse_options_header
 
-from ..rows import CHUNK, CHUNKS
+from ..rows import CHUNK, CHUNKS, PAUSES
 
 App: TypeAlias = Callable[[Any, Any, Any], Awaitable[None]]
 
@@ -22,6 +23,17 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 _TEXT = (b"content-type", b"text/plain; charset=UTF-8")
 _JSON = (b"content-type", b"application/json")
+
+
+class Item(msgspec.Struct):
+    id: int
+    name: str
+    tags: list[str]
+    price: float
+    active: bool
+
+
+_decode_item = msgspec.json.Decoder(Item).decode
 
 
 async def answer(send: Any, body: bytes, *headers: tuple[bytes, bytes], status: int = 200) -> None:
@@ -143,6 +155,74 @@ def rows_app(_: int = 0) -> App:
             await handler(scope, receive, send)
         elif path.startswith("/users/"):
             await answer(send, path[7:].encode(), _TEXT)
+        else:
+            await not_found(scope, receive, send)
+
+    return app
+
+
+async def cookies(scope: Any, receive: Any, send: Any) -> None:
+    pairs = [pair.strip().split(b"=", 1) for pair in header(scope, b"cookie").split(b";")]
+    session = dict(pairs)[b"session"]
+    visited = (b"set-cookie", b"visited=%b; Path=/; HttpOnly" % session)
+    await answer(send, session, _TEXT, visited)
+
+
+async def validated(scope: Any, receive: Any, send: Any) -> None:
+    await answer(send, _encode(_decode_item(await read(receive))), _JSON)
+
+
+async def slow(scope: Any, receive: Any, send: Any) -> None:
+    for _ in range(PAUSES):
+        await asyncio.sleep(0)
+    await answer(send, b"Hello, World!", _TEXT)
+
+
+def blocking() -> bytes:
+    return b"Hello, World!"
+
+
+async def threaded(scope: Any, receive: Any, send: Any) -> None:
+    body = await asyncio.get_running_loop().run_in_executor(None, blocking)
+    await answer(send, body, _TEXT)
+
+
+def more_app(_: int = 0) -> App:
+    apps = {"/cookies": cookies, "/slow": slow, "/thread": threaded}
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        path = scope["path"]
+        handler = apps.get(path)
+        if handler is not None:
+            await handler(scope, receive, send)
+        elif not path.startswith("/users/"):
+            await not_found(scope, receive, send)
+        elif scope["method"] != "GET":
+            await answer(send, b"405 Method Not Allowed", _TEXT, (b"allow", b"GET"), status=405)
+        else:
+            await answer(send, path[7:].encode(), _TEXT)
+
+    return app
+
+
+def validated_app(_: int = 0) -> App:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            handler = validated if scope["path"] == "/validated" else not_found
+            await handler(scope, receive, send)
+
+    return app
+
+
+def nested_app(_: int = 0) -> App:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        path = scope["path"]
+        if path.startswith("/api/v1/users/"):
+            await answer(send, path[14:].encode(), _TEXT)
         else:
             await not_found(scope, receive, send)
 

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from typing import Any
 
 import orjson
-from sanic import Request, Sanic
+from sanic import Blueprint, Request, Sanic
 from sanic.response import HTTPResponse, json, text
 
-from ..rows import CHUNK, CHUNKS
+from ..rows import CHUNK, CHUNKS, PAUSES
 from . import write_parameters
 
 _numbers = itertools.count()
@@ -100,6 +101,45 @@ def rows_app(_: int = 0) -> Any:
     app.add_route(upload, "/upload", methods=["POST"])
     app.add_route(read_bytes, "/bytes", methods=["POST"])
     app.add_route(stream, "/stream")
+    return app
+
+
+async def cookies(request: Request) -> HTTPResponse:
+    session = request.cookies.get("session")
+    response = text(session)
+    response.add_cookie("visited", session, httponly=True, secure=False)
+    return response
+
+
+async def slow(request: Request) -> HTTPResponse:
+    for _ in range(PAUSES):
+        await asyncio.sleep(0)
+    return text("Hello, World!")
+
+
+def blocking() -> str:
+    return "Hello, World!"
+
+
+async def threaded(request: Request) -> HTTPResponse:
+    return text(await asyncio.get_running_loop().run_in_executor(None, blocking))
+
+
+def more_app(_: int = 0) -> Any:
+    app = empty_app()
+    app.add_route(cookies, "/cookies")
+    app.add_route(slow, "/slow")
+    app.add_route(threaded, "/thread")
+    app.add_route(user, "/users/<id:str>", unquote=True)
+    return app
+
+
+def nested_app(_: int = 0) -> Any:
+    users = Blueprint("users", url_prefix="/users")
+    users.add_route(user, "/<id:str>", unquote=True)
+    version = Blueprint.group(users, url_prefix="/v1")
+    app = empty_app()
+    app.blueprint(Blueprint.group(version, url_prefix="/api"))
     return app
 
 

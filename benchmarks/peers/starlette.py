@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,9 +13,9 @@ from starlette.datastructures import UploadFile
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
-from ..rows import CHUNK, CHUNKS
+from ..rows import CHUNK, CHUNKS, PAUSES
 from . import write_parameters
 from ._asgi import PassThrough
 
@@ -95,6 +96,39 @@ def rows_app(_: int = 0) -> Any:
             Route("/stream", stream),
         ]
     )
+
+
+async def cookies(request: Request) -> Response:
+    session = request.cookies["session"]
+    response = PlainTextResponse(session)
+    response.set_cookie("visited", session, httponly=True)
+    return response
+
+
+async def slow(request: Request) -> Response:
+    for _ in range(PAUSES):
+        await asyncio.sleep(0)
+    return PlainTextResponse("Hello, World!")
+
+
+def threaded(request: Request) -> Response:
+    return PlainTextResponse("Hello, World!")
+
+
+def more_app(_: int = 0) -> Any:
+    return Starlette(
+        routes=[
+            Route("/cookies", cookies),
+            Route("/slow", slow),
+            Route("/thread", threaded),
+            Route("/users/{id}", user),
+        ]
+    )
+
+
+def nested_app(_: int = 0) -> Any:
+    users = Mount("/users", routes=[Route("/{id}", user)])
+    return Starlette(routes=[Mount("/api", routes=[Mount("/v1", routes=[users])])])
 
 
 def middleware_app(count: int) -> Any:

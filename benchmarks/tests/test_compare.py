@@ -13,7 +13,6 @@ from benchmarks.compare import (
     MEMORY,
     PROCESSOR_TIME,
     START,
-    TIME,
     Figures,
     Pair,
     Plan,
@@ -27,6 +26,7 @@ from benchmarks.sides import BEFORE, NOW, Side, both
 IN_A_CHECKOUT = pytest.mark.skipif(
     not (ROOT / ".git").exists(), reason="there are no commits outside of a git checkout"
 )
+SERVED = ("text", "five middleware")
 SIDES = tuple(Side(name, "1a2b3c4", name, ROOT, ()) for name in (BEFORE, NOW))
 
 
@@ -224,13 +224,17 @@ def test_the_start_of_a_commit_beside_that_of_the_working_tree(capsys):
 @IN_A_CHECKOUT
 def test_a_commit_beside_the_working_tree_over_sockets(tmp_path):
     path = tmp_path / "figures.json"
-    arguments = ["served", "--rounds", "1", "--rows", "text", "--json", str(path)]
+    arguments = ["served", "--rounds", "1", "--rows", *SERVED, "--json", str(path)]
     assert main(["--compare", "HEAD", *arguments]) == 0
     measured = json.loads(path.read_text())["served"]
     assert measured["left_out"] == []
     assert {measure: list(pairs) for measure, pairs in measured["pairs"].items()} == {
-        TIME: ["uvicorn, text", "granian, text"],
-        PROCESSOR_TIME: ["uvicorn, text", "granian, text"],
+        PROCESSOR_TIME: [
+            "uvicorn, text",
+            "uvicorn, five middleware",
+            "granian, text",
+            "granian, five middleware",
+        ],
     }
 
 

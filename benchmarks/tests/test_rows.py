@@ -8,7 +8,7 @@ import json
 import pytest
 
 from benchmarks import rows
-from benchmarks.peers import KIT, RAW, load, write_parameters
+from benchmarks.peers import KIT, NEEDED, RAW, WITHOUT, make, write_parameters
 from benchmarks.rows import SCOPE, Answer, Request, WrongAnswerError, check
 from benchmarks.worker import Exchange
 
@@ -51,6 +51,28 @@ def test_a_wrong_answer_is_refused(sent, said):
         check(ASKED, sent)
 
 
+COOKIE = Request(b"/", Answer(cookie=b"a=1"))
+
+
+@pytest.mark.parametrize("line", [b"a=1; Path=/; HttpOnly", b"a=1; HTTPOnly; Max-Age=60; path=/"])
+def test_a_cookie_is_compared_with_its_attributes(line):
+    check(COOKIE, messages(headers=[(b"set-cookie", line)]))
+
+
+@pytest.mark.parametrize("line", [b"a=1; Path=/", b"a=1; HttpOnly", b"a=12; Path=/; HttpOnly", b""])
+def test_another_cookie_is_refused(line):
+    with pytest.raises(WrongAnswerError, match=r"cookie .*, expected b'a=1'"):
+        check(COOKIE, messages(headers=[(b"set-cookie", line)]))
+
+
+def test_an_allow_without_the_method_is_refused():
+    asked = Request(b"/", Answer(405, allow=b"GET"))
+    check(asked, messages(405))
+    check(asked, messages(405, [(b"allow", b"GET, HEAD")]))
+    with pytest.raises(WrongAnswerError, match="b'POST' is allowed, but not b'GET'"):
+        check(asked, messages(405, [(b"allow", b"POST")]))
+
+
 def test_json_is_compared_by_value():
     asked = Request(b"/", Answer(json={"a": 1, "b": [2]}))
     headers = [(b"content-type", b"application/json")]
@@ -62,9 +84,7 @@ def test_json_is_compared_by_value():
 @pytest.mark.parametrize("row", rows.ROWS.values(), ids=rows.ROWS)
 @pytest.mark.parametrize("name", [RAW, KIT])
 async def test_an_app_answers_each_row(name, row):
-    function, count = row.app
-    argument = rows.table_paths(count) if function == "table_app" else count
-    app = getattr(load(name), function)(argument)
+    app = make(name, row.app)
     for value in (42, 10_000_000):
         asked = row.make(value)
         exchange = Exchange(asked.events)
@@ -97,6 +117,24 @@ def test_the_last_of_the_table_has_a_parameter():
     assert len(set(rows.table_paths(180))) == 180
     assert rows.table_paths(180)[-1] == "/things59/:id/parts"
     assert rows.last_of_table(7).answer.text == b"7"
+
+
+def test_a_request_on_the_wire():
+    lines = [(b"host", b"x"), (b"content-length", b"2")]
+    events = ({"body": b"a", "more_body": True}, {"body": b"b", "more_body": False})
+    asked = Request(b"/a%20b", Answer(), "POST", b"q=1", lines, events)
+    head = b"POST /a%20b?q=1 HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n"
+    assert asked.on_the_wire == head + b"ab"
+
+
+def test_what_peers_do_not_have_is_named_by_row_and_peer():
+    assert WITHOUT.keys() <= rows.ROWS.keys()
+    for without in WITHOUT.values():
+        assert without.keys() <= NEEDED.keys() - {KIT, RAW}
+
+
+def test_a_large_document_has_about_100_kb():
+    assert 90_000 < len(rows.large_echo(10_000_000).body) < 110_000
 
 
 def test_an_echo_is_no_constant():

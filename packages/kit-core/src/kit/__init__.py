@@ -1,14 +1,38 @@
 # SPDX-License-Identifier: MIT
 """Kit: a tiny, very fast web framework on the Web-standard Request/Response model."""
 
-# The other packages of Kit share this import root. In a normal install, they are next to this file;
-# editable installs put each in its own folder, which this finds.
-__path__ = __import__("pkgutil").extend_path(__path__, __name__)
-
 from typing import TYPE_CHECKING, Any
 
+
+def _all_folders() -> list[str]:
+    """Finds the folders of the other packages of Kit, which share this import root.
+
+    In a normal install, they are next to this file; editable installs put each in its own folder.
+    PERF: `pkgutil` takes longer to import than any module of Kit, so it is asked only where there
+    are other places than folders, such as zip files.
+    """
+    from os.path import isdir, isfile, join
+    from sys import path
+
+    folders = dict.fromkeys(__path__)
+    for each in path:
+        folder = join(each, __name__)
+        if isdir(folder):
+            folders[folder] = None
+        elif isfile(each) or each.startswith("__editable__"):
+            from pkgutil import extend_path
+
+            return extend_path(__path__, __name__)
+    return list(folders)
+
+
+if TYPE_CHECKING:  # tools know the line
+    __path__ = __import__("pkgutil").extend_path(__path__, __name__)
+else:
+    __path__ = _all_folders()
+
 try:
-    from kit.interface import HTTPException, Next
+    from kit.interface import HTTPException
 except ImportError as error:
     raise ImportError(
         "The package 'kit' found here is not complete: 'kit.interface' is missing. Install it with "
@@ -16,24 +40,24 @@ except ImportError as error:
         "is installed in this environment, uninstall it first."
     ) from error
 
-from kit._support.limits import Limits
-from kit.app import Kit
-from kit.context import Context
-from kit.request import KitRequest
-from kit.web import (
-    URL,
-    Blob,
-    File,
-    FormData,
-    Headers,
-    Request,
-    RequestInit,
-    Response,
-    URLSearchParams,
-)
-
 if TYPE_CHECKING:
     from kit._app.in_thread import in_thread
+    from kit._support.limits import Limits
+    from kit.app import Kit
+    from kit.context import Context
+    from kit.interface import Next
+    from kit.request import KitRequest
+    from kit.web import (
+        URL,
+        Blob,
+        File,
+        FormData,
+        Headers,
+        Request,
+        RequestInit,
+        Response,
+        URLSearchParams,
+    )
 
 __all__ = (
     "URL",
@@ -55,10 +79,24 @@ __all__ = (
 )
 
 
+# Imported at first use, by module: an app needs few of them.
+_NAMES = {
+    "kit._app.in_thread": "in_thread",
+    "kit._support.limits": "Limits",
+    "kit.app": "Kit",
+    "kit.context": "Context",
+    "kit.interface": "Next",
+    "kit.request": "KitRequest",
+    "kit.web": "URL Blob File FormData Headers Request RequestInit Response URLSearchParams",
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
 def __getattr__(name: str) -> Any:
-    # Imported lazily: most apps have no handler that blocks or sends files.
-    if name == "in_thread":
-        from kit._app.in_thread import in_thread as found
+    from importlib import import_module
+
+    if name in _MODULES:
+        found = getattr(import_module(_MODULES[name]), name)
     elif name == "send_file":
         found = _find_send_file()
     else:
@@ -69,6 +107,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def _find_send_file() -> Any:

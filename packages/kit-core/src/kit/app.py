@@ -3,56 +3,68 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeVar, overload
 
 from kit._app.foreign import constructor_of_kit, no_attribute, refuse_keywords, route_of_flask
-from kit._app.matching import match_request
 from kit._app.registration import (
-    HandlerT,
     Registrations,
-    Use,
     Verb,
     check_function,
     check_path,
     split_arguments,
     strings,
 )
-from kit._app.requesting import build_request
 from kit._app.routers import router_of
-from kit._app.types import (
-    AnyHandler,
-    ApplicationHandler,
-    ErrorHandler,
-    GetPath,
-    Handler,
-    OptionHandler,
-    ReplaceRequest,
-)
 from kit._serving.entry import Opening, Served, rsgi_server
-from kit._serving.paths import path_of_request
 from kit._state.app_state import AppState
 from kit._state.table import RouteTable
+from kit._support.late import import_late
 from kit._support.limits import Limits
 from kit._support.typevars import B, V
-from kit.compose import respond
 from kit.context import Context
-from kit.interface import METHOD_NAME_ALL, ExecutionContext, HandlerResult, Router, RouterRoute
+from kit.interface import METHOD_NAME_ALL
 from kit.interface.callers import place_of_call
+from kit.interface.generics import fill_arguments
 from kit.interface.paths import merge_path
 from kit.lifespan import Lifespan
-from kit.request import KitRequest
-from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
 from kit.web._body import peek, put
 from kit.web._streams import close_stream
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from kit._app.matching import match_request
+    from kit._app.registration import HandlerT, Use
+    from kit._app.requesting import build_request
+    from kit._app.types import (
+        AnyHandler,
+        ApplicationHandler,
+        ErrorHandler,
+        GetPath,
+        Handler,
+        OptionHandler,
+        ReplaceRequest,
+    )
+    from kit._serving.paths import path_of_request
+    from kit.compose import respond
+    from kit.interface import ExecutionContext, HandlerResult, Router, RouterRoute
+    from kit.request import KitRequest
+    from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
+else:
+    import_late(globals(), "kit._app.matching", "match_request")
+    import_late(globals(), "kit._app.requesting", "build_request")
+    import_late(globals(), "kit._serving.paths", "path_of_request")
+    import_late(globals(), "kit.compose", "respond")
+    import_late(globals(), "kit.request", "KitRequest")
 
 __all__ = ("Kit",)
 
 _ErrorT = TypeVar("_ErrorT", bound=Exception)
-_ErrorHandlerT = TypeVar("_ErrorHandlerT", bound=ErrorHandler[Any, Any])
-_ResultT = TypeVar("_ResultT", bound=HandlerResult)
+_ErrorHandlerT = TypeVar("_ErrorHandlerT", bound="ErrorHandler[Any, Any]")
+_ResultT = TypeVar("_ResultT", bound="HandlerResult")
 
 OpenLifespan: TypeAlias = "Callable[[Kit[B, V]], AbstractAsyncContextManager[B | None]]"
 
@@ -82,6 +94,11 @@ class Kit(Served, Generic[B, V]):
         PluginError: If no router with this name is installed, or it can't be loaded.
         TypeError: If an argument is of the wrong type.
     """
+
+    if not TYPE_CHECKING and sys.version_info < (3, 13):
+
+        def __class_getitem__(cls, arguments: Any) -> Any:
+            return super().__class_getitem__(fill_arguments(cls, arguments))
 
     @constructor_of_kit
     def __init__(
@@ -487,7 +504,7 @@ class Kit(Served, Generic[B, V]):
         if env is not None and bindings:
             env = {**bindings, **env}
         req = KitRequest(request, path, match)
-        c: Context[B, V] = Context(state, None, None, path, match, match[0], env)
+        c: Context[B, V] = Context(state, None, None, path, match, env)
         c._begin(req, execution_ctx)
         try:
             response = await respond(c)

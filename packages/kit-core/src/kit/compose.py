@@ -4,7 +4,8 @@
 The handlers of a match are compiled to a chain of functions, once, since most requests match the
 same few lists of handlers. Each level of a chain is a coroutine that runs a handler, sets its
 response, and handles its exceptions: so middleware further out continues after its `await next()`,
-and finds the error response in `c.res`.
+and finds the error response in `c.res`. The first handler has no level, since nothing is further
+out.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from kit.web import Response
 
 __all__ = ("chain_for", "respond")
 
-Chain: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, None]]
+Chain: TypeAlias = tuple[Callable[[Context[Any, Any]], Any], int]
+Level: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, None]]
 _Handlers: TypeAlias = Sequence[tuple[Route, Any]]
 
 # Most apps need far fewer. In some, nearly every path matches another subset of the middleware.
@@ -42,26 +44,48 @@ async def respond(c: Context[Any, Any]) -> Response:
         The response, even if handlers raised exceptions.
     """
     try:
-        if not c._handlers:
+        if not c._match[0]:
             return await answer_no_route(c)
         if c._index < 0:
-            await chain_for(c)(c)
+            await _run(c)
         return c._final_response()
     except Exception as error:
         return await handle_error(error, c)
 
 
+async def _run(c: Context[Any, Any]) -> None:
+    """Runs the matched handlers. The response is then in `c.res`.
+
+    PERF: `serve` does the same, without a coroutine more.
+    """
+    handlers = c._match[0]
+    start, last = chain_for(c)
+    result = None
+    try:
+        result = start(c)
+        if result.__class__ is not Response:
+            result = await settle(result, handlers[0][0].handler)
+    except Exception as error:
+        c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
+    finally:
+        if c._index <= last:
+            c._next = None  # as in _passage()
+    if result is not None and not c._finalized:
+        c.res = result
+
+
 def chain_for(c: Context[Any, Any]) -> Chain:
-    """Returns a function that runs the matched handlers of a request.
+    """Returns what runs the matched handlers of a request.
 
     Args:
         c: The context, whose handlers haven't run.
 
     Returns:
-        Call it as `await chain(c)`; the response is then in `c.res`. It raises a HandlerError if
-        the app's `not_found` returns no response; other exceptions become responses.
+        A function that calls the first handler with the context, and returns what that returns; and
+        the index of the last handler whose exceptions come from there. The exceptions of all others
+        are handled where they are raised.
     """
-    handlers = c._handlers
+    handlers = c._match[0]
     chains = c._state.chains
     # Most routers return the same list for the same routes. A chain keeps its list alive, so the
     # id isn't that of another list.
@@ -80,21 +104,41 @@ def chain_for(c: Context[Any, Any]) -> Chain:
 
 def _compile(handlers: _Handlers) -> Chain:
     routes = [route for route, _ in handlers]
-    chain = _end(handlers)
+    level = _end(handlers)
     end = len(routes)  # of the handlers that aren't part of the chain yet
-    while end:
+    while True:
         start = _start_of_passage(routes, end)
+        if start == 0:
+            return _start(handlers, end - 1, level), end - 1
         if end - start > 1:
-            chain = _passage(handlers, start, end, chain)
+            level = _passage(handlers, start, end, level)
         elif routes[start].takes_next and _is_coroutine_function(routes[start].handler):
-            chain = _middleware(handlers, start, chain)
+            level = _middleware(handlers, start, level)
         else:
-            chain = _handler(handlers, start, chain)
+            level = _handler(handlers, start, level)
         end = start
-    return chain
 
 
-def _end(handlers: _Handlers) -> Chain:
+def _start(handlers: _Handlers, last: int, following: Level) -> Callable[[Context[Any, Any]], Any]:
+    """Returns the function that calls the first handler, see `chain_for`."""
+    handler = handlers[0][0].handler
+    takes_next = handlers[0][0].takes_next
+    step = _step(handlers, last, following) if last else None
+
+    def start(c: Context[Any, Any]) -> Any:
+        c._index = 0
+        if c._req is not None:
+            c._req.route_index = 0
+        if step is not None:
+            # PERF: one `next` for all of them, since each calls it only once.
+            c._next = MethodType(step, c)
+            return handler(c, c._next)
+        return handler(c, MethodType(following, c)) if takes_next else handler(c)
+
+    return start
+
+
+def _end(handlers: _Handlers) -> Level:
     """Returns the end of a chain, for middleware without a handler after it."""
     index = len(handlers)
 
@@ -108,7 +152,7 @@ def _end(handlers: _Handlers) -> Chain:
     return end
 
 
-def _handler(handlers: _Handlers, index: int, following: Chain) -> Chain:
+def _handler(handlers: _Handlers, index: int, following: Level) -> Level:
     """Returns the level of any handler. Its `next` runs the following levels."""
     route = handlers[index][0]
     handler, takes_next = route.handler, route.takes_next
@@ -138,7 +182,7 @@ def _handler(handlers: _Handlers, index: int, following: Chain) -> Chain:
     return level
 
 
-def _middleware(handlers: _Handlers, index: int, following: Chain) -> Chain:
+def _middleware(handlers: _Handlers, index: int, following: Level) -> Level:
     """Returns the level of an async middleware.
 
     PERF: like `_handler`, without asking what a call returns.
@@ -166,7 +210,7 @@ def _middleware(handlers: _Handlers, index: int, following: Chain) -> Chain:
     return level
 
 
-def _passage(handlers: _Handlers, start: int, end: int, following: Chain) -> Chain:
+def _passage(handlers: _Handlers, start: int, end: int, following: Level) -> Level:
     """Returns one level for several middleware, see `_start_of_passage`.
 
     Their coroutines await each other directly. An exception of one ends all of them, and no other
@@ -182,10 +226,9 @@ def _passage(handlers: _Handlers, start: int, end: int, following: Chain) -> Cha
         c._index = start
         if c._req is not None:
             c._req.route_index = start
-        # PERF: one `next` for all of them, since each calls it only once.
-        shared = c._next = MethodType(step, c)
+        c._next = MethodType(step, c)  # as in _start()
         try:
-            result = await first(c, shared)
+            result = await first(c, c._next)
             if result is None:
                 return
             result = await settle(result, first)
@@ -193,8 +236,9 @@ def _passage(handlers: _Handlers, start: int, end: int, following: Chain) -> Cha
             c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
             return
         finally:
-            # Or the context would refer to itself. A later level may still run, in a task.
-            if c._next is shared:
+            # Or the context would refer to itself. If all of them called next, leave() has done it,
+            # and a later level may still run, in a task.
+            if c._index <= last:
                 c._next = None
         if result is not None and not c._finalized:
             c.res = result
@@ -202,10 +246,11 @@ def _passage(handlers: _Handlers, start: int, end: int, following: Chain) -> Cha
     return level
 
 
-def _step(handlers: _Handlers, last: int, following: Chain) -> Callable[[Context[Any, Any]], Any]:
+def _step(handlers: _Handlers, last: int, following: Level) -> Callable[[Context[Any, Any]], Any]:
     """Returns the function that middleware of a passage calls as `next`, bound to the context."""
 
     def leave(c: Context[Any, Any], next: Any) -> Coroutine[Any, Any, None]:
+        c._next = None  # none of them calls it again
         c._index = last
         if c._req is not None:
             c._req.route_index = last

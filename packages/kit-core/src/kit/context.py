@@ -3,49 +3,68 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from types import CoroutineType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
-from msgspec import Struct
-
-from kit._response.building import (
-    HeaderArgument,
-    encode_location,
-    make_response,
-    own,
-    take_over,
-    without_representation,
-)
-from kit._response.results import settle
-from kit._state.app_state import AppState
-from kit._state.no_bindings import NoBindings
-from kit._state.route import Route
 from kit._support.foreign_names import CONTEXT, refuse_foreign_names
-from kit._support.json import encode, encode_with_aliases
-from kit._support.struct import with_plain_stores
+from kit._support.late import import_late
+from kit._support.struct import Struct, with_plain_stores
 from kit._support.typevars import B, V
-from kit.interface import ExecutionContext, Exit, HandlerError, HTTPException
-from kit.interface import Response as AnyResponse
+from kit.interface import HandlerError
+from kit.interface.generics import fill_arguments
 from kit.interface.signatures import describe
-from kit.request import KitRequest, ServedRequest
-from kit.web import Request, Response
-from kit.web._body import BodyInit, peek, take
+from kit.web._body import peek, take
 from kit.web._headers import (
     OWN_NAMES,
+    HeaderArgument,
     HeaderLine,
+    LinesOfBody,
     encode_name,
     encode_value,
     known_names,
     plain_names,
     set_line,
 )
-from kit.web._request import close_with
-from kit.web._response import NULL_BODY_STATUSES, check_status, lines_of, response_of
+from kit.web._response import NULL_BODY_STATUSES, Response, check_status, lines_of, response_of
 
 if TYPE_CHECKING:
+    from kit._response.building import (
+        encode_location,
+        make_response,
+        own,
+        take_over,
+        without_representation,
+    )
+    from kit._response.results import settle
+    from kit._state.app_state import AppState
+    from kit._state.no_bindings import NoBindings
+    from kit._state.route import Route
+    from kit._support.json import encode, encode_plainly, encode_with_aliases
     from kit.concurrency._background import BackgroundTasks
+    from kit.interface import ExecutionContext, Exit, HTTPException
+    from kit.interface import Response as AnyResponse
+    from kit.request import KitRequest, ServedRequest
+    from kit.web import Request
+    from kit.web._body import BodyInit
+    from kit.web._request import close_with
+else:
+    import_late(
+        globals(),
+        "kit._response.building",
+        "encode_location",
+        "make_response",
+        "own",
+        "take_over",
+        "without_representation",
+    )
+    import_late(globals(), "kit._response.results", "settle")
+    import_late(globals(), "kit._state.no_bindings", "NoBindings")
+    import_late(globals(), "kit._support.json", "encode", "encode_plainly", "encode_with_aliases")
+    import_late(globals(), "kit.request", "ServedRequest")
+    import_late(globals(), "kit.web._request", "close_with")
 
 # PERF: header lines that most responses share.
 _TEXT_LINE = (b"content-type", b"text/plain; charset=UTF-8")
@@ -63,12 +82,16 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     The app creates a context for each request. `B` is the type of `env`, `V` that of `var`.
     """
 
+    if not TYPE_CHECKING and sys.version_info < (3, 13):
+
+        def __class_getitem__(cls, arguments: Any) -> Any:
+            return super().__class_getitem__(fill_arguments(cls, arguments))
+
     _state: AppState
     _scope: Any
     _receive: Any
     _path: str
-    _match: Any
-    _handlers: Any  # PERF: from the match that the app has already looked up
+    _match: Any  # the result of the router: its first item are the routes and their parameters
     _env: Any = None  # until it is read
     _index: int = -1  # of the handler that is running
     # The fields below are None until they are first used.
@@ -77,7 +100,6 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     _finalized: bool = False
     _status: int | None = None
     _lines: list[HeaderLine] | None = None
-    _has_own_names: bool = False  # whether `_lines` may have one of OWN_NAMES
     _variables: dict[str, Any] | None = None
     _error: Exception | None = None
     _failed: bool = False  # whether an error handler itself raised
@@ -99,7 +121,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                 self._state.limits,
             )
             if self._index > 0:
-                req.route_index = min(self._index, len(self._handlers) - 1)
+                req.route_index = min(self._index, len(self._match[0]) - 1)
         return req
 
     @property
@@ -207,7 +229,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     @property
     def matched_routes(self) -> list[Route]:
         """The routes that matched the request, including middleware, in registration order."""
-        return [route for route, _ in self._handlers]
+        return [route for route, _ in self._match[0]]
 
     @property
     def res(self) -> Response:
@@ -279,10 +301,11 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         except (KeyError, TypeError):
             key = _header_name(name)
         line = None if value is None else (key, encode_value(name, value))
-        self._has_own_names = self._has_own_names or key in OWN_NAMES
         res = self._res
         if res is None:
             lines = self._lines = self._lines or []
+            if key in OWN_NAMES:
+                lines = self._lines = LinesOfBody(lines)
         elif self._finalized and self._change_line(res, key, line, append):
             return
         else:
@@ -348,8 +371,6 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         for name, value in headers.items():
             key = known_names.get(name) or encode_name(name)
             new[key] = encode_value(name, value)
-        if not OWN_NAMES.isdisjoint(new):
-            self._has_own_names = True
         res = self._res
         lines: Sequence[HeaderLine] = (self._lines or ()) if res is None else res._lines
         if overwrite:
@@ -358,7 +379,8 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             present = {line[0] for line in lines}
             lines = [*lines, *(line for line in new.items() if line[0] not in present)]
         if res is None:
-            self._lines = lines
+            is_plain = self._lines.__class__ is not LinesOfBody and OWN_NAMES.isdisjoint(new)
+            self._lines = lines if is_plain else LinesOfBody(lines)
             return
         # PERF: a response with a tuple of lines is sent on the fastest path.
         shortest = res._lines.__class__ is tuple and b"content-length" not in new
@@ -393,10 +415,10 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             body = data.encode()
         except AttributeError:
             raise _no_text("c.text()", data) from None
-        if status is None and headers is None and self._status is None:
+        if status is None and headers is None and self._status is None and self._res is None:
             # PERF: the most common case. Inlined, here and in json(): a call would cost more.
             lines = self._lines
-            if lines is None or (self._res is None and not self._has_own_names):
+            if lines is None or lines.__class__ is list:
                 response: Response = _new(Response)
                 response._body = body
                 response._status = 200
@@ -429,10 +451,16 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                 the status allows no body.
             ValueError: If the status or a header is invalid.
         """
-        body = encode(data) if by_alias is None else encode_with_aliases(data, by_alias)
-        if status is None and headers is None and self._status is None:
+        if by_alias is None:
+            try:
+                body = encode_plainly(data)  # PERF: a function of msgspec, without one around it
+            except (TypeError, UnicodeEncodeError):
+                body = encode(data)  # raises an error that says what and where
+        else:
+            body = encode_with_aliases(data, by_alias)
+        if status is None and headers is None and self._status is None and self._res is None:
             lines = self._lines
-            if lines is None or (self._res is None and not self._has_own_names):
+            if lines is None or lines.__class__ is list:
                 response: Response = _new(Response)
                 response._body = body
                 response._status = 200
@@ -451,7 +479,13 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             body = data.encode()
         except AttributeError:
             raise _no_text("c.html()", data) from None
-        if status is None and headers is None and self._lines is None and self._status is None:
+        if (
+            status is None
+            and headers is None
+            and self._lines is None
+            and self._status is None
+            and self._res is None
+        ):
             return response_of(body, 200, _HTML_LINES)
         return self._respond(body, _HTML_LINES[0], status, headers)
 
@@ -618,6 +652,12 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     def _answer(self, error: HTTPException) -> Response:
         """Returns the response to an HTTPException."""
         res: Any = error.res
+        if res is None and error.body is None and self._res is None and self._lines is None:
+            # PERF: nearly every one. The rest of this method would take three times as long.
+            is_empty = not error.message and error.status in NULL_BODY_STATUSES
+            content = None if is_empty else (error.message or "").encode()
+            line = None if is_empty else _TEXT_LINE
+            return make_response(content, line, error.status, error.headers or None, None)
         if res is None and error.body is not None:
             res = Response(error.body)
         if res is None:
@@ -647,7 +687,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             HandlerError: If there is none.
         """
         if not self._finalized:
-            route = self._handlers[min(self._index, len(self._handlers) - 1)][0]
+            route = self._match[0][min(self._index, len(self._match[0]) - 1)][0]
             raise HandlerError(
                 describe(route.handler),
                 f"returned nothing for {route.method} {route.path!r}: return a Response"

@@ -3,25 +3,30 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
-from msgspec import Struct
-
 from kit._request.body import RequestBody
 from kit._request.fields import query_pairs, query_value
-from kit._request.parse_body import collect, nest
+from kit._request.parse_body import collect, is_urlencoded, nest
 from kit._support import json as _json
 from kit._support.foreign_names import REQUEST, refuse_foreign_names
 from kit._support.limits import LIMITS, Limits
-from kit._support.struct import with_plain_stores
+from kit._support.struct import Struct, with_plain_stores
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
 from kit.interface.paths import decode_component
 from kit.web import Blob, FormData, Request
 from kit.web._blob import Bytes
+from kit.web._forms.urlencoded import last_values
 from kit.web._headers import encode_name, find_value, known_names, values_by_name
-from kit.web._request import header_lines, limit_body, request_of_scope
+from kit.web._request import (
+    give_back_channel,
+    header_lines,
+    limit_body,
+    request_of_scope,
+    take_channel,
+    use_up,
+)
 from kit.web._streams import decode_text
 
 __all__ = ("KitRequest", "clone_raw_request")
@@ -63,6 +68,9 @@ class KitRequest:
     _reader: RequestBody | None
     _validated: dict[str, Any] | None
     _body_limits: tuple[tuple[int, Callable[[], Exception]], ...]
+    _data: Bytes | None
+    _is_receiving: bool
+    _is_parsed: bool
 
     if TYPE_CHECKING:
 
@@ -79,6 +87,10 @@ class KitRequest:
         raw = self._raw
         if raw is None:
             raw = self._raw = request_of_scope(self._scope, self._receive)
+            if self._data is not None:
+                use_up(raw)
+            elif self._is_receiving:
+                take_channel(raw)
             for max_size, refuse in self._body_limits:
                 limit_body(raw, max_size, refuse)
         return raw
@@ -126,9 +138,19 @@ class KitRequest:
         """
         match = self._match
         try:
-            found = match[0][self.route_index][1]
-        except IndexError:  # no route runs
-            found = {}
+            value = match[0][self.route_index][1][key]
+            if len(match) == 2:
+                value = match[1][value]
+        except (IndexError, KeyError):  # no route runs, or it has no such parameter
+            value = None
+        if value is not None and type is None:
+            return decode_component(value) if "%" in value else value
+        return self._convert_param(key, value, type, default)
+
+    def _convert_param(self, key: str | None, value: str | None, type: Any, default: Any) -> Any:
+        """Returns what `param` returns if that isn't just the value of a parameter."""
+        handlers = self._match[0]
+        found = handlers[self.route_index][1] if self.route_index < len(handlers) else {}
         if key is None:
             params = {}
             for name in found:
@@ -136,22 +158,17 @@ class KitRequest:
                 if value is not None:
                     params[name] = value
             return params
-        value = found[key] if key in found else None  # noqa: SIM401 - PERF: no call
-        if value is not None and len(match) == 2:
-            value = match[1][value]
         if type is None:
-            if value is None:
-                if key[:1] == ":":
-                    raise LookupError(
-                        f"c.req.param({key!r}): a parameter is read without its colon: "
-                        f"write c.req.param({key[1:]!r})"
-                    )
-                return None if default is _REQUIRED else default
-            return decode_component(value) if "%" in value else value
+            if key[:1] == ":":
+                raise LookupError(
+                    f"c.req.param({key!r}): a parameter is read without its colon: "
+                    f"write c.req.param({key[1:]!r})"
+                )
+            return None if default is _REQUIRED else default
         from kit._request.conversion import check_absent_param, convert_value
 
         if value is None:
-            running = match[0][self.route_index :][:1]
+            running = handlers[self.route_index :][:1]
             pattern = getattr(running[0][0], "path", None) if running else None
             has_default = default is not _REQUIRED
             check_absent_param(key, type, pattern, found, has_default=has_default)
@@ -298,7 +315,10 @@ class KitRequest:
             HTTPException: 413 if it is larger than `Limits.max_body_size_bytes`.
             TypeError: If the body of `raw` was read directly before.
         """
-        return await self._body.bytes()
+        data = self._data
+        if data is None:
+            data = await self._receive_whole()
+        return await self._body.bytes() if data is None else data
 
     async def array_buffer(self) -> Bytes:
         """Reads the body; the Web name of `bytes`."""
@@ -335,7 +355,19 @@ class KitRequest:
             HTTPException: 400 if the body isn't JSON, with the position, or doesn't match `type`,
                 with the path of the field; 413 as for `bytes`.
         """
-        data = await self._body.bytes()  # PERF: not by bytes(), another coroutine
+        data = self._data
+        if data is None:
+            # PERF: not by bytes(), another coroutine.
+            if self._raw is None and not self._is_receiving:
+                self._is_receiving = True
+                try:
+                    message = await self._receive()
+                except BaseException:
+                    self._stop_receiving()
+                    raise
+                data = self._keep(message)
+            if data is None:
+                data = await self._body.bytes()
         try:
             return _json.decode(data) if type is None else _json.decode_as(data, type)
         except (ValueError, RecursionError) as error:
@@ -371,6 +403,16 @@ class KitRequest:
         """
         for name in limits.keys() - LIMITS if limits else ():
             raise TypeError(f"parse_body() has no limit {name!r}: there are {', '.join(LIMITS)}")
+        if self._raw is None and not (all or limits) and is_urlencoded(self._scope["headers"]):
+            # PERF: nearly every form needs no more than this.
+            self._is_parsed = True
+            data = self._data
+            if data is None:
+                data = await self._receive_whole()
+            if data is not None:
+                simple = last_values(data, self._limits)
+                if simple is not None:
+                    return nest(simple) if dot else simple
         body = self._body
         if not body.is_form:
             return {}
@@ -441,7 +483,52 @@ class KitRequest:
         body = self._reader
         if body is None:
             body = self._reader = RequestBody(self.raw, self._limits)
+            if self._data is not None or self._is_parsed:
+                body.adopt(self._data, self._limits if self._is_parsed else None)
         return body
+
+    async def _receive_whole(self) -> Bytes | None:
+        """Receives the body if the server delivers it in one message, and nothing has used `raw`.
+
+        PERF: nearly every body. It needs none of the objects that read larger ones, and share the
+        channel with other tasks. Where one turns out to be needed, it gets the message.
+
+        Returns:
+            The body, which is kept; None if the reader has to be asked.
+        """
+        if self._raw is not None or self._is_receiving:
+            return None
+        self._is_receiving = True
+        try:
+            message = await self._receive()
+        except BaseException:
+            self._stop_receiving()
+            raise
+        return self._keep(message)
+
+    def _keep(self, message: Any) -> Bytes | None:
+        """Keeps a body that is complete with the first message, or leaves it to the reader."""
+        if self._raw is None and message["type"] == "http.request" and not message.get("more_body"):
+            data = message["body"] if "body" in message else b""  # noqa: SIM401 - PERF: no call
+            size = len(data)
+            _, _, _, _, most, in_memory = self._limits
+            if (
+                (most is None or size <= most)
+                and (in_memory is None or size <= in_memory)
+                and (not self._body_limits or all(size <= most for most, _ in self._body_limits))
+            ):
+                self._is_receiving = False
+                data = self._data = data if data.__class__ is bytes else bytes(data)
+                return data
+        give_back_channel(self.raw, message)
+        self._is_receiving = False
+        return None
+
+    def _stop_receiving(self) -> None:
+        """Leaves the first message to other readers."""
+        self._is_receiving = self._is_parsed = False
+        if self._raw is not None:
+            give_back_channel(self._raw)
 
     def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
         """Limits the size of the body for all readers.
@@ -459,7 +546,9 @@ class KitRequest:
                 memory or was read before.
             RuntimeError: If the body was already read without recording its size.
         """
-        if self._raw is None:
+        if self._data is not None:
+            self._body.limit(max_size, refuse)
+        elif self._raw is None:
             # PERF: applied when the body is read; most requests have none.
             self._body_limits = (*self._body_limits, (max_size, refuse))
         elif self._reader is None:
@@ -499,6 +588,8 @@ def _check_target(target: str) -> None:
 
 
 def _warn_deprecated(name: str, replacement: str) -> None:
+    import warnings
+
     warnings.warn(
         f"KitRequest.{name} is deprecated: use {replacement}", DeprecationWarning, stacklevel=3
     )
@@ -529,6 +620,9 @@ class ServedRequest(KitRequest, Struct, eq=False):
     _reader: RequestBody | None = None
     _validated: dict[str, Any] | None = None
     _body_limits: tuple[tuple[int, Callable[[], Exception]], ...] = ()
+    _data: Bytes | None = None
+    _is_receiving: bool = False
+    _is_parsed: bool = False  # whether a form is read, or being read, with the app's limits
 
 
 def _new_request(

@@ -97,6 +97,28 @@ def test_response(
         assert get.header("x-around") == head.header("x-around") == [b"1"]
 
 
+@pytest.mark.parametrize("around", [False, True], ids=["alone", "in a chain"])
+@pytest.mark.parametrize("make", ["text", "json", "html"])
+def test_headers_of_res_are_those_of_the_response_made_after_it(
+    run: Any, http_scope: Any, serve: Any, make: str, around: bool
+) -> None:
+    app = Kit()
+    if around:
+        app.use(pass_on)
+
+    @app.get("/")
+    def handler(c: Context) -> Response:
+        c.res.headers.set("x-own", "1")
+        response: Response = getattr(c, make)("ok")
+        return response
+
+    assert run(serve, app, http_scope()).header("x-own") == [b"1"]
+
+
+async def pass_on(c: Context, next: Any) -> None:
+    await next()
+
+
 def test_head_keeps_the_length_that_a_handler_gives(run: Any, http_scope: Any, serve: Any) -> None:
     app = Kit().get("/", lambda c: c.body(None, 200, {"content-length": "1000"}))
     head = run(serve, app, http_scope(method="HEAD"))

@@ -79,7 +79,7 @@ def _handlers_for(place: Route | str | None, c: Context[Any, Any]) -> Sequence[E
     """Returns the error handlers for a route or a path, innermost first, each of them once."""
     state = c._state
     if place is None:
-        matched = c._handlers
+        matched = c._match[0]
         place = matched[0][0] if len(matched) == 1 else c.req.path
     if isinstance(place, str):
         return state.error_handlers_at(place)

@@ -35,11 +35,11 @@ async def answer_no_route(c: Context[Any, Any]) -> Response:
 
 def _allowed_methods(state: AppState, path: str) -> list[str]:
     table = state.table
-    methods = {route.method for route in table.routes} - {METHOD_NAME_ALL}
     allowed = {
         method
-        for method in methods
-        if any(_answers(route) for route, _ in table.router.match(method, path)[0])
+        for method in table.methods()
+        if method != METHOD_NAME_ALL
+        and any(_answers(route) for route, _ in table.router.match(method, path)[0])
     }
     if "GET" in allowed:
         allowed.add("HEAD")

@@ -75,15 +75,17 @@ class _Threads:
 
     def limiter(self) -> Any:
         """Returns the limiter of the running event loop."""
-        from anyio import CapacityLimiter
-        from anyio.lowlevel import RunVar
+        variable = self._variable
+        if variable is None:
+            from anyio.lowlevel import RunVar
 
-        if self._variable is None:
-            self._variable = RunVar(self._name, None)
-        limiter = self._variable.get()
+            variable = self._variable = RunVar(self._name, None)
+        limiter = variable.get()
         if limiter is None:
+            from anyio import CapacityLimiter
+
             limiter = CapacityLimiter(self._count)
-            self._variable.set(limiter)
+            variable.set(limiter)
         return limiter
 
 
@@ -94,14 +96,20 @@ def _wrap(handler: Any, threads: _Threads) -> Any:
     _check(handler)
 
     async def run(*arguments: Any, **named: Any) -> Any:
-        from anyio.to_thread import run_sync
-
         # In a tuple: trio refuses a coroutine, such as that of `return c.not_found()`.
         work = lambda: (handler(*arguments, **named),)  # noqa: E731
-        (result,) = await run_sync(work, limiter=threads.limiter())
+        (result,) = await _run_sync()(work, limiter=threads.limiter())
         return result
 
     return functools.wraps(handler)(run)
+
+
+# PERF: an import statement at each call would take as long as the rest of `run`.
+@functools.cache
+def _run_sync() -> Any:
+    from anyio.to_thread import run_sync
+
+    return run_sync
 
 
 def _check(handler: Any) -> None:

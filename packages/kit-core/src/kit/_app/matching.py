@@ -31,7 +31,7 @@ def context_of(state: AppState, scope: Any, receive: Any, path: str) -> Context[
     """
     request = request_of_scope(scope, receive)
     path, match = match_request(state, request, path)
-    c: Context[Any, Any] = Context(state, scope, receive, path, match, match[0])
+    c: Context[Any, Any] = Context(state, scope, receive, path, match)
     c._adopt(request)
     return c
 

@@ -4,26 +4,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, overload
 
-from kit._state.app_state import AppState
 from kit._state.patterns import check_syntax
 from kit._state.route import Route
+from kit._support.late import import_late
 from kit._support.typevars import B, V
 from kit.interface.callers import place_of_call
 from kit.interface.paths import merge_path
 from kit.interface.signatures import accepts, describe, describe_signature, takes_next
 
-from .decorated import Call
 from .foreign import refuse_keywords
-from .types import AnyHandler, Middleware
+
+if TYPE_CHECKING:
+    from kit._state.app_state import AppState
+
+    from .decorated import Call
+    from .types import AnyHandler, Middleware
+else:
+    import_late(globals(), "kit._app.decorated", "Call")
 
 AppT = TypeVar("AppT")
-HandlerT = TypeVar("HandlerT", bound=AnyHandler[Any, Any])
+HandlerT = TypeVar("HandlerT", bound="AnyHandler[Any, Any]")
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
 
 # The type of `use=`: middleware that runs before the handler of the decorator.
-Use: TypeAlias = Middleware[B, V] | Sequence[Middleware[B, V]]
+Use: TypeAlias = "Middleware[B, V] | Sequence[Middleware[B, V]]"
 
 
 class Registrations:

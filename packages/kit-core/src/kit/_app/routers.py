@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit.interface import Router
 from kit.router import default_router
 
-MakeRouter: TypeAlias = Callable[[], Router[Any]]
+if TYPE_CHECKING:
+    from kit.interface import Router
+
+MakeRouter: TypeAlias = "Callable[[], Router[Any]]"
 
 
 def router_of(router: Any) -> tuple[Router[Any], MakeRouter | None]:

@@ -9,10 +9,8 @@ from functools import partial
 from sys import modules
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
-from msgspec import Struct
-
 from kit._support.limits import Limits, body_too_large
-from kit._support.struct import with_plain_stores
+from kit._support.struct import Struct, with_plain_stores
 from kit.interface import HTTPException
 from kit.interface.media_types import MULTIPART, URLENCODED, media_type
 from kit.web import FormData, Request
@@ -179,6 +177,17 @@ class RequestBody(Struct, eq=False):
             if isinstance(content, Bytes):
                 clone.headers.set("content-length", str(len(content)))
         return clone
+
+    def adopt(self, data: Bytes | None, form_limits: Limits | None) -> None:
+        """Takes over a body that was read from the server, or is being read, without this object.
+
+        Args:
+            data: All of it; None if it is being read.
+            form_limits: The limits that it is read with as a form; None if it isn't.
+        """
+        self._data = data
+        self._has_taken = data is not None
+        self._form_limits = form_limits
 
     def limit(self, most: int, refuse: Refuse) -> None:
         """Limits the size of the body; see `KitRequest.limit_body`."""

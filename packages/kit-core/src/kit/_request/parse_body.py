@@ -3,14 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
+from kit.interface.media_types import URLENCODED
 from kit.web import FormData
 from kit.web._forms.form_data import FormValue, entries_of
+from kit.web._headers import HeaderLine
 
 _MOST_STEPS = 100
 """The maximum nesting depth of dotted names; the rest of a longer name is a single step."""
+
+
+# As clients write it. Any other spelling takes the way of the other media types.
+_URLENCODED = URLENCODED.encode()
+
+
+def is_urlencoded(lines: Iterable[HeaderLine]) -> bool:
+    """Returns whether the only Content-Type is that of an urlencoded form, as clients write it."""
+    found = None
+    for name, value in lines:
+        if name == b"content-type":
+            if found is not None:
+                return False
+            found = value
+    return found == _URLENCODED
 
 
 def collect(form: FormData, *, all: bool) -> dict[str, Any]:

@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from types import AsyncGeneratorType
-from typing import Any, TypeAlias
+from typing import Any
 
 from kit.web import Response
 from kit.web._body import extract, peek
-from kit.web._headers import HeaderLine, encode_name, encode_value, known_names, set_line
+from kit.web._headers import (
+    HeaderArgument,
+    HeaderLine,
+    encode_name,
+    encode_value,
+    known_names,
+    set_line,
+)
 from kit.web._response import check_status, lines_of, response_of
-
-HeaderArgument: TypeAlias = Mapping[str, str | Iterable[str]]
 
 # PERF: types that extract() would return unchanged, after checking for all others.
 _AS_THEY_ARE = frozenset((bytes, AsyncGeneratorType))

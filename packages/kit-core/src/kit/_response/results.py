@@ -7,7 +7,7 @@ from typing import Any
 
 from kit.interface import HandlerError
 from kit.interface.signatures import describe
-from kit.web import Response
+from kit.web._response import Response
 
 
 async def settle(result: Any, handler: Any) -> Response | None:

@@ -31,9 +31,9 @@ def new_context(
     handlers = match[0]
     if len(handlers) == 1 and not handlers[0][0].takes_next:
         # The index marks the handler as run, for `respond`.
-        c: Context[Any, Any] = Context(state, scope, receive, path, match, handlers, None, 0)
+        c: Context[Any, Any] = Context(state, scope, receive, path, match, None, 0)
         return c, handlers[0][0].handler
-    return Context(state, scope, receive, path, match, handlers), None
+    return Context(state, scope, receive, path, match), None
 
 
 async def answer_alone(c: Context[Any, Any], handler: Any) -> Response:

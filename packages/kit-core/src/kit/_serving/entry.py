@@ -8,9 +8,10 @@ from functools import cache, partial
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
-from kit._state.app_state import AppState
-
 from .http import serve
+
+if TYPE_CHECKING:
+    from kit._state.app_state import AppState
 
 
 class _SignatureOfCall:

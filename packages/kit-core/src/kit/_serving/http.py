@@ -7,22 +7,31 @@ from functools import cache
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
-from kit._app.errors import answer_fault, handle_error
-from kit._app.matching import context_of
-from kit._response.results import settle
-from kit._state.app_state import AppState
-from kit.compose import chain_for, respond
+from kit._support.late import import_late
 from kit.context import Context
-from kit.web import Response
 from kit.web._headers import length_line, length_lines
+from kit.web._response import Response
 from kit.web._streams import USED
 
-from .lifespan import serve_lifespan
-from .paths import path_of_scope
-from .response import plain_not_found, send_response
-
 if TYPE_CHECKING:
+    from kit._app.errors import answer_fault, handle_error
+    from kit._app.matching import context_of
+    from kit._response.results import settle
+    from kit._state.app_state import AppState
+    from kit.compose import chain_for, respond
+
+    from .lifespan import serve_lifespan
+    from .paths import path_of_scope
+    from .response import plain_not_found, send_response
     from .types import Receive, Scope, Send
+else:
+    import_late(globals(), "kit._app.errors", "answer_fault", "handle_error")
+    import_late(globals(), "kit._app.matching", "context_of")
+    import_late(globals(), "kit._response.results", "settle")
+    import_late(globals(), "kit.compose", "chain_for", "respond")
+    import_late(globals(), "kit._serving.lifespan", "serve_lifespan")
+    import_late(globals(), "kit._serving.paths", "path_of_scope")
+    import_late(globals(), "kit._serving.response", "plain_not_found", "send_response")
 
 # PERF: searching bytes for a number is four times as fast as for b"%".
 _PERCENT = ord("%")
@@ -58,7 +67,7 @@ async def serve(  # noqa: C901
         as_it_is = False
     if state.looks_at_requests:
         c = context_of(state, scope, receive, path_of_scope(scope))
-        handlers = c._handlers
+        handlers = c._match[0]
     else:
         if not as_it_is:
             path = path_of_scope(scope)
@@ -69,7 +78,7 @@ async def serve(  # noqa: C901
             for message in plain_not_found():
                 await send(message)
             return
-        c = Context(state, scope, receive, path, match, handlers)
+        c = Context(state, scope, receive, path, match)
     response: Any = None
     try:
         try:
@@ -84,10 +93,21 @@ async def serve(  # noqa: C901
                 if response.__class__ is not Response:
                     response = await settle(response, handler)
             elif handlers:
-                # PERF: does what respond() does, without another coroutine when all goes well.
-                await (state.chains.get(id(handlers)) or chain_for(c))(c)
-                if c._finalized and not c._failed:
-                    response = c._res
+                # PERF: does what respond() does, without its two coroutines when all goes well.
+                start, last = state.chains.get(id(handlers)) or chain_for(c)
+                try:
+                    response = start(c)
+                    if response.__class__ is CoroutineType:
+                        response = await response
+                    if response is not None and response.__class__ is not Response:
+                        response = await settle(response, handlers[0][0].handler)
+                except Exception as error:
+                    c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
+                if c._index <= last:
+                    c._next = None
+                if response is not None and not c._finalized:
+                    c.res = response
+                response = c._res if c._finalized and not c._failed else None
         except Exception as error:
             response = await handle_error(error, c)
         if response is None:

@@ -9,8 +9,7 @@ from time import monotonic
 from types import AsyncGeneratorType
 from typing import Any, Protocol
 
-from msgspec import Struct
-
+from kit._support.struct import Struct
 from kit.web import ClientDisconnectedError
 from kit.web._streams import close_stream, encode_chunk, iterate
 
@@ -18,14 +17,27 @@ from .disconnect import run_until
 from .types import Message, Send
 
 _logger = logging.getLogger("kit")
-# PERF: a stream that never waits lets other tasks run once it has taken this long, in seconds. The
-# clock is read after each sixteenth chunk: `left` counts from here to 0.
+# PERF: a stream that never waits lets other tasks run once it has taken this long, in seconds.
 _SHORT_S = 0.001
-_CHUNKS_IN_SHORT = 15
-# After that, they run after every fourth chunk. An asyncio transport logs a warning for each write
-# from the sixth on after its connection is lost, which neither it nor the server can notice before
-# the event loop has run.
-_CHUNKS_BETWEEN_TURNS = 3
+
+
+def _countdown(count: int) -> Any:
+    """Returns something to count down with: `(left,) = left`, until it is None.
+
+    PERF: that takes half the time of `left -= 1`, which each chunk would have to wait for.
+    """
+    left: Any = None
+    for _ in range(count):
+        left = (left,)
+    return left
+
+
+# The clock is read after each sixteenth chunk.
+_CHUNKS_IN_SHORT = _countdown(15)
+# Once that has happened twice, they run after every fourth chunk. An asyncio transport logs a
+# warning for each write from the sixth on after its connection is lost, which neither it nor the
+# server can notice before the event loop has run.
+_CHUNKS_BETWEEN_TURNS = _countdown(3)
 # PERF: copying a message takes two thirds of the time of building a new one.
 _CHUNK_MESSAGE = {"type": "http.response.body", "body": b"", "more_body": True}
 
@@ -62,9 +74,9 @@ def send_stream(
     Raises:
         Exception: When awaited, the exception that the body raised.
     """
-    client = _Client(body, wait_for_disconnect)
+    client = _Client(body, wait_for_disconnect, monotonic() + _SHORT_S)
     if body.__class__ is not AsyncGeneratorType and hasattr(body, "write_to"):
-        work = _write(head, body, send)
+        work = _write(head, body, send, client)
     else:
         work = _pump(head, body, send, client)
     return run_until(client.left, work, body)
@@ -76,6 +88,7 @@ class _Client(Struct, eq=False):
     Args:
         body: The body.
         wait_for_disconnect: As for `send_stream`.
+        is_short_until: When a body that never waits has to let other tasks run.
 
     Attributes:
         is_served: Whether the body is complete: all that is left to do is for the server to end the
@@ -85,6 +98,8 @@ class _Client(Struct, eq=False):
 
     _body: Any
     _wait_for_disconnect: Callable[[], Awaitable[bool]]
+    is_short_until: float
+    _is_long: bool = False
     _is_noted: bool = False
     is_served: bool = False
 
@@ -94,6 +109,25 @@ class _Client(Struct, eq=False):
             how = "" if error is None else f": {error!r}"
             _logger.debug("The client disconnected during a streamed response%s", how)
         self._is_noted = True
+
+    async def let_others_run(self) -> Any:
+        """Lets the other tasks run.
+
+        Neither a body nor `send` has to wait, above all once the client is gone; without this, no
+        other task would run until the end of the body.
+
+        Returns:
+            The countdown of the chunks until they run again.
+        """
+        from anyio.lowlevel import checkpoint
+
+        await checkpoint()
+        if self._is_long:
+            return _CHUNKS_BETWEEN_TURNS
+        # PERF: perhaps it was another process that took the time.
+        self._is_long = True
+        self.is_short_until = monotonic() + _SHORT_S
+        return _CHUNKS_IN_SHORT
 
     async def left(self) -> bool:
         """Waits until the client disconnects; returns False if that is no longer reported."""
@@ -106,21 +140,19 @@ class _Client(Struct, eq=False):
         return not hasattr(self._body, "write_to")  # such a body ends its own work
 
 
-async def _write(head: Message, body: PushBody, send: Send) -> None:
+async def _write(head: Message, body: PushBody, send: Send, client: _Client) -> None:
     """Lets a body write itself to the server."""
     left = _CHUNKS_IN_SHORT
-    is_short_until = monotonic() + _SHORT_S
 
     async def send_chunk(chunk: Any) -> None:
         nonlocal left
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        if left > 0:  # as in _pump()
-            left -= 1
+        if left is not None:  # as in _pump()
+            (left,) = left
         else:
             left = _CHUNKS_IN_SHORT
-            if monotonic() > is_short_until:
-                left = _CHUNKS_BETWEEN_TURNS
-                await _let_others_run()
+            if monotonic() > client.is_short_until:
+                left = await client.let_others_run()
 
     await send(head)
     if await body.write_to(send_chunk):
@@ -130,17 +162,18 @@ async def _write(head: Message, body: PushBody, send: Send) -> None:
 async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
     """Sends the chunks of a body until it ends or the client turns out to be gone."""
     left = _CHUNKS_IN_SHORT
-    is_short_until = monotonic() + _SHORT_S
-    expected, template = bytes, _CHUNK_MESSAGE
+    # PERF: CPython has a single empty bytes object, and comparing it takes half the time of `not`.
+    expected, empty, template = bytes, b"", _CHUNK_MESSAGE
     chunks = body
     try:
         await send(head)
-        if body.__class__ is not AsyncGeneratorType:
-            chunks = _chunks(body)
+        chunks = body if body.__class__ is AsyncGeneratorType else _chunks(body)
         async for chunk in chunks:
             if chunk.__class__ is not expected:
                 chunk = encode_chunk(chunk)
-            if not chunk:
+                if not chunk:
+                    continue
+            elif chunk is empty:
                 continue
             message = template.copy()
             message["body"] = chunk
@@ -150,13 +183,12 @@ async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
                 client.note_gone(error)
                 return
             # PERF: inlined, here and in _write(): a call for each chunk would cost more.
-            if left > 0:
-                left -= 1
+            if left is not None:
+                (left,) = left
             else:
                 left = _CHUNKS_IN_SHORT
-                if monotonic() > is_short_until:
-                    left = _CHUNKS_BETWEEN_TURNS
-                    await _let_others_run()
+                if monotonic() > client.is_short_until:
+                    left = await client.let_others_run()
         client.is_served = True
         await send({"type": "http.response.body", "body": b""})
     except ClientDisconnectedError as error:
@@ -169,14 +201,3 @@ async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
 def _chunks(body: Any) -> Any:
     # PERF: an async body needs no generator of ours around it.
     return body.__aiter__() if hasattr(body, "__aiter__") else iterate(body)
-
-
-async def _let_others_run() -> None:
-    """Lets the other tasks run.
-
-    Neither a body nor `send` has to wait, above all once the client is gone; without this, no other
-    task would run until the end of the body.
-    """
-    from anyio.lowlevel import checkpoint
-
-    await checkpoint()

@@ -6,18 +6,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit._support.limits import Limits
-from kit.interface import HandlerResult
-from kit.lifespan import Lifespan
-from kit.web import Request
-
 from .error_handlers import ErrorHandlers
-from .table import RouteTable
 
 if TYPE_CHECKING:
-    from .prefix import Prefix
+    from kit._support.limits import Limits
+    from kit.interface import HandlerResult
+    from kit.lifespan import Lifespan
+    from kit.web import Request
 
-NotFoundHandler: TypeAlias = Callable[[Any], HandlerResult]
+    from .prefix import Prefix
+    from .table import RouteTable
+
+NotFoundHandler: TypeAlias = "Callable[[Any], HandlerResult]"
 
 
 class AppState:

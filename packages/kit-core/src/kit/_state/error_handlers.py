@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit.interface import HandlerResult
+if TYPE_CHECKING:
+    from kit.interface import HandlerResult
 
-ErrorHandler: TypeAlias = Callable[[Exception, Any], HandlerResult]
+ErrorHandler: TypeAlias = "Callable[[Exception, Any], HandlerResult]"
 """A handler of exceptions; the context that it is called with is the app's."""
 
 

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
+from kit._support.late import import_late
 from kit.interface import UnsupportedPathError
-from kit.interface.patterns import split_pattern
+
+if TYPE_CHECKING:
+    from kit.interface.patterns import split_pattern
+else:
+    import_late(globals(), "kit.interface.patterns", "split_pattern")
 
 # Characters of other frameworks' pattern syntax, which would be literals in Kit.
-_ESCAPED_LITERAL = re.compile(r"%(7[BbDd]|3[CcEe])")
+_ESCAPED_LITERAL = r"%(7[BbDd]|3[CcEe])"
 
 
 def check_syntax(path: str, method: str | None = None) -> None:
@@ -57,7 +62,9 @@ def for_router(path: str) -> str:
 
 
 def _decoded(segment: str) -> str:
-    return _ESCAPED_LITERAL.sub(lambda escape: chr(int(escape[1], 16)), segment)
+    import re
+
+    return re.sub(_ESCAPED_LITERAL, lambda escape: chr(int(escape[1], 16)), segment)
 
 
 def without_slash(path: str) -> str:

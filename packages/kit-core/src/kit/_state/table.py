@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kit.interface import Router, RouterClosedError
+from kit.interface import RouterClosedError
 
 from .patterns import for_router, forms, without_slash
 from .route import Route
+
+if TYPE_CHECKING:
+    from kit.interface import Router
 
 
 class RouteTable:
@@ -29,7 +31,7 @@ class RouteTable:
         routed: Where the app was added to another one, or None.
     """
 
-    __slots__ = ("_make_router", "_strict", "closed", "routed", "router", "routes")
+    __slots__ = ("_make_router", "_methods", "_strict", "closed", "routed", "router", "routes")
 
     def __init__(
         self,
@@ -43,6 +45,7 @@ class RouteTable:
         self.closed = False
         self.routed: str | None = None
         self._make_router = make_router
+        self._methods: frozenset[str] | None = None
         self._strict = strict
 
     def add(self, routes: Iterable[Route]) -> list[Route]:
@@ -80,6 +83,8 @@ class RouteTable:
         """Removes routes, if another router can be created."""
         if self._make_router is None:
             return
+        import warnings
+
         router = self._make_router()
         removed = {id(route) for route in routes}
         kept = [route for route in self.routes if id(route) not in removed]
@@ -89,6 +94,12 @@ class RouteTable:
                 _hand_over(route, router)
         self.router = router
         self.routes = kept
+
+    def methods(self) -> frozenset[str]:
+        """Returns the methods of all routes. Call it only once the router has matched a request."""
+        if self._methods is None:
+            self._methods = frozenset(route.method for route in self.routes)
+        return self._methods
 
     def check_bound(self) -> None:
         """Runs the checks of the handlers that were bound to their patterns.

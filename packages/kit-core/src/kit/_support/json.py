@@ -43,7 +43,8 @@ def _encode_model(value: Any, *, by_alias: bool) -> Any:
 
 
 # PERF: created once; creating an encoder costs more than encoding a small body.
-_encode = msgspec.json.Encoder(enc_hook=_encode_other).encode
+encode_plainly = msgspec.json.Encoder(enc_hook=_encode_other).encode
+"""Encodes a value as `encode` does, with msgspec's own errors."""
 _decode = msgspec.json.Decoder().decode
 
 
@@ -57,7 +58,7 @@ def encode(value: Any) -> bytes:
         TypeError: If something in it can't be encoded; the message names its type and place.
     """
     try:
-        return _encode(value)
+        return encode_plainly(value)
     except (TypeError, UnicodeEncodeError) as error:
         _raise_place(value, error)
         raise
@@ -116,7 +117,15 @@ def decode(data: bytes) -> Any:
     Raises:
         ValueError: If it is not JSON in UTF-8; the message includes the position in bytes.
     """
-    data = data.removeprefix(MARK)
+    try:
+        return _decode(data)  # PERF: JSON with a mark fails, so it need not be looked for
+    except ValueError:
+        pass
+    return _decode_again(data.removeprefix(MARK))
+
+
+def _decode_again(data: bytes) -> Any:
+    """Decodes JSON that has a mark, or raises an error with the position."""
     try:
         return _decode(data)
     except ValueError as error:
@@ -152,7 +161,7 @@ def is_malformed(error: Exception) -> bool:
 def _first_unencodable(value: Any, place: str) -> tuple[str, Any] | None:
     """Returns the path and value of what can't be encoded, depth first; None if all can."""
     try:
-        _encode(value)
+        encode_plainly(value)
     except (TypeError, UnicodeEncodeError):
         for step, part in _parts(value):
             found = _first_unencodable(part, place + step)

@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-if sys.version_info >= (3, 13):
-    from typing import TypeVar
-else:
-    from typing_extensions import TypeVar
+from kit.interface.generics import TypeVar
 
 B = TypeVar("B", default=Any)
 """Bindings: the type of `c.env`, a TypedDict."""

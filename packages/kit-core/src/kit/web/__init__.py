@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Web-standard objects: Headers, Request, Response, FormData, File, Blob, URL, URLSearchParams."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from kit.interface import ClientDisconnectedError
 
-from ._blob import Blob
-from ._body import BodyBytes, BodyInit, BodyStream
-from ._forms.form_data import File, FormData
-from ._headers import Headers, HeadersInit
-from ._request import Request, RequestInit
-from ._response import Response
-from ._url import URL
-from ._url_search_params import URLSearchParams
+if TYPE_CHECKING:
+    from ._blob import Blob
+    from ._body import BodyBytes, BodyInit, BodyStream
+    from ._forms.form_data import File, FormData
+    from ._headers import Headers, HeadersInit
+    from ._request import Request, RequestInit
+    from ._response import Response
+    from ._url import URL
+    from ._url_search_params import URLSearchParams
 
 __all__ = (
     "URL",
@@ -29,18 +34,35 @@ __all__ = (
     "URLSearchParams",
 )
 
-# Public classes show the module that they are imported from: kit.web.Response.
-for _class in (
-    URL,
-    Blob,
-    BodyBytes,
-    BodyStream,
-    ClientDisconnectedError,
-    File,
-    FormData,
-    Headers,
-    Request,
-    Response,
-    URLSearchParams,
-):
-    _class.__module__ = __name__
+# Public classes show the module that they are imported from: kit.web.ClientDisconnectedError.
+ClientDisconnectedError.__module__ = __name__
+
+# Imported at first use: an app needs few of them.
+_MODULES = {
+    "URL": "_url",
+    "Blob": "_blob",
+    "BodyBytes": "_body",
+    "BodyInit": "_body",
+    "BodyStream": "_body",
+    "File": "_forms.form_data",
+    "FormData": "_forms.form_data",
+    "Headers": "_headers",
+    "HeadersInit": "_headers",
+    "Request": "_request",
+    "RequestInit": "_request",
+    "Response": "_response",
+    "URLSearchParams": "_url_search_params",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

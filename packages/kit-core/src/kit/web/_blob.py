@@ -25,6 +25,8 @@ class Blob:
         type: Media type, stored in lower case; empty if unknown.
     """
 
+    __module__ = "kit.web"  # shown as it is imported
+
     __slots__ = ("_data", "_type")
 
     def __init__(self, parts: Iterable[Chunk | Blob] = (), *, type: str = "") -> None:

@@ -5,19 +5,24 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit._support import json
-from kit._support.limits import Limits
+from kit._support.late import import_late
 
-from ._blob import Blob, Bytes
-from ._forms.form_data import FormData
-from ._headers import Headers
-from ._received import ReceivedBody
 from ._streams import USED, Chunk, Stream, close_stream, decode_text, iterate
-from ._url_search_params import URLSearchParams
 
-BodyInit: TypeAlias = Chunk | Stream | Blob | FormData | URLSearchParams
+if TYPE_CHECKING:
+    from kit._support.json import decode
+
+    from ._blob import Blob, Bytes
+    from ._forms.form_data import FormData
+    from ._headers import Headers
+    from ._url_search_params import URLSearchParams
+else:
+    import_late(globals(), "kit._support.json", "decode")
+    import_late(globals(), "kit.web._blob", "Blob")
+
+BodyInit: TypeAlias = "Chunk | Stream | Blob | FormData | URLSearchParams"
 
 # SPEC: WHATWG Fetch section 5.2, "extract a body", for a string.
 _TEXT_TYPE = "text/plain;charset=UTF-8"
@@ -37,13 +42,15 @@ def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:
         return body.encode(), _TEXT_TYPE
     if isinstance(body, (bytes, bytearray, memoryview)):
         return bytes(body), None
+    as_body = getattr(body, "_as_body", None)  # Blob, URLSearchParams
+    if as_body is not None:
+        return as_body()  # type: ignore[no-any-return]  # see Blob._as_body
+    from ._forms.form_data import FormData
+
     if isinstance(body, FormData):
         from ._forms.encode import encode
 
         return encode(body)
-    as_body = getattr(body, "_as_body", None)  # Blob, URLSearchParams
-    if as_body is not None:
-        return as_body()  # type: ignore[no-any-return]  # see Blob._as_body
     if hasattr(body, "__aiter__") or (hasattr(body, "__iter__") and not isinstance(body, dict)):
         return body, None
     raise TypeError(
@@ -58,6 +65,8 @@ class BodyBytes(bytes):
     So code that wraps a streamed body works for one in memory, too. The body counts as read once it
     is iterated; using the bytes doesn't use it up.
     """
+
+    __module__ = "kit.web"  # shown as it is imported
 
     _owner: Body | None
 
@@ -82,6 +91,8 @@ class BodyStream:
     Args:
         owner: The request or response.
     """
+
+    __module__ = "kit.web"  # shown as it is imported
 
     # Not an async generator: closing one that hasn't begun would not close the body.
     __slots__ = ("_chunks", "_has_begun", "_owner")
@@ -170,6 +181,8 @@ class Body:
             return b""
         if isinstance(body, bytes):
             return body
+        from ._received import ReceivedBody
+
         if isinstance(body, ReceivedBody):
             return await body.read()
         try:
@@ -191,7 +204,7 @@ class Body:
         Raises:
             ValueError: If it isn't valid JSON; the message includes the position.
         """
-        return json.decode(await self.bytes())
+        return decode(await self.bytes())
 
     async def form_data(self) -> FormData:
         """Reads the body as a form, within the default `Limits`.
@@ -200,6 +213,8 @@ class Body:
             HTTPException: 400 if it isn't a valid form, 413 if it exceeds a limit.
             TypeError: If the body was already read.
         """
+        from kit._support.limits import Limits
+
         from ._forms.reading import read_form
 
         if self.body_used:

@@ -6,10 +6,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, TypeAlias
 
-from msgspec import Struct
-
 from kit._support.limits import body_too_large
-from kit._support.struct import with_plain_stores
+from kit._support.struct import Struct, with_plain_stores
 from kit.interface import ClientDisconnectedError
 
 See: TypeAlias = Callable[[bytes], object]
@@ -39,7 +37,7 @@ class ReceivedBody(Struct, eq=False):
     """
 
     _receive: Callable[[], Awaitable[dict[str, Any]]]
-    _kept: list[bytes] = []  # not shared: msgspec copies an empty default
+    _kept: list[bytes] = []  # noqa: RUF012 - not shared: msgspec copies an empty default
     _kept_bytes: int = 0
     _changed: Any = None
     _busy: bool = False
@@ -124,6 +122,17 @@ class ReceivedBody(Struct, eq=False):
             if self._changed is not None:
                 self._tell()
         return None
+
+    def wait(self) -> None:
+        """Makes all tasks wait until `resume` is called."""
+        self._busy = True
+
+    def resume(self, message: dict[str, Any] | None) -> None:
+        """Takes a message that was received elsewhere, if there is one, and lets tasks go on."""
+        self._busy = False
+        if message is not None:
+            self._take_in(message)
+        self._tell()
 
     async def comes_whole(self) -> bool:
         """Waits for the first message and keeps it; returns whether it contains the whole body."""

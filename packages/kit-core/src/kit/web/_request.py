@@ -50,6 +50,8 @@ class Request(Body):
         TypeError: If a GET or HEAD request is given a body, or the body can't be sent.
     """
 
+    __module__ = "kit.web"  # shown as it is imported
+
     __slots__ = (
         "_closer",
         "_headers",
@@ -256,6 +258,30 @@ def request_of_scope(scope: dict[str, Any], receive: Any) -> Request:
     request._url = request._headers = request._root_path = None
     request._body = request._received = ReceivedBody(receive)
     return request
+
+
+def use_up(request: Request) -> None:
+    """Marks the body of a served request as read: its only message was received elsewhere."""
+    assert request._received is not None  # noqa: S101 - as in every served request
+    request._body = USED
+    request._received.complete = True
+
+
+def take_channel(request: Request) -> None:
+    """Makes the readers of a served request wait: its first message is being received elsewhere."""
+    assert request._received is not None  # noqa: S101 - as in every served request
+    request._received.wait()
+
+
+def give_back_channel(request: Request, message: dict[str, Any] | None = None) -> None:
+    """Lets the readers of a served request go on.
+
+    Args:
+        request: The request.
+        message: Its first message; None if it was not received.
+    """
+    assert request._received is not None  # noqa: S101 - as in every served request
+    request._received.resume(message)
 
 
 def close_with(request: Request, close: Callable[[], None]) -> None:

@@ -3,21 +3,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import EllipsisType
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from kit._support.foreign_names import RESPONSE, refuse_foreign_names
-from kit._support.json import encode
+from kit._support.late import import_late
 
 from ._body import Body, BodyInit, extract, take
 from ._headers import HeaderLine, Headers, HeadersInit, encode_value, headers_over
-from ._tracked import BodyProgress, track
+
+if TYPE_CHECKING:
+    from kit._support.json import encode
+
+    from ._tracked import BodyProgress, track
+else:
+    import_late(globals(), "kit._support.json", "encode")
+    import_late(globals(), "kit.web._tracked", "track")
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
-# SPEC: RFC 9112 section 4, reason-phrase.
-_REASON_PHRASE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 
 
@@ -41,6 +45,13 @@ def check_status(status: int, *, has_body: bool) -> None:
         )
     if has_body and status in NULL_BODY_STATUSES:
         raise TypeError(f"A response with status {status} has no body: give None")
+
+
+def _is_reason_phrase(text: str) -> bool:
+    """SPEC: RFC 9112 section 4, reason-phrase."""
+    import re
+
+    return re.fullmatch(r"[\t\x20-\x7e\x80-\xff]*", text) is not None
 
 
 class _Json:
@@ -89,6 +100,8 @@ class Response(Body):
         TypeError: If the body can't be sent, or the status allows none.
     """
 
+    __module__ = "kit.web"  # shown as it is imported
+
     # PERF: _lines is a list, or a tuple that many responses share until `headers` is used. A tuple
     # never contains a content-length.
     __slots__ = ("_lines", "_status", "_status_text")
@@ -105,7 +118,7 @@ class Response(Body):
     ) -> None:
         self._body, content_type = extract(body)
         check_status(status, has_body=self._body is not None)
-        if status_text and not _REASON_PHRASE.fullmatch(status_text):
+        if status_text and not _is_reason_phrase(status_text):
             raise ValueError(
                 f"Invalid status text {status_text!r}: expected printable latin-1 characters, "
                 "blanks and tabs"

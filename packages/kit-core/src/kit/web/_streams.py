@@ -5,11 +5,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable
 from contextlib import aclosing
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit._support.limits import body_too_large
+from kit._support.late import import_late
 
-from ._received import ReceivedBody, Refuse, See
+if TYPE_CHECKING:
+    from kit._support.limits import body_too_large
+
+    from ._received import Refuse, See
+else:
+    import_late(globals(), "kit._support.limits", "body_too_large")
 
 Chunk: TypeAlias = bytes | bytearray | memoryview | str
 Stream: TypeAlias = AsyncIterable[Chunk] | Iterable[Chunk]
@@ -74,6 +79,8 @@ async def close_stream(stream: Any) -> None:
 
 def chunks_of(body: bytes | Stream | None) -> AsyncGenerator[bytes, None]:
     """Returns the chunks of a body; a caller that stops early must close the generator."""
+    from ._received import ReceivedBody
+
     if isinstance(body, ReceivedBody):
         return body.__aiter__()
     return iterate([body] if isinstance(body, bytes) else body or ())

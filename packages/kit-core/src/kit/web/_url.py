@@ -43,6 +43,8 @@ class URL:
         ValueError: If the URL is invalid.
     """
 
+    __module__ = "kit.web"  # shown as it is imported
+
     __slots__ = ("_parts",)
 
     def __init__(self, url: str, base: str | None = None) -> None:

@@ -23,6 +23,8 @@ class URLSearchParams(Entries[str]):
         TypeError: If a name or value is not a str.
     """
 
+    __module__ = "kit.web"  # shown as it is imported
+
     __slots__ = ()
 
     def __init__(self, init: str | Iterable[tuple[str, str]] | Mapping[str, str] = "") -> None:

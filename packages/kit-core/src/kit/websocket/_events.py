@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
-
+from kit._support.struct import Struct
 from kit.interface import HandlerError
 from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError, WSEvents

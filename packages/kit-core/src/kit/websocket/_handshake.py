@@ -7,9 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from msgspec import Struct
-
-from kit._support.struct import with_plain_stores
+from kit._support.struct import Struct, with_plain_stores
 from kit.interface import Request as AnyRequest
 from kit.web import Response
 from kit.web._response import lines_of, response_of

@@ -9,10 +9,8 @@ from collections.abc import Awaitable, Callable
 from types import BuiltinMethodType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from msgspec import Struct
-
 from kit._support.json import decode, decode_as, encode, is_malformed
-from kit._support.struct import with_plain_stores
+from kit._support.struct import Struct, with_plain_stores
 from kit.interface import KitError
 from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, check_close
 from kit.request import KitRequest

@@ -272,7 +272,33 @@ async def test_another_package_called_multipart(
         await parse(END)
 
 
+async def test_the_parser_is_imported_with_the_first_form(
+    parse: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.delitem(sys.modules, "multipart")
+    assert await parse(part(b'form-data; name="a"') + END) == [("a", "v")]
+    assert "multipart" in sys.modules
+
+
 URLENCODED = "application/x-www-form-urlencoded"
+
+
+async def test_urlencoded_escapes_of_many_characters(parse: Any) -> None:
+    text = "".join(map(chr, range(128)))
+    body = b"a=" + b"".join(b"%%%02X" % code for code in range(128))
+    assert await parse(body, URLENCODED) == [("a", text)]
+    punctuation = "!\"#$'()*,/:;<>?@[]^`{|}~"
+    body = b"a=" + b"".join(b"%%%02x" % ord(each) for each in punctuation)
+    assert await parse(body, URLENCODED) == [("a", punctuation)]
+
+
+async def test_urlencoded_bytes_that_are_not_utf_8(parse: Any) -> None:
+    for count in (1, 10_000):
+        body = b"a=+" + b"\xff" * count + b"&b=1"
+        expected = [("a", " " + "\N{REPLACEMENT CHARACTER}" * count), ("b", "1")]
+        assert await parse(body, URLENCODED) == expected
 
 
 async def test_urlencoded_bytes_of_one_character_half_escaped(parse: Any) -> None:

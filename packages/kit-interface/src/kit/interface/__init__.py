@@ -5,34 +5,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._app import App
-from ._context import Context, ExecutionContext, Exit, KitRequest
-from ._errors import (
-    ClientDisconnectedError,
-    HandlerError,
-    HTTPException,
-    KitError,
-    MissingBindingError,
-    RouterClosedError,
-    UnsupportedPathError,
-    ValidationTarget,
-)
-from ._handlers import AsyncMiddleware, ErrorHandler, Handler, HandlerResult, Middleware, Next
-from ._router import (
-    METHOD_NAME_ALL,
-    ParamIndexMap,
-    Params,
-    ParamStash,
-    Result,
-    Router,
-    RouterRoute,
-)
-from ._terminal import supports_color
-from ._web import Blob, BodyProgress, File, FormData, Headers, Request, Response, is_response
-
 if TYPE_CHECKING:
     from . import plugins
+    from ._app import App
+    from ._context import Context, ExecutionContext, Exit, KitRequest
+    from ._errors import (
+        ClientDisconnectedError,
+        HandlerError,
+        HTTPException,
+        KitError,
+        MissingBindingError,
+        RouterClosedError,
+        UnsupportedPathError,
+        ValidationTarget,
+    )
+    from ._handlers import AsyncMiddleware, ErrorHandler, Handler, HandlerResult, Middleware, Next
     from ._problems import FieldError, ProblemError, RequestValidationError, ValidationProblem
+    from ._router import ParamIndexMap, Params, ParamStash, Result, Router
+    from ._routes import METHOD_NAME_ALL, RouterRoute
+    from ._terminal import supports_color
+    from ._web import Blob, BodyProgress, File, FormData, Headers, Request, Response, is_response
 
 __all__ = (
     "METHOD_NAME_ALL",
@@ -77,37 +69,34 @@ __all__ = (
     "supports_color",
 )
 
-# Names are shown as they are imported: kit.interface.HTTPException, not ..._errors.
-for _class in (
-    HandlerError,
-    HTTPException,
-    MissingBindingError,
-    KitError,
-    RouterClosedError,
-    RouterRoute,
-    UnsupportedPathError,
-):
-    _class.__module__ = __name__
-
-
-# Imported on first use, since most apps never need them: name to module.
-_LATER = {
-    "FieldError": "_problems",
-    "ProblemError": "_problems",
-    "RequestValidationError": "_problems",
-    "ValidationProblem": "_problems",
-    "plugins": "",
+# Imported at first use, by module: an app needs few of them, and protocols take long to create.
+_NAMES = {
+    "_app": "App",
+    "_context": "Context ExecutionContext Exit KitRequest",
+    "_errors": (
+        "ClientDisconnectedError HandlerError HTTPException KitError MissingBindingError "
+        "RouterClosedError UnsupportedPathError ValidationTarget"
+    ),
+    "_handlers": "AsyncMiddleware ErrorHandler Handler HandlerResult Middleware Next",
+    "_problems": "FieldError ProblemError RequestValidationError ValidationProblem",
+    "_router": "ParamIndexMap Params ParamStash Result Router",
+    "_routes": "METHOD_NAME_ALL RouterRoute",
+    "_terminal": "supports_color",
+    "_web": "Blob BodyProgress File FormData Headers Request Response is_response",
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
     if name == "plugins":
         return import_module(f"{__name__}.plugins")
-    found = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    found.__module__ = __name__
-    globals()[name] = found
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,7 +8,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
 from ._context import ExecutionContext
-from ._router import Router, RouterRoute
+from ._router import Router
+from ._routes import RouterRoute
 from ._web import HeadersInit, Response
 
 

@@ -8,13 +8,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 from ._errors import ValidationTarget
-from ._router import RouterRoute
+from ._routes import RouterRoute
 from ._web import Blob, Bytes, FormData, Request, Response
-
-if sys.version_info >= (3, 13):
-    from typing import TypeVar
-else:
-    from typing_extensions import TypeVar
+from .generics import TypeVar, fill_arguments
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -178,6 +174,11 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
     Annotate middleware with this protocol to use it with every `Kit`, regardless of its type
     parameters. Both parameters default to Any.
     """
+
+    if not TYPE_CHECKING and sys.version_info < (3, 13):
+
+        def __class_getitem__(cls, arguments: Any) -> Any:
+            return super().__class_getitem__(fill_arguments(cls, arguments))
 
     @property
     def req(self) -> KitRequest:

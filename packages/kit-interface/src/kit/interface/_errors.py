@@ -239,3 +239,15 @@ def check_status(status: int, message: object = None) -> None:
         raise ValueError(
             f"HTTPException status must be an int from 200 to 599, not {status!r:.100}{hint}"
         )
+
+
+# Shown as they are imported: kit.interface.HTTPException.
+for _class in (
+    HTTPException,
+    HandlerError,
+    KitError,
+    MissingBindingError,
+    RouterClosedError,
+    UnsupportedPathError,
+):
+    _class.__module__ = "kit.interface"

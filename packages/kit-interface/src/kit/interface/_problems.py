@@ -165,3 +165,8 @@ def _encode(document: dict[str, Any]) -> bytes:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # An unpaired surrogate, which UTF-8 can't encode, becomes its JSON escape.
     return text.encode("utf-8", "backslashreplace")
+
+
+# Shown as they are imported: kit.interface.ProblemError.
+for _class in (ProblemError, FieldError, RequestValidationError, ValidationProblem):
+    _class.__module__ = "kit.interface"

@@ -3,15 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from .signatures import takes_next as _takes_next
-
 T = TypeVar("T")
-
-METHOD_NAME_ALL = "ALL"
-"""The method of a route for all methods."""
 
 Params: TypeAlias = Mapping[str, str]
 """Parameter values by name."""
@@ -72,60 +67,3 @@ class Router(Protocol[T]):
         Returns:
             The handlers with their parameters, see `Result`.
         """
-
-
-class RouterRoute:
-    """One registered route.
-
-    Attributes:
-        base_path: The prefix under which the route was registered, `/` if there is none.
-        path: The whole pattern, prefix included.
-        method: Upper-case method, or `ALL` for routes registered with `all` and `use`.
-        handler: The registered function, with all its attributes.
-        takes_next: Whether the handler is middleware, called with `(c, next)`. Default: determined
-            from its signature.
-    """
-
-    # Not a dataclass: dataclasses imports inspect, which takes longer than all of Kit.
-    __slots__ = ("base_path", "handler", "method", "path", "takes_next")
-
-    takes_next: bool
-
-    def __init__(
-        self,
-        base_path: str,
-        path: str,
-        method: str,
-        handler: Callable[..., Any],
-        *,
-        takes_next: bool | None = None,
-    ) -> None:
-        self.base_path = base_path
-        self.path = path
-        self.method = method
-        self.handler = handler
-        if takes_next is None:
-            try:
-                takes_next = _takes_next(handler, f"{method} {path!r}")
-            except TypeError:  # the registration rejects it
-                takes_next = False
-        self.takes_next = takes_next
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(base_path={self.base_path!r}, path={self.path!r}, "
-            f"method={self.method!r}, handler={self.handler!r})"
-        )
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RouterRoute):
-            return NotImplemented
-        return (self.base_path, self.path, self.method, self.handler) == (
-            other.base_path,
-            other.path,
-            other.method,
-            other.handler,
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.base_path, self.path, self.method))

@@ -24,7 +24,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any, Protocol
 
-from ._router import RouterRoute
+from ._routes import RouterRoute
 
 __all__ = ("Bindable", "BindableWebSocket", "bind", "check", "is_bindable")
 

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re
 
 __all__ = ("decode_component", "decode_path", "merge_path", "path_of_url")
 
-_ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 # The escapes that decodeURI doesn't decode: those of # $ & + , / : ; = ? @.
-_KEPT = re.compile(r"(%(?:2[346BCFbcf]|3[ABDFabdf]|40))")
+_KEPT = r"(%(?:2[346BCFbcf]|3[ABDFabdf]|40))"
 
 
 def decode_component(text: str) -> str:
@@ -24,7 +27,7 @@ def decode_component(text: str) -> str:
         The decoded text. Runs of escapes that aren't UTF-8 aren't changed, whereas JavaScript would
         throw.
     """
-    return _ESCAPES.sub(_decode_run, text)
+    return _escapes().sub(_decode_run, text)
 
 
 def decode_path(text: str) -> str:
@@ -40,7 +43,7 @@ def decode_path(text: str) -> str:
         The routing path. Runs of escapes that aren't UTF-8 aren't changed.
     """
     # Doubled first, as in Hono, so that a parameter can be decoded again.
-    return _ESCAPES.sub(_decode_run_but_reserved, text.replace("%25", "%2525"))
+    return _escapes().sub(_decode_run_but_reserved, text.replace("%25", "%2525"))
 
 
 def path_of_url(url: str) -> str:
@@ -58,7 +61,7 @@ def path_of_url(url: str) -> str:
     scheme, colon, _ = url.partition(":")
     if not colon:
         raise ValueError(f"{url!r} is not an absolute URL: expected e.g. 'http://localhost/path'")
-    url = re.split(r"[?#]", url, maxsplit=1)[0]
+    url = url.partition("?")[0].partition("#")[0]
     start = url.find("/", len(scheme) + 3)
     if start < 0:
         return "/"
@@ -87,6 +90,15 @@ def merge_path(base: str, path: str) -> str:
     return base.removesuffix("/") + "/" + path.removeprefix("/")
 
 
+# PERF: compiled at first use, not at import.
+@cache
+def _escapes() -> re.Pattern[str]:
+    """Returns the expression for runs of percent escapes."""
+    import re
+
+    return re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+
+
 def _decode_run(match: re.Match[str]) -> str:
     run = match[0]
     try:
@@ -101,6 +113,8 @@ def _decode_run_but_reserved(match: re.Match[str]) -> str:
         bytes.fromhex(run.replace("%", "")).decode()
     except UnicodeDecodeError:
         return run
-    parts = _KEPT.split(run)
+    import re
+
+    parts = re.split(_KEPT, run)
     parts[::2] = [bytes.fromhex(part.replace("%", "")).decode() for part in parts[::2]]
     return "".join(parts)

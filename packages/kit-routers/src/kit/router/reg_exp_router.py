@@ -15,31 +15,32 @@ The reasons for this design, in terms of CPython:
 - Routes that overlap (`/users/me/:tab` and `/users/:id/posts`) are split so that the first matching
   alternative has the handlers of all of them, in registration order. Where that is impossible, next
   to an expression that may match slashes, such paths are looked up in TrieRouter.
-- Some paths are requested far more often than others. So the results of some recent paths are kept
-  next to those of the literal paths, where finding them takes one dict lookup as well.
+- Some paths are requested far more often than others. So the results of some of the paths seen
+  last are kept next to the literal ones, where they cost one dict lookup as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from kit.interface import METHOD_NAME_ALL, Params, Result, RouterClosedError
-from kit.interface.patterns import expand_optional
+from kit.interface import METHOD_NAME_ALL, RouterClosedError
 
-from ._hono_refusals import is_refused
-from ._matchers import Matcher, build_matcher
-from ._segment_tree import Kind, Node, Step, insert, read_steps
-from ._states import StateBuilder
-from .trie_router import TrieRouter
+from .trie_router import TrieRouter, is_plain
+
+if TYPE_CHECKING:
+    from kit.interface import Params, Result
+
+    from ._matchers import Matcher
+    from ._segment_tree import Step
 
 __all__ = ("RegExpRouter",)
 
 T = TypeVar("T")
 
-# The results of literal paths and of recent paths; the matcher for all other paths; and the result
-# if nothing matches. PERF: a plain tuple is unpacked faster than a named one.
-_Table: TypeAlias = tuple[dict[str, Result[T]], Matcher, Result[T]]
+# The results of literal paths and of paths that were seen; the matcher for all other paths; and the
+# result if nothing matches. PERF: a plain tuple is unpacked faster than a named one.
+_Table: TypeAlias = "tuple[dict[str, Result[T]], Matcher, Result[T]]"
 
 # Of each method. A path and its result take about 400 bytes and the length of the path.
 _MOST_SEEN_PATHS = 512
@@ -49,13 +50,22 @@ _LONGEST_SEEN_PATH = 256
 _SEARCHES_PER_SEEN_PATH = 32
 
 
-class _Route(NamedTuple, Generic[T]):
-    """A route as added; `variants` are its patterns without optional parameters."""
+class _Route(Generic[T]):
+    """A route as added.
 
-    method: str
-    path: str
-    handler: T
-    variants: list[tuple[str, list[Step]]]
+    `variants` are its patterns without optional parameters, and their steps; None if all of them
+    are certainly literals.
+    """
+
+    __slots__ = ("handler", "method", "path", "variants")
+
+    def __init__(
+        self, method: str, path: str, handler: T, variants: list[tuple[str, list[Step] | None]]
+    ) -> None:
+        self.method = method
+        self.path = path
+        self.handler = handler
+        self.variants = variants
 
 
 class RegExpRouter(Generic[T]):
@@ -93,10 +103,7 @@ class RegExpRouter(Generic[T]):
         """
         if self._closed:
             raise RouterClosedError(method, path)
-        variants = [
-            (variant, read_steps(method, path, variant)) for variant in expand_optional(path)
-        ]
-        self._routes.append(_Route(method, path, handler, variants))
+        self._routes.append(_Route(method, path, handler, _variants(method, path)))
 
     def match(self, method: str, path: str) -> Result[T]:
         """Finds the handlers for a request; see `kit.interface.Router.match`.
@@ -166,25 +173,21 @@ class RegExpRouter(Generic[T]):
             method = METHOD_NAME_ALL
         table = self._tables.get(method)
         if table is None:
-            tree = Node()
             literals: dict[str, Result[T]] = {}
-            count = 0
+            others: list[tuple[int, list[Step], T]] = []
             for order, route in enumerate(self._routes):
                 if route.method not in (method, METHOD_NAME_ALL):
                     continue
-                for _, steps in route.variants:
-                    if all(step.kind is Kind.LITERAL for step in steps):
-                        path = "/" + "/".join(step.text for step in steps)
+                for variant, steps in route.variants:
+                    path = _literal(variant, steps)
+                    if path is not None:
                         literals[path] = self._trie.search(method, path)
-                    else:
-                        count += 1
-                        insert(tree, steps, order, route.handler)
-            builder = StateBuilder(tree, count, any_takes_empty=self._any_takes_empty())
-            state = builder.build()
-            missed: list[tuple[T, Params]] = [(leaf.handler, {}) for leaf in state.rests or ()]
+                    elif steps is not None:
+                        others.append((order, steps, route.handler))
+            matcher, missed = self._build(others)
             most = len(literals) + max(len(literals), _MOST_SEEN_PATHS)
             self._literals[method] = (literals, most)
-            table = self._tables[method] = ({**literals}, build_matcher(state), (missed,))
+            table = self._tables[method] = ({**literals}, matcher, (missed,))
         return table
 
     def _remember(self, method: str, path: str, result: Result[T]) -> None:
@@ -201,11 +204,67 @@ class RegExpRouter(Generic[T]):
             self._tables[method] = (known, matcher, missed)
         known[path] = result
 
+    def _build(self, routes: list[tuple[int, list[Step], T]]) -> tuple[Any, list[tuple[T, Params]]]:
+        """Returns the matcher for routes that aren't literal, and what other paths match."""
+        if not routes:
+            return _Nothing(), []
+        from ._matchers import build_matcher
+        from ._segment_tree import Node, insert
+        from ._states import StateBuilder
+
+        tree = Node()
+        for order, steps, handler in routes:
+            insert(tree, steps, order, handler)
+        builder = StateBuilder(tree, len(routes), any_takes_empty=self._any_takes_empty())
+        state = builder.build()
+        return build_matcher(state), [(leaf.handler, {}) for leaf in state.rests or ()]
+
     def _any_takes_empty(self) -> bool:
         """Returns whether a `*` in the middle matches an empty segment: if it does in Hono."""
+        from ._hono_refusals import is_refused
+        from ._segment_tree import Kind
+
         variants = [variant for route in self._routes for variant in route.variants]
-        if not any(step.kind is Kind.ANY for _, steps in variants for step in steps):
+        if not any(step.kind is Kind.ANY for _, steps in variants for step in steps or ()):
             return True
         return is_refused(
             (route.method, [text for text, _ in route.variants]) for route in self._routes
         )
+
+
+# PERF: what follows needs the parser of patterns, expressions and states only for routes that
+# aren't literal; importing these takes a tenth of the time up to the first app.
+def _variants(method: str, path: str) -> list[tuple[str, list[Step] | None]]:
+    """Returns the patterns of a route without optional parameters, and their steps.
+
+    Raises:
+        UnsupportedPathError: If an expression is invalid or can't be part of a larger one.
+    """
+    if is_plain(path):
+        return [(path, None)]
+    from kit.interface.patterns import expand_optional
+
+    from ._segment_tree import read_steps
+
+    return [(variant, read_steps(method, path, variant)) for variant in expand_optional(path)]
+
+
+def _literal(variant: str, steps: list[Step] | None) -> str | None:
+    """Returns the only path that a pattern matches; None if there may be several."""
+    if steps is None:
+        return "/" + variant.removeprefix("/")
+    from ._segment_tree import Kind
+
+    if all(step.kind is Kind.LITERAL for step in steps):
+        return "/" + "/".join(step.text for step in steps)
+    return None
+
+
+class _Nothing:
+    """The matcher of a method with only literal routes; see `_matchers.Group`."""
+
+    switch = 0
+
+    @staticmethod
+    def match(path: str) -> None:
+        """Matches no path."""

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from kit.interface import Result, Router, RouterClosedError, UnsupportedPathError
+from kit.interface import RouterClosedError, UnsupportedPathError
 
 from .reg_exp_router import RegExpRouter
 from .trie_router import TrieRouter
+
+if TYPE_CHECKING:
+    from kit.interface import Result, Router
 
 __all__ = ("SmartRouter", "default_router")
 

@@ -9,22 +9,25 @@ result can't change once the routes are fixed, so it is searched once per method
 
 from __future__ import annotations
 
-import re
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from kit.interface import METHOD_NAME_ALL, Params, RouterClosedError
-from kit.interface.patterns import (
-    compile_expression,
-    expand_optional,
-    parse_parameter,
-    split_pattern,
-)
+from kit.interface import METHOD_NAME_ALL, RouterClosedError
+
+if TYPE_CHECKING:
+    import re
+
+    from kit.interface import Params
 
 __all__ = ("TrieRouter",)
 
 T = TypeVar("T")
-_Found: TypeAlias = tuple[list[tuple[T, Params]]]
+_Found: TypeAlias = "tuple[list[tuple[T, Params]]]"
 _NO_PARAMS: Params = {}
+
+
+def is_plain(pattern: str) -> bool:
+    """Returns whether every segment of a pattern is certainly a literal, which needs no parser."""
+    return not (":" in pattern or "*" in pattern or "{" in pattern)
 
 
 class _Leaf(Generic[T]):
@@ -104,7 +107,13 @@ class TrieRouter(Generic[T]):
         """
         if self._closed:
             raise RouterClosedError(method, path)
-        self.add_variants(method, path, expand_optional(path), handler)
+        if is_plain(path):
+            variants = [path]
+        else:
+            from kit.interface.patterns import expand_optional
+
+            variants = expand_optional(path)
+        self.add_variants(method, path, variants, handler)
 
     def add_variants(self, method: str, path: str, variants: list[str], handler: T) -> None:
         """Adds a route like `add`, with its optional parameters already expanded."""
@@ -142,6 +151,12 @@ class TrieRouter(Generic[T]):
         self, method: str, pattern: str, path: str
     ) -> tuple[str, list[str | tuple[tuple[str, str], Any]]]:
         """Returns the pattern and its steps: a literal, `*`, or a parameter's key and branch."""
+        if is_plain(path):
+            return path, [*path.removeprefix("/").split("/")]
+        import re
+
+        from kit.interface.patterns import compile_expression, parse_parameter, split_pattern
+
         segments = split_pattern(path)
         steps: list[str | tuple[tuple[str, str], Any]] = []
         for index, segment in enumerate(segments):

@@ -3,22 +3,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Generic, overload
 
 from kit.interface import Context
+from kit.interface.generics import TypeVar
 from kit.interface.options import OptionChecks
 from kit.interface.signatures import describe
 
 from ._saved import Flash
 from ._state import SessionState
 from ._views import DICT, Kind, View, kind_of
-
-if sys.version_info >= (3, 13):
-    from typing import TypeVar
-else:
-    from typing_extensions import TypeVar
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm

@@ -31,6 +31,8 @@ class File(Blob):
         last_modified: Milliseconds since the epoch; None means now.
     """
 
+    __module__ = "kit.web"  # shown as it is imported
+
     __slots__ = ("_last_modified", "_name", "_size", "_spooled", "_start")
 
     def __init__(
@@ -117,6 +119,8 @@ class FormData(Entries[FormValue]):
     Args:
         init: Pairs of name and value, or a mapping.
     """
+
+    __module__ = "kit.web"  # shown as it is imported
 
     __slots__ = ("_spool",)
 

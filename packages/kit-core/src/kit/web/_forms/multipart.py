@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import cache
+from sys import modules
 from typing import Any
 
 from kit._support.limits import Limits, body_too_large
@@ -33,21 +34,28 @@ _WRITE_BYTES = 1024 * 1024
 
 
 def _package() -> Any:
-    """Imports `multipart`, and checks that it is the right package.
+    """Imports `multipart`."""
+    # PERF: an import statement takes as long as parsing the headers of a part.
+    package = modules.get("multipart")
+    if package is None:
+        import multipart
 
-    Raises:
-        ImportError: If it is python-multipart before 0.0.13, which has the same import name.
+        return multipart
+    return package
+
+
+class _Segment:
+    """The headers of a part, and the fields that the parser writes to.
+
+    PERF: the one of the package parses the headers, as `_disposition` does by other rules.
     """
-    import multipart
 
-    if not hasattr(multipart, "PushMultipartParser"):
-        raise ImportError(
-            "The module 'multipart' is not the one of the distribution 'multipart': "
-            "python-multipart before 0.0.13 hides it. "
-            "Fix it with: pip install -U 'python-multipart>=0.0.13' && "
-            "pip install --force-reinstall multipart"
-        )
-    return multipart
+    __slots__ = ("bytes_received", "complete", "headerlist")
+
+    def __init__(self, headerlist: list[tuple[str, str]]) -> None:
+        self.headerlist = headerlist
+        self.bytes_received = 0
+        self.complete = False
 
 
 @cache
@@ -58,9 +66,20 @@ def _parser_class(package: Any) -> Any:
     line feed.
 
     Attributes:
+        errors: The exceptions for exceeded limits, and for all faults.
         gives_all: Whether the parser returns content as it arrives, and holds back nothing that
             can't be the start of a delimiter.
+
+    Raises:
+        ImportError: If it is python-multipart before 0.0.13, which has the same import name.
     """
+    if not hasattr(package, "PushMultipartParser"):
+        raise ImportError(
+            "The module 'multipart' is not the one of the distribution 'multipart': "
+            "python-multipart before 0.0.13 hides it. "
+            "Fix it with: pip install -U 'python-multipart>=0.0.13' && "
+            "pip install --force-reinstall multipart"
+        )
     read_line = package.PushMultipartParser._on_segment_headerline
 
     class Parser(package.PushMultipartParser):  # type: ignore[misc]  # the package is Any
@@ -69,6 +88,10 @@ def _parser_class(package: Any) -> Any:
                 raise package.ParserError("Invalid line break in segment header")
             read_line(self, line)
 
+        def _create_segment(self, headerlist: list[tuple[str, str]]) -> _Segment:
+            return _Segment(headerlist)
+
+    Parser.errors = (package.ParserLimitReached, package.MultipartError)
     head = b"--x\r\nContent-Disposition: form-data; name=x\r\n\r\n"
     Parser.gives_all = [*Parser("x").parse(head + _SAMPLE)][-1] == _SAMPLE
     return Parser
@@ -155,13 +178,13 @@ class MultipartDecoder:
     )
 
     def __init__(self, content_type: str, limits: Limits) -> None:
-        package = _package()
+        parser = _parser_class(_package())
         self._boundary = boundary_of(content_type)
         self._delimiter = b"\r\n--" + self._boundary.encode()
-        self._errors = (package.ParserLimitReached, package.MultipartError)
+        self._errors = parser.errors
         self._opening = _Opening(self._delimiter)
         self._collector = Collector(limits)
-        self._parser = _parser_class(package)(
+        self._parser = parser(
             self._boundary,
             max_header_count=_MAX_HEADERS,
             max_header_size=_MAX_HEADER_BYTES,
@@ -335,10 +358,13 @@ def _disposition(headers: dict[str, str]) -> tuple[str, str | None]:
     """Returns the name of the field, and that of the file if the part is one.
 
     Raises:
-        HTTPException: 400 if the name is missing, or the header can't be parsed.
+        HTTPException: 400 if the header or the name is missing, or it can't be parsed.
     """
+    value = headers.get("Content-Disposition")
+    if value is None:
+        raise _malformed("Missing Content-Disposition segment header")
     try:
-        name, filename = parameters.parse_disposition(headers["Content-Disposition"])
+        name, filename = parameters.parse_disposition(value)
     except ValueError as error:
         raise _malformed(str(error)) from error
     if name is None:

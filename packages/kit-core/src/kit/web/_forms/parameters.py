@@ -82,6 +82,8 @@ def parse_disposition(value: str) -> tuple[str | None, str | None]:
         if "%" not in value and value.isascii():
             return name, filename
         return _unescaped(name), None if filename is None else _unescaped(filename)
+    if value.partition(";")[0].strip().lower() != "form-data":
+        raise ValueError("Invalid Content-Disposition segment header: Wrong type")
     parameters: dict[str, str] = {}
     place = value.find(";") % (len(value) + 1)
     while place < len(value):

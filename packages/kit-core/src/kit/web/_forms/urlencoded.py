@@ -55,7 +55,10 @@ def decode_urlencoded(data: bytes, limits: Limits) -> FormData:
 
 def _is_within(data: bytes, limits: Limits) -> bool:
     """Returns whether total size and number of `&` show that a form is within its limits."""
-    return len(data) <= limits.max_field_size_bytes and data.count(b"&") < limits.max_fields
+    size = len(data)
+    most = limits.max_fields
+    # PERF: a short form needs no count.
+    return size <= limits.max_field_size_bytes and (size < most or data.count(b"&") < most)
 
 
 def last_values(data: bytes, limits: Limits) -> dict[str, str] | None:
@@ -65,8 +68,10 @@ def last_values(data: bytes, limits: Limits) -> dict[str, str] | None:
 
     PERF: most handlers need no more, and building a form first would take half as long again.
     """
-    text = _decoded_at_once(data) if _is_within(data, limits) else None
-    if text is None or "[]" in text:
+    if not _is_within(data, limits):
+        return None
+    text = _decoded_at_once(data)
+    if text is None or "[" in text:  # PERF: a quarter of the time of "[]", which is as rare
         return None
     values = {}
     for field in text.split("&"):
@@ -101,16 +106,36 @@ def _decoded_at_once(data: bytes) -> str | None:
 
     PERF: which is rarely the case; decoding names and values one by one takes twice as long.
     """
-    if _PLUS in data:
-        data = data.replace(b"+", b" ")
-    if _PERCENT not in data:
-        return _text(data)
+    try:
+        text = data.decode()  # PERF: naming an error handler takes twice as long
+    except UnicodeDecodeError:
+        return _bytes_decoded_at_once(data)
+    if "+" in text:
+        text = text.replace("+", " ")
+    if "%" not in text:
+        return text
     if len(data) > _PIECE_BYTES:
         return None
-    text = _without_few_escapes(data)
-    if text is not None:
-        return text
-    pieces = data.split(b"%")
+    # PERF: replaces all escapes of one character at once, in half the time of one by one. That is
+    # enough for forms whose only escapes are ASCII punctuation, like most forms in English. No
+    # result can become part of another escape, so anything that looks like an escape is one.
+    for _ in range(_FEW_ESCAPES):
+        place = text.find("%")
+        escape = text[place : place + 3]
+        character = _CHARACTERS.get(escape)
+        if character is None:
+            break
+        text = text.replace(escape, character)
+        if "%" not in text:
+            return text
+    return _bytes_decoded_at_once(data)
+
+
+def _bytes_decoded_at_once(data: bytes) -> str | None:
+    """Does the same for a form with any escapes, or with bytes that aren't UTF-8."""
+    if len(data) > _PIECE_BYTES:
+        return None
+    pieces = data.replace(b"+", b" ").split(b"%")
     place = 0
     for piece in pieces:
         if place:
@@ -120,29 +145,6 @@ def _decoded_at_once(data: bytes) -> str | None:
             pieces[place] = byte + piece[2:]
         place += 1  # noqa: SIM113 - PERF: enumerate() makes a tuple for each
     return _text(b"".join(pieces))
-
-
-def _without_few_escapes(data: bytes) -> str | None:
-    """Decodes a form whose only escapes are ASCII punctuation, like most forms in English.
-
-    PERF: replaces all escapes of one character at once, in half the time of one by one. No result
-    can become part of another escape, so anything that looks like an escape is one.
-    """
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return None
-    place = text.find("%")
-    for _ in range(_FEW_ESCAPES):
-        if place < 0:
-            return text
-        escape = text[place : place + 3]
-        character = _CHARACTERS.get(escape)
-        if character is None:
-            return None
-        text = text.replace(escape, character)
-        place = text.find("%", place)
-    return text if place < 0 else None
 
 
 def decoded(text: bytes) -> str:

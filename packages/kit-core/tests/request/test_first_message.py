@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: MIT
+"""A reader that receives the first message of the server, and what else is done meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import anyio
+import pytest
+
+from kit import HTTPException, KitRequest, Limits
+from kit.interface import ClientDisconnectedError
+from kit.request import clone_raw_request
+
+FORM = [(b"content-type", b"application/x-www-form-urlencoded")]
+BODY = b"a=1&a=2"
+
+
+class TooMuchError(Exception):
+    """What the tests refuse a body with."""
+
+
+def refuse() -> TooMuchError:
+    return TooMuchError("refused")
+
+
+async def as_bytes(req: KitRequest) -> bytes:
+    return await req.bytes()
+
+
+async def as_text(req: KitRequest) -> bytes:
+    return (await req.text()).encode()
+
+
+async def of_raw(req: KitRequest) -> bytes:
+    return await req.raw.bytes()
+
+
+async def of_a_clone(req: KitRequest) -> bytes:
+    return await (await clone_raw_request(req)).bytes()
+
+
+async def as_form(req: KitRequest) -> bytes:
+    form = await req.form_data()
+    return b"&".join(f"{name}={value}".encode() for name, value in form)
+
+
+async def as_dict(req: KitRequest) -> bytes:
+    return b"a=1&a=" + (await req.parse_body())["a"].encode()
+
+
+@pytest.fixture
+def waiting(client: Any) -> Any:
+    """A server that sends the body once the test says so."""
+
+    class Waiting(client):
+        def __init__(self, *received: Any) -> None:
+            super().__init__(*received)
+            self.asked = anyio.Event()
+            self.released = anyio.Event()
+
+        async def receive(self) -> Any:
+            self.asked.set()
+            await self.released.wait()
+            return await super().receive()
+
+    return Waiting
+
+
+PIECES = pytest.mark.parametrize("pieces", [(BODY,), (b"a=1&", b"a=2")], ids=["one", "two"])
+FIRST = pytest.mark.parametrize("first", [as_bytes, as_dict])
+
+
+async def begin(group: Any, server: Any, first: Callable[[], Awaitable[Any]]) -> None:
+    """Starts a reader, and returns once it waits for the server."""
+    group.start_soon(first)
+    await server.asked.wait()
+
+
+@PIECES
+@FIRST
+@pytest.mark.parametrize("second", [as_bytes, as_text, as_dict, as_form, of_a_clone])
+def test_a_second_reader_gets_the_same(
+    run: Any, waiting: Any, held: Any, pieces: Any, first: Any, second: Any
+) -> None:
+    async def main() -> None:
+        server = waiting(*pieces)
+        found = []
+
+        async def read(reader: Any) -> None:
+            found.append(await reader(req))
+
+        async with held(server, headers=FORM) as req:
+            async with anyio.create_task_group() as group:
+                await begin(group, server, partial(read, first))
+                group.start_soon(read, second)
+                await anyio.wait_all_tasks_blocked()
+                server.released.set()
+            assert found == [BODY, BODY]
+            assert req.raw.body_used
+            assert await req.bytes() == BODY
+
+    run(main)
+
+
+@PIECES
+@FIRST
+def test_a_second_reader_goes_on_if_the_first_is_cancelled(
+    run: Any, waiting: Any, held: Any, pieces: Any, first: Any
+) -> None:
+    async def main() -> None:
+        server = waiting(*pieces)
+        found = []
+
+        async def read() -> None:
+            found.append(await req.parse_body(all=True))
+
+        async with held(server, headers=FORM) as req, anyio.create_task_group() as group:
+            async with anyio.create_task_group() as cancelled:
+                await begin(cancelled, server, partial(first, req))
+                group.start_soon(read)
+                await anyio.wait_all_tasks_blocked()
+                cancelled.cancel_scope.cancel()
+            server.released.set()
+        assert found == [{"a": ["1", "2"]}]
+
+    run(main)
+
+
+@PIECES
+def test_raw_that_is_read_meanwhile_has_the_body(
+    run: Any, waiting: Any, held: Any, pieces: Any
+) -> None:
+    async def main() -> None:
+        server = waiting(*pieces)
+        found = []
+
+        async def read_raw() -> None:
+            found.append(await of_raw(req))
+
+        async def read() -> None:
+            with pytest.raises(TypeError, match="already read"):
+                await req.bytes()
+
+        async with held(server) as req, anyio.create_task_group() as group:
+            await begin(group, server, read)
+            group.start_soon(read_raw)
+            await anyio.wait_all_tasks_blocked()
+            server.released.set()
+        assert found == [BODY]
+
+    run(main)
+
+
+@PIECES
+def test_a_disconnect_is_awaited_meanwhile(run: Any, waiting: Any, held: Any, pieces: Any) -> None:
+    async def main() -> None:
+        server = waiting(*pieces)
+        found = []
+
+        async def wait() -> None:
+            found.append(await req.raw.wait_for_disconnect())
+
+        async def read() -> None:
+            assert await req.bytes() == BODY
+            server.gone.set()
+
+        async with held(server) as req, anyio.create_task_group() as group:
+            await begin(group, server, read)
+            group.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            server.released.set()
+        assert found == [True]
+
+    run(main)
+
+
+async def test_a_disconnect_is_awaited_afterwards(client: Any, held: Any) -> None:
+    server = client(BODY)
+    async with held(server) as req:
+        assert await req.bytes() == BODY
+        server.gone.set()
+        assert await req.raw.wait_for_disconnect()
+
+
+@pytest.mark.parametrize("read", [as_bytes, as_dict])
+async def test_a_client_that_leaves_before_its_body(client: Any, held: Any, read: Any) -> None:
+    server = client({"type": "http.disconnect"})
+    async with held(server, headers=FORM) as req:
+        with pytest.raises(ClientDisconnectedError):
+            await read(req)
+
+
+@PIECES
+@FIRST
+@pytest.mark.parametrize("readers", [1, 2])
+def test_a_limit_that_is_set_meanwhile(
+    run: Any, waiting: Any, held: Any, pieces: Any, first: Any, readers: int
+) -> None:
+    async def main() -> None:
+        server = waiting(*pieces)
+
+        async def read() -> None:
+            with pytest.raises(TooMuchError):
+                await first(req)
+
+        async with held(server, headers=FORM) as req, anyio.create_task_group() as group:
+            for _ in range(readers):
+                await begin(group, server, read)
+            await anyio.wait_all_tasks_blocked()
+            req.limit_body(6, refuse)
+            server.released.set()
+
+    run(main)
+
+
+@PIECES
+async def test_a_limit_that_is_set_afterwards(client: Any, held: Any, pieces: Any) -> None:
+    async with held(client(*pieces)) as req:
+        assert await req.bytes() == BODY
+        req.limit_body(7, refuse)
+        with pytest.raises(TooMuchError):
+            req.limit_body(6, refuse)
+        assert await req.bytes() == BODY
+
+
+def test_json_whose_first_reader_is_cancelled(run: Any, waiting: Any, held: Any) -> None:
+    async def main() -> None:
+        server = waiting(b"[1]")
+        async with held(server) as req:
+            async with anyio.create_task_group() as group:
+                await begin(group, server, req.json)
+                group.cancel_scope.cancel()
+            server.released.set()
+            assert await req.json() == [1]
+
+    run(main)
+
+
+async def test_a_form_with_a_limit_for_its_size_alone(client: Any, held: Any) -> None:
+    async with held(client(BODY), headers=FORM) as req:
+        with pytest.raises(HTTPException, match="larger than 6 bytes"):
+            await req.parse_body(max_body_size_bytes=6)
+
+
+@pytest.mark.parametrize("limits", [Limits(max_body_size_bytes=6), Limits(max_memory_size_bytes=6)])
+@pytest.mark.parametrize("read", [as_bytes, as_text, as_dict, as_form])
+async def test_a_body_that_is_too_large(client: Any, held: Any, limits: Limits, read: Any) -> None:
+    async with held(client(BODY), headers=FORM, limits=limits) as req:
+        for _ in range(2):
+            with pytest.raises(HTTPException) as caught:
+                await read(req)
+            assert caught.value.status == 413
+
+
+def test_the_limits_of_the_first_of_two_readers_count(run: Any, waiting: Any, held: Any) -> None:
+    async def main() -> None:
+        server = waiting(BODY)
+        found = []
+
+        async def read(**limits: int) -> None:
+            found.append(await req.parse_body(**limits))
+
+        async with held(server, headers=FORM) as req, anyio.create_task_group() as group:
+            await begin(group, server, read)
+            group.start_soon(partial(read, max_fields=1))
+            await anyio.wait_all_tasks_blocked()
+            server.released.set()
+        assert found == [{"a": "2"}] * 2
+
+    run(main)
+
+
+async def test_a_second_content_type_makes_it_no_form(client: Any, held: Any) -> None:
+    lines = [*FORM, (b"content-type", b"text/plain")]
+    async with held(client(BODY), headers=lines) as req:
+        assert await req.parse_body() == {}
+        assert await req.bytes() == BODY
