@@ -468,9 +468,17 @@ async def test_middleware_after_one_that_runs_next_in_a_task() -> None:
     app = Kit().use(last, last, detached, suspended, last)
     app.get("/", lambda c: calls.append(1) or c.text("ok"))
     assert (await app.request("/")).status == 202
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def drop(message: Any) -> None: ...
+
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
+    await app(scope, receive, drop)
     go_on.set()
     await asyncio.gather(*tasks)
-    assert calls == [1]
+    assert calls == [1, 1]
 
 
 async def test_next_that_is_called_through_locals_is_refused(
