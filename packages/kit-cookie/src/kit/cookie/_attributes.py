@@ -213,7 +213,10 @@ def _expires(value: Any) -> str:
         raise ValueError("expected a time after the year 1600 and at most 400 days ahead")
     utc = value.astimezone(UTC)
     day, month = _DAYS[utc.weekday()], _MONTHS[utc.month - 1]
-    return f"{day}, {utc.day:02} {month} {utc.year} {utc:%H:%M:%S} GMT"
+    time = (
+        f"{utc.hour:02}:{utc.minute:02}:{utc.second:02}"  # PERF: strftime takes three times as long
+    )
+    return f"{day}, {utc.day:02} {month} {utc.year} {time} GMT"
 
 
 def _matching(allowed: str, rule: str) -> Callable[[Any], str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from binascii import b2a_base64
-from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 from urllib.parse import quote
@@ -58,7 +57,7 @@ def get_cookie(c: Context, name: str | None = None, prefix: Prefix | None = None
     """
     if name is None:
         return _all_cookies(c)
-    return _find(_cookie_header(c), full_name_of(name, prefix))
+    return _find(_cookie_header(c), name if prefix is None else full_name_of(name, prefix))
 
 
 @overload
@@ -197,22 +196,16 @@ def _content(value: str) -> str | None:
     return value if _VALUE_READ.fullmatch(value) else None
 
 
-def _cookies(c: Context) -> Iterator[tuple[str, str]]:
-    """Yields the names and still encoded values of the Cookie header, without malformed pairs."""
+def _all_cookies(c: Context) -> dict[str, str]:
+    cookies: dict[str, str] = {}
     for pair in _cookie_header(c).split(";"):
         name, equals, value = pair.partition("=")
         name = name.strip(" \t")
-        if equals and _NAME_READ.fullmatch(name):
+        if equals and name not in cookies and _NAME_READ.fullmatch(name):
             content = _content(value)
             if content is not None:
-                yield name, content
-
-
-def _all_cookies(c: Context) -> dict[str, str]:
-    cookies: dict[str, str] = {}
-    for name, value in _cookies(c):
-        cookies.setdefault(name, value)
-    return {name: decode_component(value) for name, value in cookies.items()}
+                cookies[name] = decode_component(content) if "%" in content else content
+    return cookies
 
 
 def _key(secret: str | bytes) -> bytes:
@@ -303,11 +296,13 @@ def _encoded(name: str, value: str, name_size: int, key: bytes | None) -> str:
     """
     if not isinstance(value, str):
         raise TypeError(f"The value of cookie {name!r} must be a str, not {type(value).__name__}")
-    if key is not None:
-        value = f"{value}.{_signature(value, key)}"
+    signature = "" if key is None else f".{_signature(value, key)}"
     # PERF: most values need no encoding, and quote() takes longer to see it.
     if value.__class__ is not str or _ENCODED.search(value):
         value = quote(value, safe=_UNENCODED)
+    if signature:
+        # The only characters of base64 that are encoded.
+        value += signature.replace("+", "%2B").replace("/", "%2F").replace("=", "%3D")
     size = name_size + len(value)
     if size > MOST_OCTETS:
         raise ValueError(
