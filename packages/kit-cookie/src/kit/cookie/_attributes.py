@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypedDict
@@ -144,20 +144,28 @@ def _frame(name: str, options: CookieOptions | dict[str, Any]) -> tuple[str, str
     prefix: Any = options.get("prefix")
     full_name = checked_name(name, prefix)
     wanted: dict[str, Any] = {"path": "/", **options, **_IMPLIED.get(prefix, {})}
-    before = _attributes(name, wanted, _BEFORE_EXPIRES)
-    after = _attributes(name, wanted, _AFTER_EXPIRES)
-    _check_combination(name, full_name, before | after)
-    return f"{full_name}=", _formatted(before), _formatted(after)
+    attributes: dict[str, str | bool] = {}
+    before = _formatted(name, wanted, _BEFORE_EXPIRES, attributes)
+    after = _formatted(name, wanted, _AFTER_EXPIRES, attributes)
+    _check_combination(name, full_name, attributes)
+    return f"{full_name}=", before, after
 
 
-def _attributes(
-    name: str, wanted: dict[str, Any], attributes: Iterable[_Attribute]
-) -> dict[str, str | bool]:
-    return {
-        attribute: _converted(name, option, given, convert)
-        for option, attribute, convert in attributes
-        if (given := wanted.get(option)) is not None
-    }
+def _formatted(
+    name: str,
+    wanted: dict[str, Any],
+    table: tuple[_Attribute, ...],
+    attributes: dict[str, str | bool],
+) -> str:
+    """Returns the attributes of a table, each after `"; "`, and adds them to `attributes`."""
+    line = ""
+    for option, attribute, convert in table:
+        given = wanted.get(option)
+        if given is not None:
+            text = attributes[attribute] = _converted(name, option, given, convert)
+            if text:
+                line += f"; {attribute}" if text is True else f"; {attribute}={text}"
+    return line
 
 
 def _converted(name: str, option: str, given: Any, convert: Callable[[Any], Any]) -> Any:
@@ -165,11 +173,6 @@ def _converted(name: str, option: str, given: Any, convert: Callable[[Any], Any]
         return convert(given)
     except ValueError as rule:
         raise ValueError(f"Invalid {option} {given!r} of cookie {name!r}: {rule}") from None
-
-
-def _formatted(attributes: dict[str, str | bool]) -> str:
-    parts = (a if text is True else f"{a}={text}" for a, text in attributes.items() if text)
-    return "".join([f"; {part}" for part in parts])
 
 
 def format_expires(name: str, expires: Any) -> str:
@@ -187,16 +190,19 @@ def _check_combination(name: str, full_name: str, attributes: dict[str, str | bo
     get, start = attributes.get, full_name[:9].lower()
     insecure = not get("Secure")
     by_host = start.startswith("__host-")
-    prefixed = by_host or start == "__secure-"
-    for broken, rule in (
-        (prefixed and insecure, "secure=True, since its name begins with __Secure- or __Host-"),
-        (by_host and get("Path") != "/", "path='/', since its name begins with __Host-"),
-        (by_host and get("Domain"), "no domain, since its name begins with __Host-"),
-        (get("SameSite") == "None" and insecure, "secure=True, since it has same_site='None'"),
-        (get("Partitioned") and insecure, "secure=True, since it is partitioned"),
-    ):
-        if broken:
-            raise ValueError(f"Cookie {name!r} needs {rule}")
+    rule = None
+    if insecure and (by_host or start == "__secure-"):
+        rule = "secure=True, since its name begins with __Secure- or __Host-"
+    elif by_host and get("Path") != "/":
+        rule = "path='/', since its name begins with __Host-"
+    elif by_host and get("Domain"):
+        rule = "no domain, since its name begins with __Host-"
+    elif insecure and get("SameSite") == "None":
+        rule = "secure=True, since it has same_site='None'"
+    elif insecure and get("Partitioned"):
+        rule = "secure=True, since it is partitioned"
+    if rule is not None:
+        raise ValueError(f"Cookie {name!r} needs {rule}")
 
 
 def _max_age(value: Any) -> str:
