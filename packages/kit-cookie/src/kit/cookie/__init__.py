@@ -8,8 +8,8 @@ is read. A signed value is followed by a dot and its HMAC-SHA256 in base64 befor
 Hono uses the same format, so the two can share cookies.
 """
 
+from ._attributes import CookieOptions
 from ._cookies import (
-    CookieOptions,
     delete_cookie,
     format_cookie,
     generate_cookie,
