@@ -494,8 +494,8 @@ class KitRequest:
     async def _receive_whole(self) -> Bytes | None:
         """Receives the body if the server delivers it in one message, and nothing has used `raw`.
 
-        PERF: nearly every body. It needs none of the objects that read larger ones, and share the
-        channel with other tasks. Where one turns out to be needed, it gets the message.
+        PERF: nearly every body is; it needs none of the objects that read larger ones and share the
+        channel among tasks. If they turn out to be needed, they get the message.
 
         Returns:
             The body, which is kept; None if the reader has to be asked.

@@ -193,6 +193,24 @@ async def test_a_client_that_leaves_before_its_body(client: Any, held: Any, read
             await read(req)
 
 
+def test_a_form_is_asked_for_meanwhile_that_is_none(run: Any, waiting: Any, held: Any) -> None:
+    async def main() -> None:
+        server = waiting(BODY)
+        found = []
+
+        async def read() -> None:
+            found.append(await req.bytes())
+
+        async with held(server) as req:
+            async with anyio.create_task_group() as group:
+                await begin(group, server, read)
+                assert await req.parse_body() == {}
+                server.released.set()
+            assert found == [BODY]
+
+    run(main)
+
+
 @PIECES
 @FIRST
 @pytest.mark.parametrize("readers", [1, 2])

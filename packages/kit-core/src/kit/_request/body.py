@@ -232,9 +232,7 @@ class RequestBody(Struct, eq=False):
         try:
             data = await body.whole()
         finally:
-            self._busy = False
-            if self._changed is not None:
-                self._changed.tell()
+            self.resume()
         if data is not None:
             self._raw._body = USED
             self._has_taken = True
@@ -316,9 +314,7 @@ class RequestBody(Struct, eq=False):
                 )
             raise
         finally:
-            self._busy = False
-            if self._changed is not None:
-                self._changed.tell()
+            self.resume()
 
     def _may_go_on(self, error: BaseException) -> bool:
         """Returns whether another task can continue: after a cancellation that lost nothing."""

@@ -35,7 +35,8 @@ _WRITE_BYTES = 1024 * 1024
 class _Segment:
     """The headers of a part, and the fields that the parser writes to.
 
-    PERF: the one of the package parses the headers, as `_disposition` does by other rules.
+    PERF: the package's own class parses the headers, and `_disposition` would parse them again, by
+    other rules.
     """
 
     __slots__ = ("bytes_received", "complete", "headerlist")
