@@ -155,7 +155,10 @@ def test_raw_that_is_read_meanwhile_has_the_body(
 
 
 @PIECES
-def test_a_disconnect_is_awaited_meanwhile(run: Any, waiting: Any, held: Any, pieces: Any) -> None:
+@pytest.mark.parametrize("has_raw", [False, True])
+def test_a_disconnect_is_awaited_meanwhile(
+    run: Any, waiting: Any, held: Any, pieces: Any, has_raw: bool
+) -> None:
     async def main() -> None:
         server = waiting(*pieces)
         found = []
@@ -168,6 +171,8 @@ def test_a_disconnect_is_awaited_meanwhile(run: Any, waiting: Any, held: Any, pi
             server.gone.set()
 
         async with held(server) as req, anyio.create_task_group() as group:
+            if has_raw:
+                assert not req.raw.body_used
             await begin(group, server, read)
             group.start_soon(wait)
             await anyio.wait_all_tasks_blocked()
@@ -397,3 +402,16 @@ def test_the_first_of_two_readers_reads_on(run: Any, waiting: Any, held: Any) ->
         assert sorted(found, key=str) == [body, {"a": "1"}]  # and not the form, encoded again
 
     run(main)
+
+
+async def test_json_of_a_body_that_was_read(client: Any, held: Any) -> None:
+    async with held(client(b"[1]")) as req:
+        assert await req.bytes() == b"[1]"
+        assert await req.json() == [1]
+        assert await req.json(list[int]) == [1]
+
+
+async def test_a_form_with_a_list_and_limits_of_its_own(client: Any, held: Any) -> None:
+    async with held(client(b"a[]=1&b=2"), headers=FORM) as req:
+        assert await req.parse_body(max_fields=2) == {"a[]": ["1"], "b": "2"}
+        assert await req.parse_body() == {"a[]": ["1"], "b": "2"}
