@@ -403,21 +403,25 @@ class KitRequest:
         """
         for name in limits.keys() - LIMITS if limits else ():
             raise TypeError(f"parse_body() has no limit {name!r}: there are {', '.join(LIMITS)}")
+        may_be_simple = not all
         if self._raw is None and not (all or limits) and is_urlencoded(self._scope["headers"]):
             # PERF: nearly every form needs no more than this.
-            self._is_parsed = True
             data = self._data
             if data is None:
                 data = await self._receive_whole()
             if data is not None:
                 simple = last_values(data, self._limits)
                 if simple is not None:
+                    self._is_parsed = True
                     return nest(simple) if dot else simple
+                may_be_simple = False
         body = self._body
         if not body.is_form:
             return {}
         own_limits = self._limits.but(**limits) if limits else None
-        values: dict[str, Any] | None = None if all else await body.last_values(own_limits)
+        values: dict[str, Any] | None = None
+        if may_be_simple:
+            values = await body.last_values(own_limits)
         if values is None:
             values = collect(await body.form_data(own_limits), all=all)
         return nest(values) if dot else values
@@ -483,15 +487,17 @@ class KitRequest:
         body = self._reader
         if body is None:
             body = self._reader = RequestBody(self.raw, self._limits)
-            if self._data is not None or self._is_parsed:
+            if self._data is not None:
                 body.adopt(self._data, self._limits if self._is_parsed else None)
+            elif self._is_receiving:
+                body.wait()
         return body
 
     async def _receive_whole(self) -> Bytes | None:
         """Receives the body if the server delivers it in one message, and nothing has used `raw`.
 
-        PERF: nearly every body. It needs none of the objects that read larger ones, and share the
-        channel with other tasks. Where one turns out to be needed, it gets the message.
+        PERF: nearly every body is; it needs none of the objects that read larger ones and share the
+        channel among tasks. If they turn out to be needed, they get the message.
 
         Returns:
             The body, which is kept; None if the reader has to be asked.
@@ -508,6 +514,7 @@ class KitRequest:
 
     def _keep(self, message: Any) -> Bytes | None:
         """Keeps a body that is complete with the first message, or leaves it to the reader."""
+        self._is_receiving = False
         if self._raw is None and message["type"] == "http.request" and not message.get("more_body"):
             data = message["body"] if "body" in message else b""  # noqa: SIM401 - PERF: no call
             size = len(data)
@@ -517,18 +524,24 @@ class KitRequest:
                 and (in_memory is None or size <= in_memory)
                 and (not self._body_limits or all(size <= most for most, _ in self._body_limits))
             ):
-                self._is_receiving = False
                 data = self._data = data if data.__class__ is bytes else bytes(data)
                 return data
-        give_back_channel(self.raw, message)
-        self._is_receiving = False
+        self._give_back(self.raw, message)
         return None
 
     def _stop_receiving(self) -> None:
         """Leaves the first message to other readers."""
-        self._is_receiving = self._is_parsed = False
+        self._is_receiving = False
         if self._raw is not None:
-            give_back_channel(self._raw)
+            self._give_back(self._raw)
+
+    def _give_back(self, raw: Request, message: Any = None) -> None:
+        """Lets the readers go on that wait for the first message, which may have come."""
+        try:
+            give_back_channel(raw, message)
+        finally:
+            if self._reader is not None:
+                self._reader.resume()
 
     def limit_body(self, max_size: int, refuse: Callable[[], Exception], /) -> None:
         """Limits the size of the body for all readers.
@@ -622,7 +635,7 @@ class ServedRequest(KitRequest, Struct, eq=False):
     _body_limits: tuple[tuple[int, Callable[[], Exception]], ...] = ()
     _data: Bytes | None = None
     _is_receiving: bool = False
-    _is_parsed: bool = False  # whether a form is read, or being read, with the app's limits
+    _is_parsed: bool = False  # whether a form was read with the app's limits
 
 
 def _new_request(

@@ -155,7 +155,10 @@ def test_raw_that_is_read_meanwhile_has_the_body(
 
 
 @PIECES
-def test_a_disconnect_is_awaited_meanwhile(run: Any, waiting: Any, held: Any, pieces: Any) -> None:
+@pytest.mark.parametrize("has_raw", [False, True])
+def test_a_disconnect_is_awaited_meanwhile(
+    run: Any, waiting: Any, held: Any, pieces: Any, has_raw: bool
+) -> None:
     async def main() -> None:
         server = waiting(*pieces)
         found = []
@@ -168,6 +171,8 @@ def test_a_disconnect_is_awaited_meanwhile(run: Any, waiting: Any, held: Any, pi
             server.gone.set()
 
         async with held(server) as req, anyio.create_task_group() as group:
+            if has_raw:
+                assert not req.raw.body_used
             await begin(group, server, read)
             group.start_soon(wait)
             await anyio.wait_all_tasks_blocked()
@@ -191,6 +196,24 @@ async def test_a_client_that_leaves_before_its_body(client: Any, held: Any, read
     async with held(server, headers=FORM) as req:
         with pytest.raises(ClientDisconnectedError):
             await read(req)
+
+
+def test_a_form_is_asked_for_meanwhile_that_is_none(run: Any, waiting: Any, held: Any) -> None:
+    async def main() -> None:
+        server = waiting(BODY)
+        found = []
+
+        async def read() -> None:
+            found.append(await req.bytes())
+
+        async with held(server) as req:
+            async with anyio.create_task_group() as group:
+                await begin(group, server, read)
+                assert await req.parse_body() == {}
+                server.released.set()
+            assert found == [BODY]
+
+    run(main)
 
 
 @PIECES
@@ -278,3 +301,117 @@ async def test_a_second_content_type_makes_it_no_form(client: Any, held: Any) ->
     async with held(client(BODY), headers=lines) as req:
         assert await req.parse_body() == {}
         assert await req.bytes() == BODY
+
+
+async def test_a_form_that_exceeds_a_limit_can_be_parsed_with_another(
+    client: Any, held: Any
+) -> None:
+    async with held(client(BODY), headers=FORM, limits=Limits(max_fields=1)) as req:
+        with pytest.raises(HTTPException, match="more than 1 fields"):
+            await req.parse_body()
+        assert await req.parse_body(max_fields=2) == {"a": "2"}
+
+
+@pytest.mark.parametrize("begins_before", [True, False], ids=["before", "after"])
+def test_the_limits_of_a_cancelled_reader_do_not_count(
+    run: Any, waiting: Any, held: Any, begins_before: bool
+) -> None:
+    async def main() -> None:
+        server = waiting(b"a=1&", b"a=2")
+
+        async def read_with_limits() -> None:
+            with pytest.raises(HTTPException, match="more than 1 fields"):
+                await req.parse_body(max_fields=1)
+
+        async with held(server, headers=FORM) as req, anyio.create_task_group() as group:
+            async with anyio.create_task_group() as cancelled:
+                await begin(cancelled, server, req.parse_body)
+                if begins_before:
+                    group.start_soon(read_with_limits)
+                    await anyio.wait_all_tasks_blocked()
+                cancelled.cancel_scope.cancel()
+            if not begins_before:
+                group.start_soon(read_with_limits)
+            server.released.set()
+
+    run(main)
+
+
+def test_the_limits_of_a_reader_that_is_cancelled_within_the_body_do_not_count(
+    run: Any, waiting: Any, held: Any
+) -> None:
+    async def main() -> None:
+        server = waiting(b"a=1&", b"a=2")
+        server.released.set()
+        async with held(server, headers=FORM) as req:
+            async with anyio.create_task_group() as group:
+                await begin(group, server, req.parse_body)
+                server.released = anyio.Event()  # from the second message on
+                await anyio.wait_all_tasks_blocked()
+                group.cancel_scope.cancel()
+            server.released.set()
+            with pytest.raises(HTTPException, match="more than 1 fields"):
+                await req.parse_body(max_fields=1)
+
+    run(main)
+
+
+@pytest.mark.parametrize("wrong", [{"body": b""}, {"type": "http.request", "body": None}])
+@pytest.mark.parametrize("read", [as_bytes, as_dict])
+@pytest.mark.parametrize("has_raw", [False, True])
+def test_a_message_that_is_wrong_does_not_block_the_next_reader(
+    run: Any, waiting: Any, held: Any, wrong: Any, read: Any, has_raw: bool
+) -> None:
+    async def main() -> None:
+        server = waiting(wrong, {"type": "http.request", "body": BODY})
+        async with held(server, headers=FORM) as req, anyio.create_task_group() as group:
+
+            async def read_once() -> None:
+                with pytest.raises((KeyError, TypeError)):
+                    await read(req)
+
+            await begin(group, server, read_once)
+            if has_raw:
+                assert not req.raw.body_used
+            server.released.set()
+            await anyio.wait_all_tasks_blocked()
+            assert await req.bytes() in (BODY, b"")
+
+    run(main)
+
+
+def test_the_first_of_two_readers_reads_on(run: Any, waiting: Any, held: Any) -> None:
+    boundary = [(b"content-type", b"multipart/form-data; boundary=X")]
+    body = b'--X\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--X--\r\n'
+
+    async def main() -> None:
+        server = waiting(body[:20], body[20:])
+        found: list[Any] = []
+
+        async def read(reader: Any) -> None:
+            found.append(await reader())
+
+        async with (
+            held(server, headers=boundary) as req,
+            anyio.create_task_group() as group,
+        ):
+            await begin(group, server, partial(read, req.bytes))
+            group.start_soon(read, req.parse_body)
+            await anyio.wait_all_tasks_blocked()
+            server.released.set()
+        assert sorted(found, key=str) == [body, {"a": "1"}]  # and not the form, encoded again
+
+    run(main)
+
+
+async def test_json_of_a_body_that_was_read(client: Any, held: Any) -> None:
+    async with held(client(b"[1]")) as req:
+        assert await req.bytes() == b"[1]"
+        assert await req.json() == [1]
+        assert await req.json(list[int]) == [1]
+
+
+async def test_a_form_with_a_list_and_limits_of_its_own(client: Any, held: Any) -> None:
+    async with held(client(b"a[]=1&b=2"), headers=FORM) as req:
+        assert await req.parse_body(max_fields=2) == {"a[]": ["1"], "b": "2"}
+        assert await req.parse_body() == {"a[]": ["1"], "b": "2"}

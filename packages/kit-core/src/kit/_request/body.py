@@ -178,16 +178,26 @@ class RequestBody(Struct, eq=False):
                 clone.headers.set("content-length", str(len(content)))
         return clone
 
-    def adopt(self, data: Bytes | None, form_limits: Limits | None) -> None:
-        """Takes over a body that was read from the server, or is being read, without this object.
+    def adopt(self, data: Bytes, form_limits: Limits | None) -> None:
+        """Takes over a body that was read from the server without this object.
 
         Args:
-            data: All of it; None if it is being read.
-            form_limits: The limits that it is read with as a form; None if it isn't.
+            data: All of it.
+            form_limits: The limits that it was read with as a form; None if it wasn't.
         """
         self._data = data
-        self._has_taken = data is not None
+        self._has_taken = True
         self._form_limits = form_limits
+
+    def wait(self) -> None:
+        """Makes all tasks wait until `resume` is called: one of them reads without this object."""
+        self._busy = True
+
+    def resume(self) -> None:
+        """Lets tasks go on."""
+        self._busy = False
+        if self._changed is not None:
+            self._changed.tell()
 
     def limit(self, most: int, refuse: Refuse) -> None:
         """Limits the size of the body; see `KitRequest.limit_body`."""
@@ -220,9 +230,7 @@ class RequestBody(Struct, eq=False):
         try:
             data = await body.whole()
         finally:
-            self._busy = False
-            if self._changed is not None:
-                self._changed.tell()
+            self.resume()
         if data is not None:
             self._raw._body = USED
             self._has_taken = True
@@ -304,9 +312,7 @@ class RequestBody(Struct, eq=False):
                 )
             raise
         finally:
-            self._busy = False
-            if self._changed is not None:
-                self._changed.tell()
+            self.resume()
 
     def _may_go_on(self, error: BaseException) -> bool:
         """Returns whether another task can continue: after a cancellation that lost nothing."""

@@ -15,7 +15,7 @@ _MOST_STEPS = 100
 """The maximum nesting depth of dotted names; the rest of a longer name is a single step."""
 
 
-# As clients write it. Any other spelling takes the way of the other media types.
+# As clients write it. Other spellings take the slower path of the other media types.
 _URLENCODED = URLENCODED.encode()
 
 

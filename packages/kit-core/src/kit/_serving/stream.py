@@ -24,7 +24,7 @@ _SHORT_S = 0.001
 def _countdown(count: int) -> Any:
     """Returns something to count down with: `(left,) = left`, until it is None.
 
-    PERF: that takes half the time of `left -= 1`, which each chunk would have to wait for.
+    PERF: that takes half the time of `left -= 1`, for each chunk.
     """
     left: Any = None
     for _ in range(count):

@@ -118,7 +118,7 @@ def decode(data: bytes) -> Any:
         ValueError: If it is not JSON in UTF-8; the message includes the position in bytes.
     """
     try:
-        return _decode(data)  # PERF: JSON with a mark fails, so it need not be looked for
+        return _decode(data)  # PERF: fails if there is a mark, so nothing has to look for one
     except ValueError:
         pass
     return _decode_again(data.removeprefix(MARK))

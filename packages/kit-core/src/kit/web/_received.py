@@ -130,9 +130,11 @@ class ReceivedBody(Struct, eq=False):
     def resume(self, message: dict[str, Any] | None) -> None:
         """Takes a message that was received elsewhere, if there is one, and lets tasks go on."""
         self._busy = False
-        if message is not None:
-            self._take_in(message)
-        self._tell()
+        try:
+            if message is not None:
+                self._take_in(message)
+        finally:
+            self._tell()
 
     async def comes_whole(self) -> bool:
         """Waits for the first message and keeps it; returns whether it contains the whole body."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from typing import Any
@@ -277,9 +278,54 @@ async def test_the_parser_is_imported_with_the_first_form(
 ) -> None:
     import sys
 
-    monkeypatch.delitem(sys.modules, "multipart")
+    monkeypatch.delitem(sys.modules, "multipart", raising=False)
     assert await parse(part(b'form-data; name="a"') + END) == [("a", "v")]
     assert "multipart" in sys.modules
+
+
+def test_a_form_in_a_thread_while_another_imports_the_parser(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import importlib.util
+    import sys
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    def parse() -> Any:
+        body = part(b'form-data; name="a"') + END
+        headers = {"content-type": "multipart/form-data; boundary=XX"}
+        request = Request("http://x/", method="POST", headers=headers, body=body)
+        return list(asyncio.run(request.form_data()))
+
+    class Loader:
+        """Imports the package, but only after another thread has asked for it."""
+
+        def __init__(self, loader: Any) -> None:
+            self.loader = loader
+
+        def create_module(self, spec: Any) -> Any:
+            return self.loader.create_module(spec)
+
+        def exec_module(self, module: Any) -> None:
+            parsing.append(threads.submit(parse))
+            wait(parsing, timeout=0.2)  # until it fails, or waits for this import
+            self.loader.exec_module(module)
+
+    class Finder:
+        def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+            if name != "multipart":
+                return None
+            sys.meta_path.remove(self)
+            spec = importlib.util.find_spec(name)
+            assert spec is not None
+            spec.loader = Loader(spec.loader)  # type: ignore[assignment]  # the same
+            return spec
+
+    parsing: list[Any] = []
+    monkeypatch.delitem(sys.modules, "multipart", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
+    with ThreadPoolExecutor() as threads:
+        assert parse() == [("a", "v")]
+        assert parsing[0].result() == [("a", "v")]
 
 
 URLENCODED = "application/x-www-form-urlencoded"

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from functools import cache
 from sys import modules
 from typing import Any
 
@@ -33,21 +32,11 @@ _MAX_HEADER_BYTES = 4096
 _WRITE_BYTES = 1024 * 1024
 
 
-def _package() -> Any:
-    """Imports `multipart`."""
-    # PERF: an import statement takes as long as parsing the headers of a part.
-    package = modules.get("multipart")
-    if package is None:
-        import multipart
-
-        return multipart
-    return package
-
-
 class _Segment:
     """The headers of a part, and the fields that the parser writes to.
 
-    PERF: the one of the package parses the headers, as `_disposition` does by other rules.
+    PERF: the package's own class parses the headers, and `_disposition` would parse them again, by
+    other rules.
     """
 
     __slots__ = ("bytes_received", "complete", "headerlist")
@@ -58,8 +47,25 @@ class _Segment:
         self.complete = False
 
 
-@cache
-def _parser_class(package: Any) -> Any:
+_parser_classes: dict[Any, Any] = {}
+"""The result of `_make_parser_class` for each package that was imported as `multipart`."""
+
+
+def _parser_class() -> Any:
+    """Returns the parser class, and imports the package with the first form."""
+    # PERF: an import statement takes as long as parsing the headers of a part.
+    found = _parser_classes.get(modules.get("multipart"))
+    if found is None:
+        # Waits if another thread is importing it: until then, the module is incomplete. The one of
+        # python-multipart puts this package in its own place as it is imported.
+        import multipart  # noqa: F401
+
+        package = modules["multipart"]
+        found = _parser_classes[package] = _make_parser_class(package)
+    return found
+
+
+def _make_parser_class(package: Any) -> Any:
     """Returns the package's parser class, changed to refuse a line feed in a header name.
 
     By itself, the parser only does so if the body is cut within the line, and otherwise drops the
@@ -178,7 +184,7 @@ class MultipartDecoder:
     )
 
     def __init__(self, content_type: str, limits: Limits) -> None:
-        parser = _parser_class(_package())
+        parser = _parser_class()
         self._boundary = boundary_of(content_type)
         self._delimiter = b"\r\n--" + self._boundary.encode()
         self._errors = parser.errors
