@@ -56,7 +56,7 @@ async def respond(c: Context[Any, Any]) -> Response:
 async def _run(c: Context[Any, Any]) -> None:
     """Runs the matched handlers. The response is then in `c.res`.
 
-    PERF: `serve` does the same, without a coroutine more.
+    PERF: `serve` does the same without another coroutine.
     """
     handlers = c._match[0]
     start, last = chain_for(c)
