@@ -175,9 +175,10 @@ def test_a_disconnect_is_awaited_meanwhile(
                 assert not req.raw.body_used
             await begin(group, server, read)
             group.start_soon(wait)
+            group.start_soon(wait)
             await anyio.wait_all_tasks_blocked()
             server.released.set()
-        assert found == [True]
+        assert found == [True, True]
 
     run(main)
 
