@@ -34,9 +34,9 @@ def _countdown(count: int) -> Any:
 
 # The clock is read after each sixteenth chunk.
 _CHUNKS_IN_SHORT = _countdown(15)
-# Once that has happened twice, they run after every fourth chunk. An asyncio transport logs a
-# warning for each write from the sixth on after its connection is lost, which neither it nor the
-# server can notice before the event loop has run.
+# After that, they run after every fourth chunk. An asyncio transport logs a warning for each write
+# from the sixth on after its connection is lost, which neither it nor the server can notice before
+# the event loop has run.
 _CHUNKS_BETWEEN_TURNS = _countdown(3)
 # PERF: copying a message takes two thirds of the time of building a new one.
 _CHUNK_MESSAGE = {"type": "http.response.body", "body": b"", "more_body": True}
@@ -74,9 +74,9 @@ def send_stream(
     Raises:
         Exception: When awaited, the exception that the body raised.
     """
-    client = _Client(body, wait_for_disconnect, monotonic() + _SHORT_S)
+    client = _Client(body, wait_for_disconnect)
     if body.__class__ is not AsyncGeneratorType and hasattr(body, "write_to"):
-        work = _write(head, body, send, client)
+        work = _write(head, body, send)
     else:
         work = _pump(head, body, send, client)
     return run_until(client.left, work, body)
@@ -88,7 +88,6 @@ class _Client(Struct, eq=False):
     Args:
         body: The body.
         wait_for_disconnect: As for `send_stream`.
-        is_short_until: When a body that never waits has to let other tasks run.
 
     Attributes:
         is_served: Whether the body is complete: all that is left to do is for the server to end the
@@ -98,8 +97,6 @@ class _Client(Struct, eq=False):
 
     _body: Any
     _wait_for_disconnect: Callable[[], Awaitable[bool]]
-    is_short_until: float
-    _is_long: bool = False
     _is_noted: bool = False
     is_served: bool = False
 
@@ -109,25 +106,6 @@ class _Client(Struct, eq=False):
             how = "" if error is None else f": {error!r}"
             _logger.debug("The client disconnected during a streamed response%s", how)
         self._is_noted = True
-
-    async def let_others_run(self) -> Any:
-        """Lets the other tasks run.
-
-        Neither a body nor `send` has to wait, above all once the client is gone; without this, no
-        other task would run until the end of the body.
-
-        Returns:
-            The countdown of the chunks until they run again.
-        """
-        from anyio.lowlevel import checkpoint
-
-        await checkpoint()
-        if self._is_long:
-            return _CHUNKS_BETWEEN_TURNS
-        # PERF: perhaps it was another process that took the time.
-        self._is_long = True
-        self.is_short_until = monotonic() + _SHORT_S
-        return _CHUNKS_IN_SHORT
 
     async def left(self) -> bool:
         """Waits until the client disconnects; returns False if that is no longer reported."""
@@ -140,9 +118,10 @@ class _Client(Struct, eq=False):
         return not hasattr(self._body, "write_to")  # such a body ends its own work
 
 
-async def _write(head: Message, body: PushBody, send: Send, client: _Client) -> None:
+async def _write(head: Message, body: PushBody, send: Send) -> None:
     """Lets a body write itself to the server."""
     left = _CHUNKS_IN_SHORT
+    is_short_until = monotonic() + _SHORT_S
 
     async def send_chunk(chunk: Any) -> None:
         nonlocal left
@@ -151,8 +130,9 @@ async def _write(head: Message, body: PushBody, send: Send, client: _Client) -> 
             (left,) = left
         else:
             left = _CHUNKS_IN_SHORT
-            if monotonic() > client.is_short_until:
-                left = await client.let_others_run()
+            if monotonic() > is_short_until:
+                left = _CHUNKS_BETWEEN_TURNS
+                await _let_others_run()
 
     await send(head)
     if await body.write_to(send_chunk):
@@ -162,6 +142,7 @@ async def _write(head: Message, body: PushBody, send: Send, client: _Client) -> 
 async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
     """Sends the chunks of a body until it ends or the client turns out to be gone."""
     left = _CHUNKS_IN_SHORT
+    is_short_until = monotonic() + _SHORT_S
     # PERF: CPython has a single empty bytes object, and comparing it takes half the time of `not`.
     expected, empty, template = bytes, b"", _CHUNK_MESSAGE
     chunks = body
@@ -187,8 +168,9 @@ async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
                 (left,) = left
             else:
                 left = _CHUNKS_IN_SHORT
-                if monotonic() > client.is_short_until:
-                    left = await client.let_others_run()
+                if monotonic() > is_short_until:
+                    left = _CHUNKS_BETWEEN_TURNS
+                    await _let_others_run()
         client.is_served = True
         await send({"type": "http.response.body", "body": b""})
     except ClientDisconnectedError as error:
@@ -201,3 +183,14 @@ async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
 def _chunks(body: Any) -> Any:
     # PERF: an async body needs no generator of ours around it.
     return body.__aiter__() if hasattr(body, "__aiter__") else iterate(body)
+
+
+async def _let_others_run() -> None:
+    """Lets the other tasks run.
+
+    Neither a body nor `send` has to wait, above all once the client is gone; without this, no other
+    task would run until the end of the body.
+    """
+    from anyio.lowlevel import checkpoint
+
+    await checkpoint()
