@@ -129,14 +129,18 @@ def _prepare(connection: sqlite3.Connection, path: str, end: float) -> None:
 
 
 def _check(connection: sqlite3.Connection, path: str) -> None:
-    application, version = _marks(connection)
+    # In one transaction: another process may make the schema between two reads.
+    with connection:
+        connection.execute("BEGIN")
+        application, version = _marks(connection)
+        schema_version = connection.execute("PRAGMA schema_version").fetchone()[0]
     if application == _APPLICATION_ID:
         if version > _SCHEMA_VERSION:
             raise SessionStoreError(
                 f"The session file {path!r} has version {version}, from a later kit-session; this "
                 f"one supports version {_SCHEMA_VERSION}"
             )
-    elif application or version or connection.execute("PRAGMA schema_version").fetchone()[0]:
+    elif application or version or schema_version:
         raise SessionStoreError(
             f"The file {path!r} is a database of another program: use a separate file for sessions"
         )
