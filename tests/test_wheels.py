@@ -99,10 +99,9 @@ ALONE = {
 from types import SimpleNamespace
 from kit.cookie import get_cookie, set_cookie
 
-headers = SimpleNamespace(get_all=lambda name: ["theme=dark%21"])
 sent = []
 c = SimpleNamespace(
-    req=SimpleNamespace(raw=SimpleNamespace(headers=headers)),
+    req=SimpleNamespace(header=lambda name: "theme=dark%21"),
     header=lambda name, value, append: sent.append(value),
 )
 set_cookie(c, "lang", "it", max_age=60)

@@ -41,6 +41,7 @@ from ports import free_port
 STARTUP_S = 120.0
 # How long an edit may take to be served.
 RELOAD_S = 10.0
+_END_LIMIT_S = 30
 _DONE = "<the command is done>"
 # What kit dev adds to the pages that it sends to browsers; the docs show what the app sends.
 _RELOAD = re.compile(r'<script src="/__kit_dev/reload\.js"[^>]*></script>\n')
@@ -206,7 +207,9 @@ class Newcomer:
 
     def _serve(self, command: str) -> None:
         for server in self._servers:
-            self._type(f"kill {server} 2>/dev/null; wait {server}")
+            # A server that is told to end while it starts may miss it.
+            late = f"(sleep {_END_LIMIT_S}; kill -KILL {server}) >/dev/null 2>&1 &"
+            self._type(f"kill {server} 2>/dev/null; {late} wait {server}; kill $! 2>/dev/null")
         variables, arguments = moved(shlex.split(command, comments=True), self._port)
         words = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
         words += map(shlex.quote, arguments)
