@@ -146,14 +146,16 @@ class AppState:
         Args:
             path: The routing path.
         """
-        return tuple(state.on_error for state in self._concerned_by(path))
+        return tuple([state.on_error for state in self._concerned_by(path)])
 
     def _concerned_by(self, path: str) -> list[AppState]:
-        """Yields the members of the family that a path concerns, innermost first.
+        """Returns the members of the family that a path concerns, innermost first.
 
         These are this app, those around it, and those below it if their prefix matches the path.
         If two prefixes have the same number of segments, the earlier one counts.
         """
+        if len(self._family) == 1:
+            return self._family  # PERF: an app without others
         members = [
             state
             for state in self._family
