@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
@@ -195,6 +195,14 @@ def echo(value: int) -> Request:
     return json_back(b"/echo", item(value))
 
 
+def echo_and_end(value: int) -> Request:
+    """The same as some servers deliver it, granian among them: with an empty event at its end."""
+    request = echo(value)
+    (event,) = request.events
+    end = {**event, "body": b""}
+    return replace(request, events=({**event, "more_body": True}, end))
+
+
 def large_echo(value: int) -> Request:
     return json_back(b"/echo", {"items": [item(value + n) for n in range(LARGE_ITEMS)]})
 
@@ -308,6 +316,7 @@ ROWS: dict[str, Row] = {
         Row("twenty middleware", text, app=("middleware_app", 20)),
         Row("fifty middleware", text, app=("middleware_app", 50)),
         Row("echo", echo),
+        Row("echo in two events", echo_and_end),
         Row("echo of 100 kB", large_echo),
         Row("validated JSON, new values", validated, has_new_values=True, app=("validated_app", 0)),
         Row("form", form),

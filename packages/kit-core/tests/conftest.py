@@ -14,6 +14,8 @@ from anyio.lowlevel import checkpoint
 
 from kit import Context, File, Kit, KitRequest, Limits, Request, Response
 
+# Before a body, these make it one that is read as it arrives: it has too many messages to be small.
+MANY = (b"",) * 40
 # Far more than any test takes: it only turns a hang into a failure.
 LIMIT_S = 30.0
 
@@ -217,6 +219,12 @@ class Client:
 
 
 @pytest.fixture(scope="session")
+def many() -> tuple[bytes, ...]:
+    """Empty chunks; a body that begins with them is read as a large one is, as it arrives."""
+    return MANY
+
+
+@pytest.fixture(scope="session")
 def client() -> type[Client]:
     """The class of a client with its server: `await client(b"body").ask(app, "/path")`."""
     return Client
@@ -278,7 +286,8 @@ def held() -> Callable[..., Any]:
 def read_form(held: Any) -> Callable[..., Awaitable[list[tuple[str, Any]]]]:
     """Reads a served form as a handler does: `await read_form(chunks, content_type, limits)`.
 
-    Returns its entries; a file is a tuple of name, type and content.
+    Several chunks are read as those of a large form are. Returns its entries; a file is a tuple of
+    name, type and content.
     """
 
     async def read_form(
@@ -287,7 +296,10 @@ def read_form(held: Any) -> Callable[..., Awaitable[list[tuple[str, Any]]]]:
         limits: Limits = Limits(),
     ) -> list[tuple[str, Any]]:
         headers = [(b"content-type", content_type.encode("latin-1"))]
-        async with held(Client(*chunks), headers=headers, limits=limits) as req:
+        pieces = [*chunks]
+        if len(pieces) > 1:
+            pieces = [*MANY, *pieces]
+        async with held(Client(*pieces), headers=headers, limits=limits) as req:
             return [
                 (name, (v.name, v.type, await v.bytes()) if isinstance(v, File) else v)
                 for name, v in await req.form_data()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from kit._request.body import RequestBody
@@ -19,6 +19,7 @@ from kit.web import Blob, FormData, Request
 from kit.web._blob import Bytes
 from kit.web._forms.urlencoded import last_values
 from kit.web._headers import encode_name, find_value, known_names, values_by_name
+from kit.web._received import MOST_WHOLE_BYTES, MOST_WHOLE_MESSAGES
 from kit.web._request import (
     give_back_channel,
     header_lines,
@@ -366,6 +367,8 @@ class KitRequest:
                     self._stop_receiving()
                     raise
                 data = self._keep(message)
+                if self._is_receiving:
+                    data = await self._receive_rest(message)
             if data is None:
                 data = await self._body.bytes()
         try:
@@ -494,10 +497,10 @@ class KitRequest:
         return body
 
     async def _receive_whole(self) -> Bytes | None:
-        """Receives the body if the server delivers it in one message, and nothing has used `raw`.
+        """Receives the body if the server delivers it in few messages, and nothing has used `raw`.
 
-        PERF: nearly every body is; it needs none of the objects that read larger ones and share the
-        channel among tasks. If they turn out to be needed, they get the message.
+        PERF: nearly every body is small; it needs none of the objects that read larger ones and
+        share the channel among tasks. If they turn out to be needed, they get the messages.
 
         Returns:
             The body, which is kept; None if the reader has to be asked.
@@ -510,35 +513,80 @@ class KitRequest:
         except BaseException:
             self._stop_receiving()
             raise
-        return self._keep(message)
+        data = self._keep(message)
+        return await self._receive_rest(message) if self._is_receiving else data
+
+    async def _receive_rest(self, message: Any) -> Bytes | None:
+        """Receives what comes after the first message; returns what `_receive_whole` returns.
+
+        Some servers end every body with an empty message, as granian does.
+        """
+        messages = [message]
+        size = len(message.get("body", b""))
+        try:
+            while len(messages) < MOST_WHOLE_MESSAGES and size <= MOST_WHOLE_BYTES:
+                message = await self._receive()
+                messages.append(message)
+                if message["type"] != "http.request":
+                    break
+                size += len(message.get("body", b""))
+                if self._raw is not None or not self._may_keep(size):
+                    break
+                if not message.get("more_body"):
+                    data = self._data = b"".join([each.get("body", b"") for each in messages])
+                    return data
+        except BaseException:
+            self._stop_receiving(messages)
+            raise
+        finally:
+            self._is_receiving = False
+        self._give_back(self.raw, messages)
+        return None
 
     def _keep(self, message: Any) -> Bytes | None:
-        """Keeps a body that is complete with the first message, or leaves it to the reader."""
+        """Keeps a body that is complete with the first message.
+
+        Otherwise leaves it to the reader, unless the rest may be received; `_is_receiving` then
+        stays True.
+        """
         self._is_receiving = False
-        if self._raw is None and message["type"] == "http.request" and not message.get("more_body"):
+        if self._raw is None and message["type"] == "http.request":
             data = message["body"] if "body" in message else b""  # noqa: SIM401 - PERF: no call
             size = len(data)
             _, _, _, _, most, in_memory = self._limits
+            # PERF: what _may_keep() does, without the call.
             if (
                 (most is None or size <= most)
                 and (in_memory is None or size <= in_memory)
-                and (not self._body_limits or all(size <= most for most, _ in self._body_limits))
+                and (not self._body_limits or self._may_keep(size))
             ):
+                if message.get("more_body"):
+                    self._is_receiving = True
+                    return None
                 data = self._data = data if data.__class__ is bytes else bytes(data)
                 return data
-        self._give_back(self.raw, message)
+        self._give_back(self.raw, (message,))
         return None
 
-    def _stop_receiving(self) -> None:
-        """Leaves the first message to other readers."""
-        self._is_receiving = False
-        if self._raw is not None:
-            self._give_back(self._raw)
+    def _may_keep(self, size: int) -> bool:
+        """Returns whether no limit forbids to keep so many bytes."""
+        _, _, _, _, most, in_memory = self._limits
+        return (
+            (most is None or size <= most)
+            and (in_memory is None or size <= in_memory)
+            and (not self._body_limits or all(size <= most for most, _ in self._body_limits))
+        )
 
-    def _give_back(self, raw: Request, message: Any = None) -> None:
-        """Lets the readers go on that wait for the first message, which may have come."""
+    def _stop_receiving(self, messages: Sequence[Any] = ()) -> None:
+        """Leaves the body to other readers, with the messages that have come."""
+        self._is_receiving = False
+        if self._raw is not None or messages:
+            self._give_back(self.raw, messages)
+
+    def _give_back(self, raw: Request, messages: Sequence[Any] = ()) -> None:
+        """Lets the readers go on that wait for the first messages, which may have come."""
         try:
-            give_back_channel(raw, message)
+            give_back_channel(raw, messages)
         finally:
             if self._reader is not None:
                 self._reader.resume()

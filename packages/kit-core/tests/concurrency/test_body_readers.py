@@ -60,8 +60,8 @@ class Body:
 
 
 @pytest.fixture
-def open_request(held: Any, client: Any) -> Any:
-    """Opens a request that is made in process, served, or served and cloned."""
+def open_request(held: Any, client: Any, many: Any) -> Any:
+    """Opens a request that is made in process, served, served as a large one, or cloned."""
 
     @asynccontextmanager
     async def open_request(
@@ -75,8 +75,12 @@ def open_request(held: Any, client: Any) -> Any:
                 yield req
             return
 
+        first = [*many] if how == "served as large" else []
+
         class Server(client):
             async def receive(self) -> dict[str, Any]:
+                if first:
+                    return {"type": "http.request", "body": first.pop(), "more_body": True}
                 if not body.waiting:
                     await anyio.sleep_forever()
                 chunk = await body.next()
@@ -91,7 +95,8 @@ def open_request(held: Any, client: Any) -> Any:
     return open_request
 
 
-HOW = pytest.mark.parametrize("how", ["streamed", "served", "cloned"])
+SOURCES = ["streamed", "served as large", "cloned"]
+HOW = pytest.mark.parametrize("how", [*SOURCES, "served"])
 KIND = pytest.mark.parametrize(
     ("kind", "chunks", "expected"),
     [
@@ -308,7 +313,7 @@ def test_different_readers_at_once(run: Any, open_request: Any, how: str) -> Non
     run(main)
 
 
-@HOW
+@pytest.mark.parametrize("how", SOURCES)
 def test_it_can_not_be_cloned_while_it_is_read(run: Any, open_request: Any, how: str) -> None:
     async def main() -> None:
         body = Body(b"a", b"b")
@@ -322,5 +327,20 @@ def test_it_can_not_be_cloned_while_it_is_read(run: Any, open_request: Any, how:
                     req.raw.clone()
                 body.let(1)
             assert await req.text() == "ab"
+
+    run(main)
+
+
+def test_a_small_body_can_be_cloned_while_it_is_read(run: Any, open_request: Any) -> None:
+    async def main() -> None:
+        body = Body(b"a", b"b")
+        async with open_request(body, "served", "text/plain") as req:
+            async with anyio.create_task_group() as group:
+                Reading(group, req)
+                body.let(1)
+                await turns()
+                clone = req.raw.clone()
+                body.let(1)
+            assert await req.text() == await clone.text() == "ab"
 
     run(main)

@@ -41,7 +41,7 @@ async def in_chunks(data: bytes) -> AsyncIterator[bytes]:
         yield data[at : at + 7]
 
 
-@pytest.fixture(params=["in memory", "streamed", "served"])
+@pytest.fixture(params=["in memory", "streamed", "served", "served as large"])
 def how(request: pytest.FixtureRequest) -> str:
     """Where the body of a request comes from."""
     return str(request.param)
@@ -54,12 +54,14 @@ def make(how: str, open_request: Any) -> Any:
 
 
 @pytest.fixture
-def open_request(client: Any, held: Any) -> Any:
+def open_request(client: Any, held: Any, many: Any) -> Any:
     """Opens a request, as `make`, with a body from a given source."""
 
     def open_request(how: str, data: bytes, kind: str, limits: Limits = Limits()) -> Any:
-        if how == "served":
+        if how.startswith("served"):
             chunks = [data[at : at + 7] for at in range(0, len(data), 7)]
+            if how == "served as large":
+                chunks = [*many, *chunks]
             lines = [(b"host", b"h"), (b"content-type", kind.encode()), (b"x", b"1")]
             return held(client(*chunks), path="/p?q", headers=lines, limits=limits)
         headers = {"content-type": kind, "x": "1"}
@@ -153,7 +155,9 @@ async def test_the_length_of_a_form_written_anew(
 async def test_a_large_form_is_streamed(open_request: Any) -> None:
     file = b"x" * 300_000
     form = FORM.replace(b"\x00\xff\r\n" * 20, file)
-    async with open_request("served", form, MULTIPART, Limits(spool_size_bytes=1000)) as req:
+    async with open_request(
+        "served as large", form, MULTIPART, Limits(spool_size_bytes=1000)
+    ) as req:
         await req.form_data()
         body = (await clone_raw_request(req)).body
         assert body is not None
@@ -207,7 +211,7 @@ async def test_a_body_that_is_too_large(open_request: Any) -> None:
 
 
 async def test_a_form_that_is_malformed(open_request: Any) -> None:
-    async with open_request("served", b"no form at all", MULTIPART) as req:
+    async with open_request("served as large", b"no form at all", MULTIPART) as req:
         asks: list[Callable[[], Awaitable[Any]]]
         asks = [req.form_data, lambda: clone_raw_request(req), req.text]
         for ask in asks:

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""A reader that receives the first message of the server, and what else is done meanwhile."""
+"""A reader that receives the messages of a small body, and what else is done meanwhile."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kit import HTTPException, KitRequest, Limits
 from kit.interface import ClientDisconnectedError
@@ -16,6 +19,8 @@ from kit.request import clone_raw_request
 
 FORM = [(b"content-type", b"application/x-www-form-urlencoded")]
 BODY = b"a=1&a=2"
+# Of a body that is read at once; larger ones are read as they arrive.
+MOST = 128 * 1024
 
 
 class TooMuchError(Exception):
@@ -69,7 +74,11 @@ def waiting(client: Any) -> Any:
     return Waiting
 
 
-PIECES = pytest.mark.parametrize("pieces", [(BODY,), (b"a=1&", b"a=2")], ids=["one", "two"])
+PIECES = pytest.mark.parametrize(
+    "pieces",
+    [(BODY,), (b"a=1&", b"a=2"), (BODY, b""), (*[b""] * 40, b"a=1&", b"a=2")],
+    ids=["one", "two", "one and its end", "many"],
+)
 FIRST = pytest.mark.parametrize("first", [as_bytes, as_dict])
 
 
@@ -416,3 +425,63 @@ async def test_a_form_with_a_list_and_limits_of_its_own(client: Any, held: Any) 
     async with held(client(b"a[]=1&b=2"), headers=FORM) as req:
         assert await req.parse_body(max_fields=2) == {"a[]": ["1"], "b": "2"}
         assert await req.parse_body() == {"a[]": ["1"], "b": "2"}
+
+
+READERS = {
+    "bytes": as_bytes,
+    "text": as_text,
+    "form": as_form,
+    "dict": as_dict,
+    "raw": of_raw,
+    "clone": of_a_clone,
+}
+
+
+async def outcomes(
+    server: Any, held: Any, limits: Limits, limit: int | None, readers: list[str]
+) -> list[Any]:
+    """Returns what readers return, one after the other, or the exceptions that they raise."""
+    found: list[Any] = []
+    async with held(server, headers=FORM, limits=limits) as req:
+        if limit is not None:
+            req.limit_body(limit, refuse)
+        for name in readers:
+            try:
+                found.append(await READERS[name](req))
+            except HTTPException as error:
+                found.append(error.status)
+            except (TypeError, TooMuchError) as error:
+                found.append(repr(error))
+    return found
+
+
+@given(
+    size=st.integers(0, 2 * MOST),
+    cuts=st.lists(st.integers(0, 2 * MOST), max_size=40),
+    # One of them: of several, the pieces may decide which one is exceeded first.
+    limit=st.sampled_from(["", "of the request", "max_body_size_bytes", "max_memory_size_bytes"]),
+    most=st.integers(0, 2 * MOST),
+    readers=st.lists(st.sampled_from(sorted(READERS)), max_size=3),
+)
+def test_pieces_do_not_matter(
+    client: Any,
+    held: Any,
+    size: int,
+    cuts: list[int],
+    limit: str,
+    most: int,
+    readers: list[str],
+) -> None:
+    limits = Limits(max_field_size_bytes=3 * MOST)
+    if limit.startswith("max"):
+        limits = limits.but(**{limit: most})
+    own = most if limit == "of the request" else None
+    body = b"a=1&a=" + b"x" * size
+    places = [0, *sorted(min(cut, len(body)) for cut in cuts), len(body)]
+    pieces = [body[start:end] for start, end in pairwise(places)]
+
+    async def main() -> None:
+        whole = await outcomes(client(body), held, limits, own, readers)
+        assert await outcomes(client(*pieces), held, limits, own, readers) == whole
+
+    anyio.run(main)

@@ -214,7 +214,7 @@ class RequestBody(Struct, eq=False):
             self._decoder.close()
 
     async def _receive_whole(self, limits: Limits, most_in_memory: int | None) -> None:
-        """Reads an untouched body if the server delivers it in one message.
+        """Reads an untouched body if it is small.
 
         PERF: nearly every body; it needs none of the state that larger ones do.
         """
@@ -226,19 +226,19 @@ class RequestBody(Struct, eq=False):
             or self._failure is not None
         ):
             return
+        most = limits.max_body_size_bytes
+        if most is None or (most_in_memory is not None and most_in_memory < most):
+            most = most_in_memory
         self._busy = True
         try:
-            data = await body.whole()
+            data = await body.whole(most)
         finally:
             self.resume()
         if data is not None:
             self._raw._body = USED
             self._has_taken = True
-            most = limits.max_body_size_bytes
             if most is not None and len(data) > most:
                 self._failure = body_too_large(most)
-            elif most_in_memory is not None and len(data) > most_in_memory:
-                self._failure = body_too_large(most_in_memory)
             else:
                 self._data = data
 

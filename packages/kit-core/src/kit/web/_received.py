@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
 from kit._support.limits import body_too_large
@@ -13,6 +13,10 @@ from kit.interface import ClientDisconnectedError
 See: TypeAlias = Callable[[bytes], object]
 
 _MOST_KEPT_BYTES = 64 * 1024
+# PERF: larger bodies are read, and forms among them decoded, as they arrive. The number of messages
+# has a limit, since each takes memory even if it contains a single byte.
+MOST_WHOLE_BYTES = 128 * 1024
+MOST_WHOLE_MESSAGES = 32
 # How long a task that waits for the client to disconnect leaves time to a reader that is behind,
 # before it receives one message more.
 _CATCH_UP_S = 5.0
@@ -101,8 +105,12 @@ class ReceivedBody(Struct, eq=False):
             raise
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
-    async def whole(self) -> bytes | None:
-        """Returns the body if the next message contains all of it; else keeps the message."""
+    async def whole(self, most: int | None = None) -> bytes | None:
+        """Returns the body if it is small, and nothing of it was received; else keeps what comes.
+
+        Args:
+            most: Number of bytes after which it isn't small, if less than `MOST_WHOLE_BYTES`.
+        """
         if self._kept or self._busy or self.complete or self._closed:
             return None
         self._busy = True
@@ -117,6 +125,14 @@ class ReceivedBody(Struct, eq=False):
                     return None
                 return body if body.__class__ is bytes else bytes(body)
             self._take_in(message)
+            most = MOST_WHOLE_BYTES if most is None else min(most, MOST_WHOLE_BYTES)
+            for _ in range(1, MOST_WHOLE_MESSAGES):
+                if self.complete or self._closed or self._kept_bytes > most:
+                    break
+                self._take_in(await self._receive())
+            if self.complete:
+                kept, self._kept, self._kept_bytes = self._kept, [], 0
+                return b"".join(kept)
         finally:
             self._busy = False
             if self._changed is not None:
@@ -127,11 +143,11 @@ class ReceivedBody(Struct, eq=False):
         """Makes all tasks wait until `resume` is called."""
         self._busy = True
 
-    def resume(self, message: dict[str, Any] | None) -> None:
-        """Takes a message that was received elsewhere, if there is one, and lets tasks go on."""
+    def resume(self, messages: Sequence[dict[str, Any]]) -> None:
+        """Takes messages that were received elsewhere, and lets tasks go on."""
         self._busy = False
         try:
-            if message is not None:
+            for message in messages:
                 self._take_in(message)
         finally:
             self._tell()

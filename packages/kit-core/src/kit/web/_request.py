@@ -261,27 +261,27 @@ def request_of_scope(scope: dict[str, Any], receive: Any) -> Request:
 
 
 def use_up(request: Request) -> None:
-    """Marks the body of a served request as read: its only message was received elsewhere."""
+    """Marks the body of a served request as read: its messages were received elsewhere."""
     assert request._received is not None  # noqa: S101 - as in every served request
     request._body = USED
     request._received.complete = True
 
 
 def take_channel(request: Request) -> None:
-    """Makes the readers of a served request wait: its first message is being received elsewhere."""
+    """Makes the readers of a served request wait: its messages are being received elsewhere."""
     assert request._received is not None  # noqa: S101 - as in every served request
     request._received.wait()
 
 
-def give_back_channel(request: Request, message: dict[str, Any] | None = None) -> None:
+def give_back_channel(request: Request, messages: Sequence[dict[str, Any]] = ()) -> None:
     """Lets the readers of a served request go on.
 
     Args:
         request: The request.
-        message: Its first message; None if it was not received.
+        messages: The messages that were received.
     """
     assert request._received is not None  # noqa: S101 - as in every served request
-    request._received.resume(message)
+    request._received.resume(messages)
 
 
 def close_with(request: Request, close: Callable[[], None]) -> None:
