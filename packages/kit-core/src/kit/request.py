@@ -18,7 +18,13 @@ from kit.interface.paths import decode_component
 from kit.web import Blob, FormData, Request
 from kit.web._blob import Bytes
 from kit.web._forms.urlencoded import last_values
-from kit.web._headers import encode_name, find_value, known_names, values_by_name
+from kit.web._headers import (
+    declared_length,
+    encode_name,
+    find_value,
+    known_names,
+    values_by_name,
+)
 from kit.web._received import MOST_WHOLE_BYTES, MOST_WHOLE_MESSAGES
 from kit.web._request import (
     give_back_channel,
@@ -519,12 +525,16 @@ class KitRequest:
     async def _receive_rest(self, message: Any) -> Bytes | None:
         """Receives what comes after the first message; returns what `_receive_whole` returns.
 
-        Some servers end every body with an empty message, as granian does.
+        Some servers end every body with an empty message, as granian does. PERF: that isn't waited
+        for if the body is as long as declared, since it comes from another thread there.
         """
+        length = declared_length(self._scope["headers"])
         messages = [message]
         size = len(message.get("body", b""))
         try:
-            while len(messages) < MOST_WHOLE_MESSAGES and size <= MOST_WHOLE_BYTES:
+            while size != length and message.get("more_body"):
+                if len(messages) == MOST_WHOLE_MESSAGES or size > MOST_WHOLE_BYTES:
+                    break
                 message = await self._receive()
                 messages.append(message)
                 if message["type"] != "http.request":
@@ -532,9 +542,9 @@ class KitRequest:
                 size += len(message.get("body", b""))
                 if self._raw is not None or not self._may_keep(size):
                     break
-                if not message.get("more_body"):
-                    data = self._data = b"".join([each.get("body", b"") for each in messages])
-                    return data
+            else:
+                data = self._data = b"".join([each.get("body", b"") for each in messages])
+                return data
         except BaseException:
             self._stop_receiving(messages)
             raise

@@ -427,6 +427,64 @@ async def test_a_form_with_a_list_and_limits_of_its_own(client: Any, held: Any) 
         assert await req.parse_body() == {"a[]": ["1"], "b": "2"}
 
 
+@pytest.mark.parametrize("read", [as_bytes, as_form, as_dict])
+@pytest.mark.parametrize("pieces", [(BODY, b""), (b"a=1&", b"a=2", b"")], ids=["one", "two"])
+def test_a_body_as_long_as_declared_needs_no_end(
+    run: Any, client: Any, held: Any, read: Any, pieces: Any
+) -> None:
+    async def main() -> None:
+        server = client(*pieces)
+        async with held(server, headers=[*FORM, (b"content-length", b"7")]) as req:
+            assert await read(req) in (BODY, b"a=1&a=2")
+            assert len(server.received) == 1  # the end
+            assert await req.bytes() == BODY
+            left: list[bool] = []
+
+            async def wait() -> None:
+                left.append(await req.raw.wait_for_disconnect())
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(wait)
+                await anyio.wait_all_tasks_blocked()
+                assert not server.received
+                assert left == []  # it waits on
+                server.gone.set()
+            assert left == [True]
+
+    run(main)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        [(b"content-length", b"8")],
+        [(b"content-length", b"3")],
+        [(b"content-length", b"+4")],
+        [(b"content-length", b"4" * 5000)],
+        [(b"content-length", b"4"), (b"content-length", b"4")],
+        [(b"content-length", b"4"), (b"transfer-encoding", b"chunked")],
+        [(b"transfer-encoding", b"chunked"), (b"content-length", b"4")],
+    ],
+)
+@pytest.mark.parametrize("kind", [b"application/x-www-form-urlencoded", b"text/plain"])
+@pytest.mark.parametrize("has_raw", [False, True])
+def test_a_length_that_is_wrong_or_overridden_ends_nothing(
+    run: Any, client: Any, held: Any, lines: Any, kind: bytes, has_raw: bool
+) -> None:
+    async def main() -> None:
+        server = client(b"a=1&", b"a=2")
+        async with held(server, headers=[(b"content-type", kind), *lines]) as req:
+            if has_raw:
+                assert not req.raw.body_used
+            if kind == b"text/plain":
+                assert await req.bytes() == BODY
+            else:
+                assert list(await req.form_data()) == [("a", "1"), ("a", "2")]
+
+    run(main)
+
+
 READERS = {
     "bytes": as_bytes,
     "text": as_text,
@@ -438,11 +496,16 @@ READERS = {
 
 
 async def outcomes(
-    server: Any, held: Any, limits: Limits, limit: int | None, readers: list[str]
+    server: Any,
+    held: Any,
+    limits: Limits,
+    limit: int | None,
+    readers: list[str],
+    lines: Any = (),
 ) -> list[Any]:
     """Returns what readers return, one after the other, or the exceptions that they raise."""
     found: list[Any] = []
-    async with held(server, headers=FORM, limits=limits) as req:
+    async with held(server, headers=[*FORM, *lines], limits=limits) as req:
         if limit is not None:
             req.limit_body(limit, refuse)
         for name in readers:
@@ -462,6 +525,7 @@ async def outcomes(
     limit=st.sampled_from(["", "of the request", "max_body_size_bytes", "max_memory_size_bytes"]),
     most=st.integers(0, 2 * MOST),
     readers=st.lists(st.sampled_from(sorted(READERS)), max_size=3),
+    declares=st.booleans(),
 )
 def test_pieces_do_not_matter(
     client: Any,
@@ -471,6 +535,7 @@ def test_pieces_do_not_matter(
     limit: str,
     most: int,
     readers: list[str],
+    declares: bool,
 ) -> None:
     limits = Limits(max_field_size_bytes=3 * MOST)
     if limit.startswith("max"):
@@ -479,9 +544,14 @@ def test_pieces_do_not_matter(
     body = b"a=1&a=" + b"x" * size
     places = [0, *sorted(min(cut, len(body)) for cut in cuts), len(body)]
     pieces = [body[start:end] for start, end in pairwise(places)]
+    # A request that declares more than the app's limit is refused before it is read.
+    declares = declares and limit != "max_body_size_bytes"
+    lines = [(b"content-length", b"%d" % len(body))] if declares else []
 
     async def main() -> None:
-        whole = await outcomes(client(body), held, limits, own, readers)
-        assert await outcomes(client(*pieces), held, limits, own, readers) == whole
+        with anyio.fail_after(30):
+            whole = await outcomes(client(body), held, limits, own, readers, lines)
+            apart = await outcomes(client(*pieces), held, limits, own, readers, lines)
+        assert apart == whole
 
     anyio.run(main)

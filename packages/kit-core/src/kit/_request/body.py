@@ -229,9 +229,10 @@ class RequestBody(Struct, eq=False):
         most = limits.max_body_size_bytes
         if most is None or (most_in_memory is not None and most_in_memory < most):
             most = most_in_memory
+        scope = self._raw.scope
         self._busy = True
         try:
-            data = await body.whole(most)
+            data = await body.whole(most, scope["headers"] if scope else ())
         finally:
             self.resume()
         if data is not None:

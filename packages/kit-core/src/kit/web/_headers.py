@@ -85,6 +85,7 @@ def encode_value(name: str, value: str) -> bytes:
 # PERF: looked up without a call on the path of every response, like names.
 length_lines: dict[int, HeaderLine] = {}
 _MAX_KNOWN_LENGTH = 1000
+_MOST_DIGITS = 18
 
 
 def length_line(size_bytes: int) -> HeaderLine:
@@ -93,6 +94,23 @@ def length_line(size_bytes: int) -> HeaderLine:
     if size_bytes <= _MAX_KNOWN_LENGTH:
         length_lines[size_bytes] = line
     return line
+
+
+def declared_length(lines: Iterable[HeaderLine]) -> int | None:
+    """Returns the size that a request declares for its body, or None if it declares none.
+
+    SPEC: RFC 9112 section 6.3: Transfer-Encoding overrides Content-Length, and two of these are an
+    error.
+    """
+    length = None
+    for name, value in lines:
+        if name == b"content-length":
+            if length is not None or not value.isdigit() or len(value) > _MOST_DIGITS:
+                return None
+            length = int(value)
+        elif name == b"transfer-encoding":
+            return None
+    return length
 
 
 def set_line(lines: list[HeaderLine], line: HeaderLine) -> None:

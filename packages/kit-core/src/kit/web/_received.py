@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from kit._support.limits import body_too_large
 from kit._support.struct import Struct, with_plain_stores
 from kit.interface import ClientDisconnectedError
+
+from ._headers import HeaderLine, declared_length
 
 See: TypeAlias = Callable[[bytes], object]
 
@@ -53,6 +55,7 @@ class ReceivedBody(Struct, eq=False):
     _refusal: Exception | None = None
     _ended: bool = False  # of a refused body: whether its last message has come
     _closed: bool = False  # whether there is nothing more to read: the client is gone, or refused
+    _is_end_due: bool = False  # whether an empty message may come that ends a complete body
 
     def limit(self, most: int, refuse: Refuse) -> None:
         """Makes all readers fail once more bytes have come than a limit.
@@ -105,11 +108,12 @@ class ReceivedBody(Struct, eq=False):
             raise
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
-    async def whole(self, most: int | None = None) -> bytes | None:
+    async def whole(self, most: int | None, lines: Iterable[HeaderLine]) -> bytes | None:
         """Returns the body if it is small, and nothing of it was received; else keeps what comes.
 
         Args:
             most: Number of bytes after which it isn't small, if less than `MOST_WHOLE_BYTES`.
+            lines: Header lines of the request as the server received it.
         """
         if self._kept or self._busy or self.complete or self._closed:
             return None
@@ -126,7 +130,10 @@ class ReceivedBody(Struct, eq=False):
                 return body if body.__class__ is bytes else bytes(body)
             self._take_in(message)
             most = MOST_WHOLE_BYTES if most is None else min(most, MOST_WHOLE_BYTES)
+            length = declared_length(lines)
             for _ in range(1, MOST_WHOLE_MESSAGES):
+                if self._size == length and not self.complete and not self._closed:
+                    self.use_up()
                 if self.complete or self._closed or self._kept_bytes > most:
                     break
                 self._take_in(await self._receive())
@@ -138,6 +145,10 @@ class ReceivedBody(Struct, eq=False):
             if self._changed is not None:
                 self._tell()
         return None
+
+    def use_up(self) -> None:
+        """Marks the body as complete, though its last message may still come, without content."""
+        self.complete = self._is_end_due = True
 
     def wait(self) -> None:
         """Makes all tasks wait until `resume` is called."""
@@ -181,7 +192,7 @@ class ReceivedBody(Struct, eq=False):
             is_behind = self._kept_bytes >= _MOST_KEPT_BYTES and not self.complete
             if is_behind and await self._changes_within(_CATCH_UP_S):
                 continue
-            was_complete = self.complete or self._ended
+            was_complete = (self.complete and not self._is_end_due) or self._ended
             if await self._receive_one() and was_complete and not self._gone:
                 return False
         return True
@@ -249,6 +260,8 @@ class ReceivedBody(Struct, eq=False):
                 self._keep(len(self._kept), chunk)
         elif self._refusal is not None:
             self._ended = not message.get("more_body", False)
+        else:
+            self._is_end_due = False
 
     def _refuse(self) -> None:
         """Refuses the body: drops what is kept of it, and has every reader fail from now on."""

@@ -264,7 +264,7 @@ def use_up(request: Request) -> None:
     """Marks the body of a served request as read: its messages were received elsewhere."""
     assert request._received is not None  # noqa: S101 - as in every served request
     request._body = USED
-    request._received.complete = True
+    request._received.use_up()
 
 
 def take_channel(request: Request) -> None:
