@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -24,8 +23,8 @@ async def answer_no_route(c: Context[Any, Any]) -> Response:
     `on_error` can handle.
     """
     state = c._state
-    if state.method_not_allowed and not _is_answered(c._match[0]):
-        allowed = _allowed_methods(state, c._path)
+    if state.method_not_allowed and not _have_handler(c.matched_routes):
+        allowed = _allowed_methods(state, c.req.path)
         if allowed:
             headers = {"allow": allowed}
             if c.req.method == "OPTIONS":
@@ -41,7 +40,8 @@ def _allowed_methods(state: AppState, path: str) -> str:
     allowed = [
         method
         for method in state.table.methods()
-        if method != METHOD_NAME_ALL and _is_answered(match(method, path)[0])
+        if method != METHOD_NAME_ALL
+        and _have_handler([route for route, _ in match(method, path)[0]])
     ]
     return _allow(tuple(allowed)) if allowed else ""
 
@@ -55,9 +55,9 @@ def _allow(methods: tuple[str, ...]) -> str:
     return ", ".join(sorted(allowed))
 
 
-def _is_answered(handlers: Sequence[tuple[Route, Any]]) -> bool:
-    """Returns whether a handler is among these, and not only middleware."""
-    for route, _ in handlers:  # PERF: any() would make a generator  # noqa: SIM110
+def _have_handler(routes: list[Route]) -> bool:
+    """Returns whether the routes of a request have a handler, and not only middleware."""
+    for route in routes:  # PERF: any() would make a generator  # noqa: SIM110
         if not route.takes_next:
             return True
     return False
