@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit._support.limits import body_too_large
 from kit._support.struct import Struct, with_plain_stores
 from kit.interface import ClientDisconnectedError
 
 from ._headers import HeaderLine, declared_length
+
+if TYPE_CHECKING:
+    from ._body import Body
 
 See: TypeAlias = Callable[[bytes], object]
 
@@ -108,10 +111,13 @@ class ReceivedBody(Struct, eq=False):
             raise
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
-    async def whole(self, most: int | None, lines: Iterable[HeaderLine]) -> bytes | None:
+    async def whole(
+        self, owner: Body, most: int | None, lines: Iterable[HeaderLine]
+    ) -> bytes | None:
         """Returns the body if it is small, and nothing of it was received; else keeps what comes.
 
         Args:
+            owner: The request; a task that takes the body from it meanwhile gets all that has come.
             most: Number of bytes after which it isn't small, if less than `MOST_WHOLE_BYTES`.
             lines: Header lines of the request as the server received it.
         """
@@ -120,7 +126,8 @@ class ReceivedBody(Struct, eq=False):
         self._busy = True
         try:
             message = await self._receive()
-            if message["type"] == "http.request" and not message.get("more_body", False):
+            is_last = message["type"] == "http.request" and not message.get("more_body", False)
+            if is_last and owner._body is self:
                 body: bytes = message.get("body", b"")
                 self.complete = True
                 if self._most is not None and len(body) > self._most:
@@ -136,8 +143,10 @@ class ReceivedBody(Struct, eq=False):
                     self.use_up()
                 if self.complete or self._closed or self._kept_bytes > most:
                     break
+                if owner._body is not self:
+                    break
                 self._take_in(await self._receive())
-            if self.complete:
+            if self.complete and owner._body is self:
                 kept, self._kept, self._kept_bytes = self._kept, [], 0
                 return b"".join(kept)
         finally:
@@ -268,7 +277,7 @@ class ReceivedBody(Struct, eq=False):
         size = self._size
         self._refusal = next(refuse for most, refuse in self._limits if size > most)()
         self._closed = True
-        self._ended = self.complete
+        self._ended = self.complete and not self._is_end_due
         self.complete = False
         self._kept.clear()
         self._kept_bytes = 0
