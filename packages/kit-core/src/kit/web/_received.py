@@ -58,7 +58,7 @@ class ReceivedBody(Struct, eq=False):
     _refusal: Exception | None = None
     _ended: bool = False  # of a refused body: whether its last message has come
     _closed: bool = False  # whether there is nothing more to read: the client is gone, or refused
-    _is_end_due: bool = False  # whether an empty message may come that ends a complete body
+    _is_end_due: bool = False  # whether empty messages may come that end a complete body
 
     def limit(self, most: int, refuse: Refuse) -> None:
         """Makes all readers fail once more bytes have come than a limit.
@@ -156,7 +156,7 @@ class ReceivedBody(Struct, eq=False):
         return None
 
     def use_up(self) -> None:
-        """Marks the body as complete, though its last message may still come, without content."""
+        """Marks the body as complete, though its last messages may still come, without content."""
         self.complete = self._is_end_due = True
 
     def wait(self) -> None:
@@ -269,7 +269,7 @@ class ReceivedBody(Struct, eq=False):
                 self._keep(len(self._kept), chunk)
         elif self._refusal is not None:
             self._ended = not message.get("more_body", False)
-        else:
+        elif not message.get("more_body", False):
             self._is_end_due = False
 
     def _refuse(self) -> None:
