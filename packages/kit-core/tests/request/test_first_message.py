@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -160,6 +161,66 @@ def test_raw_that_is_read_meanwhile_has_the_body(
             server.released.set()
         assert found == [BODY]
 
+    run(main)
+
+
+async def of_raw_stream(req: KitRequest) -> bytes:
+    return b"".join([chunk async for chunk in req.raw.body or b""])
+
+
+async def of_a_replacement(req: KitRequest) -> bytes:
+    return await req.raw.replace(url="http://a/").bytes()
+
+
+async def of_a_raw_clone(req: KitRequest) -> bytes:
+    return await req.raw.clone().bytes()
+
+
+@pytest.mark.parametrize(
+    ("pieces", "place"), [((BODY,), 0), *(((b"a=1&", b"a", b"=2"), place) for place in range(3))]
+)
+@pytest.mark.parametrize("second", [of_raw, of_raw_stream, of_a_replacement, of_a_raw_clone])
+@pytest.mark.parametrize("has_raw", [False, True])
+def test_raw_that_is_taken_between_messages_has_the_body(
+    run: Any, client: Any, held: Any, pieces: Any, place: int, second: Any, has_raw: bool
+) -> None:
+    class Held(client):
+        """It keeps a message back until the test says so."""
+
+        async def receive(self) -> Any:
+            if len(self.received) == len(pieces) - place:
+                asked.set()
+                await released.wait()
+            return await super().receive()
+
+    async def main() -> None:
+        nonlocal asked, released
+        asked, released = anyio.Event(), anyio.Event()
+        server = Held(*pieces)
+        found = []
+
+        async def read_first() -> None:
+            if second is of_a_raw_clone:
+                assert await req.bytes() == BODY
+            else:
+                with pytest.raises(TypeError, match="already read"):
+                    await req.bytes()
+
+        async def read_second() -> None:
+            found.append(await second(req))
+
+        async with held(server) as req, anyio.create_task_group() as group:
+            if has_raw:
+                assert not req.raw.body_used
+            group.start_soon(read_first)
+            await asked.wait()
+            group.start_soon(read_second)
+            for _ in range(10):  # the clone reads in a task of its own
+                await checkpoint()
+            released.set()
+        assert found == [BODY]
+
+    asked = released = anyio.Event()
     run(main)
 
 
@@ -428,15 +489,22 @@ async def test_a_form_with_a_list_and_limits_of_its_own(client: Any, held: Any) 
 
 
 @pytest.mark.parametrize("read", [as_bytes, as_form, as_dict])
-@pytest.mark.parametrize("pieces", [(BODY, b""), (b"a=1&", b"a=2", b"")], ids=["one", "two"])
+@pytest.mark.parametrize(
+    "pieces",
+    [(BODY, b""), (b"a=1&", b"a=2", b""), (BODY, b"", b"", b"")],
+    ids=["one", "two", "one and three ends"],
+)
+@pytest.mark.parametrize("has_raw", [False, True])
 def test_a_body_as_long_as_declared_needs_no_end(
-    run: Any, client: Any, held: Any, read: Any, pieces: Any
+    run: Any, client: Any, held: Any, read: Any, pieces: Any, has_raw: bool
 ) -> None:
     async def main() -> None:
         server = client(*pieces)
         async with held(server, headers=[*FORM, (b"content-length", b"7")]) as req:
-            assert await read(req) in (BODY, b"a=1&a=2")
-            assert len(server.received) == 1  # the end
+            if has_raw:
+                assert not req.raw.body_used
+            assert await read(req) == BODY
+            assert len(server.received) == pieces.count(b"")  # the end
             assert await req.bytes() == BODY
             left: list[bool] = []
 
@@ -450,6 +518,31 @@ def test_a_body_as_long_as_declared_needs_no_end(
                 assert left == []  # it waits on
                 server.gone.set()
             assert left == [True]
+
+    run(main)
+
+
+def test_a_client_leaves_after_a_body_that_was_refused_twice(
+    run: Any, client: Any, held: Any
+) -> None:
+    async def main() -> None:
+        server = client(BODY, b"")
+        lines = [(b"content-length", b"7")]
+        async with held(server, headers=lines, limits=Limits(max_memory_size_bytes=6)) as req:
+            assert not req.raw.body_used
+            with pytest.raises(HTTPException):
+                await req.bytes()
+            with pytest.raises(TooMuchError):
+                req.limit_body(5, refuse)
+            async with anyio.create_task_group() as group:
+
+                async def wait() -> None:
+                    assert await req.raw.wait_for_disconnect()
+                    assert server.gone.is_set()
+
+                group.start_soon(wait)
+                await anyio.wait_all_tasks_blocked()
+                server.gone.set()
 
     run(main)
 

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit._support.limits import body_too_large
 from kit._support.struct import Struct, with_plain_stores
 from kit.interface import ClientDisconnectedError
 
 from ._headers import HeaderLine, declared_length
+
+if TYPE_CHECKING:
+    from ._body import Body
 
 See: TypeAlias = Callable[[bytes], object]
 
@@ -55,7 +58,7 @@ class ReceivedBody(Struct, eq=False):
     _refusal: Exception | None = None
     _ended: bool = False  # of a refused body: whether its last message has come
     _closed: bool = False  # whether there is nothing more to read: the client is gone, or refused
-    _is_end_due: bool = False  # whether an empty message may come that ends a complete body
+    _is_end_due: bool = False  # whether empty messages may come that end a complete body
 
     def limit(self, most: int, refuse: Refuse) -> None:
         """Makes all readers fail once more bytes have come than a limit.
@@ -108,10 +111,13 @@ class ReceivedBody(Struct, eq=False):
             raise
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
-    async def whole(self, most: int | None, lines: Iterable[HeaderLine]) -> bytes | None:
+    async def whole(
+        self, owner: Body, most: int | None, lines: Iterable[HeaderLine]
+    ) -> bytes | None:
         """Returns the body if it is small, and nothing of it was received; else keeps what comes.
 
         Args:
+            owner: The request; a task that takes the body from it meanwhile gets all that has come.
             most: Number of bytes after which it isn't small, if less than `MOST_WHOLE_BYTES`.
             lines: Header lines of the request as the server received it.
         """
@@ -120,7 +126,8 @@ class ReceivedBody(Struct, eq=False):
         self._busy = True
         try:
             message = await self._receive()
-            if message["type"] == "http.request" and not message.get("more_body", False):
+            is_last = message["type"] == "http.request" and not message.get("more_body", False)
+            if is_last and owner._body is self:
                 body: bytes = message.get("body", b"")
                 self.complete = True
                 if self._most is not None and len(body) > self._most:
@@ -136,8 +143,10 @@ class ReceivedBody(Struct, eq=False):
                     self.use_up()
                 if self.complete or self._closed or self._kept_bytes > most:
                     break
+                if owner._body is not self:
+                    break
                 self._take_in(await self._receive())
-            if self.complete:
+            if self.complete and owner._body is self:
                 kept, self._kept, self._kept_bytes = self._kept, [], 0
                 return b"".join(kept)
         finally:
@@ -147,7 +156,7 @@ class ReceivedBody(Struct, eq=False):
         return None
 
     def use_up(self) -> None:
-        """Marks the body as complete, though its last message may still come, without content."""
+        """Marks the body as complete, though its last messages may still come, without content."""
         self.complete = self._is_end_due = True
 
     def wait(self) -> None:
@@ -260,7 +269,7 @@ class ReceivedBody(Struct, eq=False):
                 self._keep(len(self._kept), chunk)
         elif self._refusal is not None:
             self._ended = not message.get("more_body", False)
-        else:
+        elif not message.get("more_body", False):
             self._is_end_due = False
 
     def _refuse(self) -> None:
@@ -268,7 +277,7 @@ class ReceivedBody(Struct, eq=False):
         size = self._size
         self._refusal = next(refuse for most, refuse in self._limits if size > most)()
         self._closed = True
-        self._ended = self.complete
+        self._ended = self.complete and not self._is_end_due
         self.complete = False
         self._kept.clear()
         self._kept_bytes = 0
