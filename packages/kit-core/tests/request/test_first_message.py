@@ -496,15 +496,17 @@ async def test_a_form_with_a_list_and_limits_of_its_own(client: Any, held: Any) 
 )
 @pytest.mark.parametrize("has_raw", [False, True])
 def test_a_body_as_long_as_declared_needs_no_end(
-    run: Any, client: Any, held: Any, read: Any, pieces: Any, has_raw: bool
+    run: Any, backend: str, client: Any, held: Any, read: Any, pieces: Any, has_raw: bool
 ) -> None:
+    """Except on trio, where the messages of a client may come from a generator."""
+
     async def main() -> None:
         server = client(*pieces)
         async with held(server, headers=[*FORM, (b"content-length", b"7")]) as req:
             if has_raw:
                 assert not req.raw.body_used
             assert await read(req) == BODY
-            assert len(server.received) == pieces.count(b"")  # the end
+            assert len(server.received) == (pieces.count(b"") if backend == "asyncio" else 0)
             assert await req.bytes() == BODY
             left: list[bool] = []
 

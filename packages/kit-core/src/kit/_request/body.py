@@ -232,7 +232,9 @@ class RequestBody(Struct, eq=False):
         scope = self._raw.scope
         self._busy = True
         try:
-            data = await body.whole(self._raw, most, scope["headers"] if scope else ())
+            data = await body.whole(
+                most, scope["headers"] if scope else (), lambda: peek(self._raw) is not body
+            )
         finally:
             self.resume()
         if data is not None:

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from kit._support.limits import body_too_large
 from kit._support.struct import Struct, with_plain_stores
 from kit.interface import ClientDisconnectedError
+from kit.interface.event_loops import running_trio
 
 from ._headers import HeaderLine, declared_length
-
-if TYPE_CHECKING:
-    from ._body import Body
 
 See: TypeAlias = Callable[[bytes], object]
 
@@ -29,6 +27,17 @@ _CATCH_UP_S = 5.0
 _BYTES_PER_CHUNK = 64
 
 Refuse: TypeAlias = Callable[[], Exception]
+
+
+def length_of_whole(lines: Iterable[HeaderLine]) -> int | None:
+    """Returns after how many bytes a body is complete, though the server may still end it.
+
+    Returns:
+        The number of bytes; None if the last message has to be received. It is on trio, where a
+        client in process may send the body by a generator, which would warn if it isn't exhausted.
+        No server with slow messages runs on trio.
+    """
+    return None if running_trio() is not None else declared_length(lines)
 
 
 @with_plain_stores
@@ -112,14 +121,14 @@ class ReceivedBody(Struct, eq=False):
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def whole(
-        self, owner: Body, most: int | None, lines: Iterable[HeaderLine]
+        self, most: int | None, lines: Iterable[HeaderLine], is_taken: Callable[[], bool]
     ) -> bytes | None:
         """Returns the body if it is small, and nothing of it was received; else keeps what comes.
 
         Args:
-            owner: The request; a task that takes the body from it meanwhile gets all that has come.
             most: Number of bytes after which it isn't small, if less than `MOST_WHOLE_BYTES`.
             lines: Header lines of the request as the server received it.
+            is_taken: Returns whether another task has begun to read; it gets all that has come.
         """
         if self._kept or self._busy or self.complete or self._closed:
             return None
@@ -127,7 +136,7 @@ class ReceivedBody(Struct, eq=False):
         try:
             message = await self._receive()
             is_last = message["type"] == "http.request" and not message.get("more_body", False)
-            if is_last and owner._body is self:
+            if is_last and not is_taken():
                 body: bytes = message.get("body", b"")
                 self.complete = True
                 if self._most is not None and len(body) > self._most:
@@ -137,16 +146,16 @@ class ReceivedBody(Struct, eq=False):
                 return body if body.__class__ is bytes else bytes(body)
             self._take_in(message)
             most = MOST_WHOLE_BYTES if most is None else min(most, MOST_WHOLE_BYTES)
-            length = declared_length(lines)
+            length = length_of_whole(lines)
             for _ in range(1, MOST_WHOLE_MESSAGES):
                 if self._size == length and not self.complete and not self._closed:
                     self.use_up()
                 if self.complete or self._closed or self._kept_bytes > most:
                     break
-                if owner._body is not self:
+                if is_taken():
                     break
                 self._take_in(await self._receive())
-            if self.complete and owner._body is self:
+            if self.complete and not is_taken():
                 kept, self._kept, self._kept_bytes = self._kept, [], 0
                 return b"".join(kept)
         finally:
