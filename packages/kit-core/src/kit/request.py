@@ -522,7 +522,7 @@ class KitRequest:
         Some servers end every body with an empty message, as granian does. PERF: that isn't waited
         for if the body is as long as declared, since it comes from another thread there.
         """
-        length = length_of_whole(self._scope["headers"])
+        length = length_of_whole(self._scope)
         messages = [message]
         size = len(message.get("body", b""))
         try:

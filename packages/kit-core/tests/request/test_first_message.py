@@ -524,6 +524,20 @@ def test_a_body_as_long_as_declared_needs_no_end(
     run(main)
 
 
+@pytest.mark.parametrize("version", ["2", "3"])
+@pytest.mark.parametrize("has_raw", [False, True])
+async def test_a_frame_ends_the_body_from_http_2_on(
+    client: Any, held: Any, version: str, has_raw: bool
+) -> None:
+    server = client(BODY, b"")
+    lines = [(b"content-length", b"7")]
+    async with held(server, headers=lines, http_version=version) as req:
+        if has_raw:
+            assert not req.raw.body_used
+        assert await req.bytes() == BODY
+        assert not server.received  # it got the end, before there is a response
+
+
 def test_a_client_leaves_after_a_body_that_was_refused_twice(
     run: Any, client: Any, held: Any
 ) -> None:

@@ -229,12 +229,9 @@ class RequestBody(Struct, eq=False):
         most = limits.max_body_size_bytes
         if most is None or (most_in_memory is not None and most_in_memory < most):
             most = most_in_memory
-        scope = self._raw.scope
         self._busy = True
         try:
-            data = await body.whole(
-                most, scope["headers"] if scope else (), lambda: peek(self._raw) is not body
-            )
+            data = await body.whole(most, self._raw.scope, lambda: peek(self._raw) is not body)
         finally:
             self.resume()
         if data is not None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
 from kit._support.limits import body_too_large
@@ -11,7 +11,7 @@ from kit._support.struct import Struct, with_plain_stores
 from kit.interface import ClientDisconnectedError
 from kit.interface.event_loops import running_trio
 
-from ._headers import HeaderLine, declared_length
+from ._headers import declared_length
 
 See: TypeAlias = Callable[[bytes], object]
 
@@ -29,7 +29,7 @@ _BYTES_PER_CHUNK = 64
 Refuse: TypeAlias = Callable[[], Exception]
 
 
-def length_of_whole(lines: Iterable[HeaderLine]) -> int | None:
+def length_of_whole(scope: Any) -> int | None:
     """Returns after how many bytes a body is complete, though the server may still end it.
 
     Returns:
@@ -37,7 +37,7 @@ def length_of_whole(lines: Iterable[HeaderLine]) -> int | None:
         client in process may send the body by a generator, which would warn if it isn't exhausted.
         No server with slow messages runs on trio.
     """
-    return None if running_trio() is not None else declared_length(lines)
+    return None if running_trio() is not None else declared_length(scope)
 
 
 @with_plain_stores
@@ -121,13 +121,13 @@ class ReceivedBody(Struct, eq=False):
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def whole(
-        self, most: int | None, lines: Iterable[HeaderLine], is_taken: Callable[[], bool]
+        self, most: int | None, scope: Any, is_taken: Callable[[], bool]
     ) -> bytes | None:
         """Returns the body if it is small, and nothing of it was received; else keeps what comes.
 
         Args:
             most: Number of bytes after which it isn't small, if less than `MOST_WHOLE_BYTES`.
-            lines: Header lines of the request as the server received it.
+            scope: The ASGI scope of the request.
             is_taken: Returns whether another task has begun to read; it gets all that has come.
         """
         if self._kept or self._busy or self.complete or self._closed:
@@ -146,7 +146,7 @@ class ReceivedBody(Struct, eq=False):
                 return body if body.__class__ is bytes else bytes(body)
             self._take_in(message)
             most = MOST_WHOLE_BYTES if most is None else min(most, MOST_WHOLE_BYTES)
-            length = length_of_whole(lines)
+            length = length_of_whole(scope)
             for _ in range(1, MOST_WHOLE_MESSAGES):
                 if self._size == length and not self.complete and not self._closed:
                     self.use_up()
