@@ -527,7 +527,10 @@ class KitRequest:
         size = len(message.get("body", b""))
         try:
             while size != length and message.get("more_body"):
-                if len(messages) == MOST_WHOLE_MESSAGES or size > MOST_WHOLE_BYTES:
+                if (
+                    len(messages) == MOST_WHOLE_MESSAGES
+                    or max(size, length or 0) > MOST_WHOLE_BYTES
+                ):
                     break
                 message = await self._receive()
                 messages.append(message)

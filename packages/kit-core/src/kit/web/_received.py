@@ -150,7 +150,7 @@ class ReceivedBody(Struct, eq=False):
             for _ in range(1, MOST_WHOLE_MESSAGES):
                 if self._size == length and not self.complete and not self._closed:
                     self.use_up()
-                if self.complete or self._closed or self._kept_bytes > most:
+                if self.complete or self._closed or max(self._kept_bytes, length or 0) > most:
                     break
                 if is_taken():
                     break
