@@ -13,7 +13,6 @@ from .tables import Table
 CRITERIA = "requirements"
 BETWEEN = " · "
 """What stands between the cells of both runs, if they differ."""
-MISSING = "-"
 VERSIONS = "versions"
 _END = "<!-- end of figures -->\n"
 
@@ -89,7 +88,7 @@ def put_into(path: Path, first: Path, second: Path) -> list[str]:
 
 
 def merged(title: str, lines: list[list[str]], others: list[list[str]]) -> Table:
-    """A table with the cells of two in each cell, or one if they are the same.
+    """A table with the cells of two in each cell, or one if they are the same or the other has none.
 
     Args:
         title: The title of both.
@@ -105,7 +104,7 @@ def merged(title: str, lines: list[list[str]], others: list[list[str]]) -> Table
     by_label = {label: cells for label, *cells in others[1:]}
     made = Table(title, headings[1:])
     for label, *cells in lines[1:]:
-        beside = by_label.get(label, [MISSING] * len(cells))
+        beside = by_label.get(label, cells)
         pairs = zip(cells, beside, strict=True)
         made.add(label, *(one if one == two else one + BETWEEN + two for one, two in pairs))
     return made

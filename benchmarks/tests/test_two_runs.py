@@ -72,9 +72,9 @@ def test_the_readme_has_a_place_for_each_section_with_figures_of_all_peers():
 
 
 @pytest.mark.parametrize("others", [[], [["", "a"]]], ids=["no table", "no row"])
-def test_what_the_second_run_does_not_have_is_a_dash(others):
+def test_what_the_second_run_does_not_have_stands_alone(others):
     made = merged("time", [["", "a"], ["text", "1"]], others)
-    assert made.lines == [["", "a"], ["text", "1 · -"]]
+    assert made.lines == [["", "a"], ["text", "1"]]
 
 
 @pytest.mark.parametrize(
