@@ -88,7 +88,7 @@ def put_into(path: Path, first: Path, second: Path) -> list[str]:
 
 
 def merged(title: str, lines: list[list[str]], others: list[list[str]]) -> Table:
-    """A table with the cells of two in each cell, or one if they are the same or the other has none.
+    """A table with the cells of two in each cell; one if they are the same, or the other has none.
 
     Args:
         title: The title of both.
