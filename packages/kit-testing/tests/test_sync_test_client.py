@@ -472,7 +472,7 @@ def test_hanging_test_can_be_interrupted(make: Make, what: str) -> None:
 
     def read() -> None:
         with make(Kit().get("/", handler)) as client:
-            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
             response = client.get()
             assert list(response.body) if what == "iteration" else response.text()
 

@@ -45,12 +45,17 @@ class Worker:
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Runs an async function in the task; returns its result or raises its exception."""
         done: Future[Any] = Future()
-        self._portal.call(self._jobs.send_nowait, (function, args, done))
         try:
+            self._portal.call(self._jobs.send_nowait, (function, args, done))
             return done.result()
         finally:
             if not done.done():  # Ctrl-C, or a timeout of pytest
                 self._ended.cancel()
+
+    def cancel(self) -> None:
+        """Ends the task, even while a function runs."""
+        self._ended.cancel()
+        self._portal.call(self._jobs.close)
 
     def end(self) -> None:
         """Ends the task, once all functions have run."""
@@ -91,7 +96,7 @@ class SyncCaller(Caller):
         try:
             response, content, watched = worker.run(self._fetch, call)
         except BaseException:
-            worker.end()
+            worker.cancel()  # it may be interrupted at any point, even with the request under way
             raise
         if watched is None:
             worker.end()
