@@ -472,7 +472,7 @@ def test_hanging_test_can_be_interrupted(make: Make, what: str) -> None:
 
     def read() -> None:
         with make(Kit().get("/", handler)) as client:
-            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
             response = client.get()
             assert list(response.body) if what == "iteration" else response.text()
 
@@ -486,3 +486,34 @@ def test_hanging_test_can_be_interrupted(make: Make, what: str) -> None:
         signal.signal(signal.SIGALRM, before)
     assert trace == ["cancelled"]
     assert time.monotonic() - began < 5
+
+
+class InterruptionError(BaseException):
+    """Like KeyboardInterrupt, which pytest would take for its own."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="threads get no signals here")
+def test_call_can_be_interrupted_as_it_begins(make: Make) -> None:
+    main_thread = threading.main_thread().ident
+    assert main_thread is not None
+
+    async def handler(c: Context) -> Response:
+        # The caller has just handed over the request, or already waits.
+        signal.pthread_kill(main_thread, signal.SIGALRM)
+        await anyio.sleep_forever()
+        raise AssertionError("it does not get here")
+
+    def alarm(number: int, frame: Any) -> None:
+        raise InterruptionError
+
+    def call() -> None:
+        with make(Kit().get("/", handler)) as client:
+            client.get()
+
+    before = signal.signal(signal.SIGALRM, alarm)
+    try:
+        for _ in range(30):
+            with pytest.raises(InterruptionError):
+                call()
+    finally:
+        signal.signal(signal.SIGALRM, before)

@@ -19,7 +19,7 @@ from kit.web import Blob, FormData, Request
 from kit.web._blob import Bytes
 from kit.web._forms.urlencoded import last_values
 from kit.web._headers import encode_name, find_value, known_names, values_by_name
-from kit.web._received import MOST_WHOLE_BYTES, MOST_WHOLE_MESSAGES, length_of_whole
+from kit.web._received import MOST_WHOLE_BYTES, MOST_WHOLE_MESSAGES, declared_length
 from kit.web._request import (
     give_back_channel,
     header_lines,
@@ -522,7 +522,7 @@ class KitRequest:
         Some servers end every body with an empty message, as granian does. PERF: that isn't waited
         for if the body is as long as declared, since it comes from another thread there.
         """
-        length = length_of_whole(self._scope)
+        length = declared_length(self._scope)
         messages = [message]
         size = len(message.get("body", b""))
         try:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 if TYPE_CHECKING:
     from kit.interface import Headers as AnyHeaders
@@ -85,7 +85,6 @@ def encode_value(name: str, value: str) -> bytes:
 # PERF: looked up without a call on the path of every response, like names.
 length_lines: dict[int, HeaderLine] = {}
 _MAX_KNOWN_LENGTH = 1000
-_MOST_DIGITS = 18
 
 
 def length_line(size_bytes: int) -> HeaderLine:
@@ -94,29 +93,6 @@ def length_line(size_bytes: int) -> HeaderLine:
     if size_bytes <= _MAX_KNOWN_LENGTH:
         length_lines[size_bytes] = line
     return line
-
-
-def declared_length(scope: Any) -> int | None:
-    """Returns the size at which the body of a served request ends, or None if none is declared.
-
-    SPEC: RFC 9112 section 6.3: Transfer-Encoding overrides Content-Length, and two of these are an
-    error. RFC 9113 section 8.1: from HTTP/2 on, a frame ends the body. It may come after the last
-    content, and hypercorn closes the connection if it comes after the response.
-
-    Args:
-        scope: The ASGI scope, or None.
-    """
-    if not scope or not scope.get("http_version", "").startswith("1"):
-        return None
-    length = None
-    for name, value in scope["headers"]:
-        if name == b"content-length":
-            if length is not None or not value.isdigit() or len(value) > _MOST_DIGITS:
-                return None
-            length = int(value)
-        elif name == b"transfer-encoding":
-            return None
-    return length
 
 
 def set_line(lines: list[HeaderLine], line: HeaderLine) -> None:

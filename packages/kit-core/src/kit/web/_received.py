@@ -11,8 +11,6 @@ from kit._support.struct import Struct, with_plain_stores
 from kit.interface import ClientDisconnectedError
 from kit.interface.event_loops import running_trio
 
-from ._headers import declared_length
-
 See: TypeAlias = Callable[[bytes], object]
 
 _MOST_KEPT_BYTES = 64 * 1024
@@ -20,6 +18,7 @@ _MOST_KEPT_BYTES = 64 * 1024
 # has a limit, since each takes memory even if it contains a single byte.
 MOST_WHOLE_BYTES = 128 * 1024
 MOST_WHOLE_MESSAGES = 32
+_MOST_DIGITS = 18
 # How long a task that waits for the client to disconnect leaves time to a reader that is behind,
 # before it receives one message more.
 _CATCH_UP_S = 5.0
@@ -29,15 +28,33 @@ _BYTES_PER_CHUNK = 64
 Refuse: TypeAlias = Callable[[], Exception]
 
 
-def length_of_whole(scope: Any) -> int | None:
-    """Returns after how many bytes a body is complete, though the server may still end it.
+def declared_length(scope: Any) -> int | None:
+    """Returns the size at which a body is complete even if its last message hasn't come.
+
+    SPEC: RFC 9112 section 6.3: Transfer-Encoding overrides Content-Length, and two of these are an
+    error. RFC 9113 section 8.1: from HTTP/2 on, a frame ends the body. It may come after the last
+    content, and hypercorn closes the connection if it comes after the response.
+
+    Args:
+        scope: The ASGI scope; None for a request created in process.
 
     Returns:
         The number of bytes; None if the last message has to be received. It is on trio, where a
         client in process may send the body by a generator, which would warn if it isn't exhausted.
-        No server with slow messages runs on trio.
     """
-    return None if running_trio() is not None else declared_length(scope)
+    if not scope or not scope.get("http_version", "").startswith("1"):
+        return None
+    if running_trio() is not None:
+        return None
+    length = None
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            if length is not None or not value.isdigit() or len(value) > _MOST_DIGITS:
+                return None
+            length = int(value)
+        elif name == b"transfer-encoding":
+            return None
+    return length
 
 
 @with_plain_stores
@@ -146,13 +163,12 @@ class ReceivedBody(Struct, eq=False):
                 return body if body.__class__ is bytes else bytes(body)
             self._take_in(message)
             most = MOST_WHOLE_BYTES if most is None else min(most, MOST_WHOLE_BYTES)
-            length = length_of_whole(scope)
+            length = declared_length(scope)
             for _ in range(1, MOST_WHOLE_MESSAGES):
                 if self._size == length and not self.complete and not self._closed:
                     self.use_up()
-                if self.complete or self._closed or max(self._kept_bytes, length or 0) > most:
-                    break
-                if is_taken():
+                is_small = max(self._kept_bytes, length or 0) <= most
+                if self.complete or self._closed or not is_small or is_taken():
                     break
                 self._take_in(await self._receive())
             if self.complete and not is_taken():
