@@ -54,7 +54,7 @@ class Effort(NamedTuple):
 
     Attributes:
         rounds: Rounds of each section.
-        slot_s: Length of a turn in process, in seconds.
+        slot_s: Length of a turn, in seconds, of which each section takes a part or a multiple.
         requests: Of each kind, for the section `memory`.
     """
 
@@ -120,7 +120,7 @@ class Section(NamedTuple):
 
 SECTIONS: dict[str, Section] = {
     "in-process": Section(
-        lambda run: in_process.measure(run.names, run.rows, run.rounds, run.effort.slot_s),
+        lambda run: in_process.measure(run.names, run.rows, run.rounds, run.effort.slot_s / 10),
         in_process.tables,
         verdict.of_in_process,
     ),

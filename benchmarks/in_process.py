@@ -14,6 +14,18 @@ from .tables import Table
 WON_ROUNDS_SHARE = 0.8
 """Kit has to be ahead in so much of the rounds: 12 of 15."""
 
+TURNS = 5
+"""How often each peer has its turn in a round; the fastest turn counts.
+
+Other work on the machine only ever adds time.
+"""
+
+ROUNDS_OF_CREW = 5
+"""After so many rounds, all peers get new processes.
+
+Processes of the same code differ from each other for as long as they run.
+"""
+
 FASTEST_ROUNDS = "the same, of the fastest rounds"
 """The title of a table."""
 
@@ -34,6 +46,11 @@ class Figures:
     rounds: int
     seconds: Seconds
     left_out: list[str] = field(default_factory=list)
+
+    def leave_out(self, row: str, name: str, reason: object) -> None:
+        """Drops a peer from a row, since all peers are compared over the same rounds."""
+        del self.seconds[row][name]
+        self.left_out.append(f"{row}: {reason}")
 
 
 @dataclass(frozen=True)
@@ -74,39 +91,51 @@ def measure(names: Sequence[str], rows: Sequence[str], rounds: int, slot_s: floa
     Args:
         names: The peers.
         rows: Which rows.
-        rounds: How many times each peer has its turn in each row.
+        rounds: How many rounds each row has.
         slot_s: About how long a turn is, in seconds.
     """
-    with Crew(names) as crew:
-        each = {row: _verify(crew, row) for row in rows}
-        seconds: Seconds = {row: {name: [] for name in each[row]} for row in rows}
-        for number in range(rounds):
-            for row in rows:
-                for worker in crew.in_turn(number):
-                    each_s = each[row].get(worker.name)
-                    if each_s is None:
-                        continue
-                    try:
-                        taken = worker.ask("time", row=row, slot_s=slot_s, each_s=each_s)
-                    except WorkerError as error:
-                        crew.left_out.append(f"{row}: {error}")
-                        del each[row][worker.name], seconds[row][worker.name]
-                    else:
-                        seconds[row][worker.name].append(taken)
-        return Figures(rounds, seconds, crew.left_out)
+    left = {row: [name for name in names if name not in WITHOUT.get(row, {})] for row in rows}
+    figures = Figures(rounds, {row: {name: [] for name in left[row]} for row in rows})
+    # Without rounds, the answers are checked, and that is all.
+    for first in range(0, max(rounds, 1), ROUNDS_OF_CREW):
+        with Crew(names) as crew:
+            each_s = {row: _verify(crew, row, figures) for row in rows}
+            for number in range(first, min(first + ROUNDS_OF_CREW, rounds)):
+                for row in rows:
+                    _round(crew, number, row, each_s[row], slot_s, figures)
+    return figures
 
 
-def _verify(crew: Crew, row: str) -> dict[str, float]:
-    """About how many seconds a request of a row takes each peer that answers it right."""
-    each = {}
-    for worker in crew.workers.values():
-        if worker.name in WITHOUT.get(row, {}):
-            continue
+def _round(
+    crew: Crew, number: int, row: str, each_s: dict[str, float], slot_s: float, figures: Figures
+) -> None:
+    """Times a row; drops a peer that fails."""
+    turns: dict[str, list[float]] = {name: [] for name in figures.seconds[row]}
+    for turn in range(TURNS):
+        for worker in crew.in_turn(number + turn):
+            name = worker.name
+            if name not in turns:
+                continue
+            try:
+                taken = worker.ask("time", row=row, slot_s=slot_s, each_s=each_s[name])
+            except WorkerError as error:
+                figures.leave_out(row, name, error)
+                del turns[name]
+            else:
+                turns[name].append(taken)
+    for name, taken_s in turns.items():
+        figures.seconds[row][name].append(min(taken_s))
+
+
+def _verify(crew: Crew, row: str, figures: Figures) -> dict[str, float]:
+    """About how many seconds a request of a row takes each peer; drops those that fail."""
+    each_s = {}
+    for name in [*figures.seconds[row]]:
         try:
-            each[worker.name] = worker.ask("verify", row=row)
+            each_s[name] = crew.workers[name].ask("verify", row=row)
         except WorkerError as error:
-            crew.left_out.append(f"{row}: {error}")
-    return each
+            figures.leave_out(row, name, error)
+    return each_s
 
 
 def ratios(taken: Sequence[float], base: Sequence[float]) -> list[float]:
