@@ -128,6 +128,24 @@ assert type(sys.modules["platform"]) is type(sys)
     assert "kit" in imported(APP + use)
 
 
+def test_dates_and_decimals_imported_later_are_those_of_msgspec() -> None:
+    use = """
+import datetime, decimal, pickle
+import msgspec
+for value in (
+    datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.timezone.utc), datetime.date(2026, 1, 2),
+    datetime.time(3, 4), datetime.timedelta(seconds=5), decimal.Decimal("1.50"),
+):
+    assert msgspec.json.decode(msgspec.json.encode(value), type=type(value)) == value
+    assert pickle.loads(pickle.dumps(value)) == value
+for module in (datetime, decimal):
+    assert module.__file__.endswith(f"{module.__name__}.py"), module
+"""
+    assert "kit" in imported(APP + use)
+    if sys.version_info < (3, 12):
+        assert not {"datetime", "decimal"} & imported(APP + ANSWER)
+
+
 def test_the_packages_of_kit_may_be_in_a_zip_file(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "more.zip", "w") as file:
         file.writestr("kit/", "")

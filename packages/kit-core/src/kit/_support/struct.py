@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NotRequired, Required, TypeVar, get_type_hints
@@ -28,7 +28,10 @@ class _Deferred(ModuleType):
 
 
 def _stand_ins() -> dict[str, ModuleType]:
-    """Returns a stand-in for each module that msgspec imports but that few apps need."""
+    """Returns a stand-in for each module that msgspec imports but that few apps need.
+
+    Where msgspec needs types of a module, the stand-in is the module in C that defines them.
+    """
     known: dict[str, dict[str, Any]] = {f"msgspec.{name}": {} for name in _OF_MSGSPEC}
     # What msgspec needs of it is the same in typing since Python 3.11.
     known["typing_extensions"] = {
@@ -44,6 +47,12 @@ def _stand_ins() -> dict[str, ModuleType]:
         if name not in sys.modules:
             made[name] = _Deferred(name)
             vars(made[name]).update(attributes)
+    if sys.version_info < (3, 12):
+        # Up to 3.11, datetime first defines all of its classes in Python.
+        for name in ("datetime", "decimal"):
+            if name not in sys.modules:
+                with suppress(ImportError):
+                    made[name] = import_module(f"_{name}")
     return made
 
 
