@@ -13,7 +13,7 @@ import pytest
 
 import kit.interface
 from kit import Request, Response
-from kit.interface import RouterRoute, is_response
+from kit.interface import RouterRoute, is_pure, is_response
 
 
 def test_names() -> None:
@@ -55,6 +55,7 @@ def test_names() -> None:
         "UnsupportedPathError",
         "ValidationProblem",
         "ValidationTarget",
+        "is_pure",
         "is_response",
         "plugins",
         "supports_color",
@@ -137,3 +138,58 @@ def test_public_names_have_docstrings() -> None:
             value = getattr(module, public)
             if isinstance(value, (type, FunctionType)):
                 assert value.__doc__, f"{name}.{public}"
+
+
+class _Router:
+    is_pure = True
+
+    def match(self) -> None:
+        """Finds nothing."""
+
+
+class _Subclass(_Router):
+    def add(self) -> None:
+        """Has the `match` of a pure router."""
+
+
+class _OtherMatch(_Subclass):
+    def match(self) -> None:
+        """May be anything."""
+
+
+class _PureAgain(_OtherMatch):
+    is_pure = True
+
+    def match(self) -> None:
+        """Is pure, too."""
+
+
+class _Deciding(_Router):
+    def __init__(self, decision: object) -> None:
+        self._decision = decision
+
+    @property
+    def is_pure(self) -> object:  # type: ignore[override]
+        return self._decision
+
+    def match(self) -> None:
+        """Is as pure as it says."""
+
+
+class _MatchOfItsOwn(_Router):
+    def __init__(self) -> None:
+        self.match = super().match  # type: ignore[method-assign]
+
+
+class _PureMatchOfItsOwn(_MatchOfItsOwn):
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_pure = True
+
+
+def test_which_routers_are_pure() -> None:
+    assert [is_pure(cls()) for cls in (_Router, _Subclass, _PureAgain)] == [True] * 3
+    assert is_pure(_Deciding(True))
+    assert is_pure(_PureMatchOfItsOwn())
+    for router in (_OtherMatch(), _MatchOfItsOwn(), _Deciding(False), _Deciding("yes"), object()):
+        assert not is_pure(router)

@@ -11,7 +11,14 @@ from typing import Any
 
 import pytest
 
-from kit.interface import Result, Router, RouterClosedError, UnsupportedPathError, plugins
+from kit.interface import (
+    Result,
+    Router,
+    RouterClosedError,
+    UnsupportedPathError,
+    is_pure,
+    plugins,
+)
 from kit.router import (
     LinearRouter,
     PatternRouter,
@@ -332,3 +339,21 @@ def test_linear_router_takes_slashes_in_front_of_a_parameter() -> None:
 )
 def test_routers_are_called_what_their_classes_are(router: Router[Any]) -> None:
     assert router.name == type(router).__name__
+
+
+class Unsaid(TrieRouter[str]):
+    """A router that doesn't say whether its `match` is pure."""
+
+    def match(self, method: str, path: str) -> Any:
+        return super().match(method, path)
+
+
+def test_routers_say_whether_they_are_pure() -> None:
+    pure = (LinearRouter, PatternRouter, RegExpRouter, TrieRouter, default_router)
+    assert [is_pure(router()) for router in pure] == [True] * 5
+    assert not is_pure(SmartRouter(routers=[Unsaid()]))
+    mixed: SmartRouter[str] = SmartRouter(routers=[RegExpRouter(), Unsaid()])
+    assert not is_pure(mixed)
+    mixed.add("GET", "/", "home")
+    mixed.match("GET", "/")  # by RegExpRouter, from now on
+    assert is_pure(mixed)

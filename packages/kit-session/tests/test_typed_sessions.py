@@ -13,6 +13,7 @@ import pydantic
 import pytest
 from pydantic import TypeAdapter
 
+from kit import Response
 from kit.session import get_session
 from kit.session.stores import MemoryStore
 
@@ -275,10 +276,11 @@ class Color(enum.Enum):
         (1j, "session['bad'] can't be saved as JSON: it is of the type complex ("),
         ([1, {"x": [object]}], "session['bad'][1]['x'][0] can't be saved as JSON: it is of the"),
         ("\ud800", "session['bad'] can't be saved as JSON: it is of the type str ("),
+        (Response("x"), "session['bad'] can't be saved as JSON: it is of the type Response ("),
         (Item(object()), "session['bad'].id can't be saved as JSON: it is of the type object ("),
         (CartDataclass(coupon={1j}), "session['bad'].coupon[0] can't be saved as JSON: it is of"),
     ],
-    ids=["object", "complex", "nested", "half character", "Struct", "dataclass"],
+    ids=["object", "complex", "nested", "half character", "Response", "Struct", "dataclass"],
 )
 async def test_what_can_not_be_saved_is_named(client, value, text, caplog):
     await client.do(lambda s: s.update(n=1))

@@ -96,7 +96,7 @@ def test_values_may_be_an_object(run: Any, pages: Any, values: Any) -> None:
     assert asked(run, app) == (200, "Old: Dune")
 
 
-@pytest.mark.parametrize("values", [7, Book, "title"])
+@pytest.mark.parametrize("values", [7, Book, "title", Response("x")])
 def test_other_objects_are_refused(pages: Any, run: Any, values: Any) -> None:
     caught: list[Exception] = []
     app = app_of(templates(pages(page="")), lambda c: c.render("page.html", values))

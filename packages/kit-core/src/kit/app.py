@@ -36,7 +36,6 @@ from kit.web._streams import close_stream
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from kit._app.matching import match_request
     from kit._app.registration import HandlerT, Use
     from kit._app.requesting import build_request
     from kit._app.types import (
@@ -48,13 +47,14 @@ if TYPE_CHECKING:
         OptionHandler,
         ReplaceRequest,
     )
+    from kit._matching.matches import match_request
     from kit._serving.paths import path_of_request
     from kit.compose import respond
     from kit.interface import ExecutionContext, HandlerResult, Router, RouterRoute
     from kit.request import KitRequest
     from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
 else:
-    import_late(globals(), "kit._app.matching", "match_request")
+    import_late(globals(), "kit._matching.matches", "match_request")
     import_late(globals(), "kit._app.requesting", "build_request")
     import_late(globals(), "kit._serving.paths", "path_of_request")
     import_late(globals(), "kit.compose", "respond")

@@ -22,6 +22,7 @@ from kit.context import Context
 from kit.interface import HandlerError
 from kit.interface.signatures import describe
 from kit.web import Response
+from kit.web._response import BuiltResponse
 
 __all__ = ("chain_for", "respond")
 
@@ -59,11 +60,11 @@ async def _run(c: Context[Any, Any]) -> None:
     PERF: `serve` does the same without another coroutine.
     """
     handlers = c._match[0]
-    start, last = chain_for(c)
+    start, last = chain_for(c._state.chains, handlers)
     result = None
     try:
         result = start(c)
-        if result.__class__ is not Response:
+        if result.__class__ is not BuiltResponse:
             result = await settle(result, handlers[0][0].handler)
     except Exception as error:
         c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
@@ -74,22 +75,21 @@ async def _run(c: Context[Any, Any]) -> None:
         c.res = result
 
 
-def chain_for(c: Context[Any, Any]) -> Chain:
+def chain_for(chains: dict[object, Chain], handlers: _Handlers) -> Chain:
     """Returns what runs the matched handlers of a request.
 
     Args:
-        c: The context, whose handlers haven't run.
+        chains: The chains of the app, to which a new one is added.
+        handlers: The handlers that the router returned.
 
     Returns:
         A function that calls the first handler with the context, and returns what that returns; and
         the index of the last handler whose exceptions come from there. The exceptions of all others
         are handled where they are raised.
     """
-    handlers = c._match[0]
-    chains = c._state.chains
     # Most routers return the same list for the same routes. A chain keeps its list alive, so the
     # id isn't that of another list.
-    chain: Chain | None = chains.get(id(handlers))
+    chain = chains.get(id(handlers))
     if chain is None:
         routes = tuple([route for route, _ in handlers])
         chain = chains.get(routes)
@@ -167,7 +167,7 @@ def _handler(handlers: _Handlers, index: int, following: Level) -> Level:
             result = handler(c, MethodType(following, c)) if takes_next else handler(c)
             if result.__class__ is CoroutineType:
                 result = await result
-            if result.__class__ is not Response:
+            if result.__class__ is not BuiltResponse:
                 result = await settle(result, handler)
         except Exception as error:
             c.res = await handle_error(error, c, route)

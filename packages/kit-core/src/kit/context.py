@@ -28,7 +28,14 @@ from kit.web._headers import (
     plain_names,
     set_line,
 )
-from kit.web._response import NULL_BODY_STATUSES, Response, check_status, lines_of, response_of
+from kit.web._response import (
+    NULL_BODY_STATUSES,
+    STATUSES_WITH_BODY,
+    BuiltResponse,
+    Response,
+    check_status,
+    lines_of,
+)
 
 if TYPE_CHECKING:
     from kit._response.building import (
@@ -235,7 +242,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
     def res(self) -> Response:
         """The response so far; an empty one if there is none yet."""
         if self._res is None:
-            self._res = response_of(None, 200, list(self._lines or ()))
+            self._res = BuiltResponse(None, 200, list(self._lines or ()))
         return self._res
 
     @res.setter
@@ -346,7 +353,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         body = res._body
         if body is None or isinstance(body, bytes):
             # The handler may keep the response and return it again.
-            self._res = response_of(body, res._status, (*lines, line))
+            self._res = BuiltResponse(body, res._status, (*lines, line))
         else:
             res._lines = (*lines, line)
         return True
@@ -419,11 +426,9 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             # PERF: the most common case. Inlined, here and in json(): a call would cost more.
             lines = self._lines
             if lines is None or lines.__class__ is list:
-                response: Response = _new(Response)
-                response._body = body
-                response._status = 200
-                response._lines = _TEXT_LINES if lines is None else (*lines, _TEXT_LINE)
-                return response
+                return BuiltResponse(
+                    body, 200, _TEXT_LINES if lines is None else (*lines, _TEXT_LINE)
+                )
         return self._respond(body, _TEXT_LINE, status, headers)
 
     def json(
@@ -461,11 +466,9 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         if status is None and headers is None and self._status is None and self._res is None:
             lines = self._lines
             if lines is None or lines.__class__ is list:
-                response: Response = _new(Response)
-                response._body = body
-                response._status = 200
-                response._lines = _JSON_LINES if lines is None else (*lines, _JSON_LINE)
-                return response
+                return BuiltResponse(
+                    body, 200, _JSON_LINES if lines is None else (*lines, _JSON_LINE)
+                )
         return self._respond(body, _JSON_LINE, status, headers)
 
     def html(
@@ -486,7 +489,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             and self._status is None
             and self._res is None
         ):
-            return response_of(body, 200, _HTML_LINES)
+            return BuiltResponse(body, 200, _HTML_LINES)
         return self._respond(body, _HTML_LINES[0], status, headers)
 
     def body(
@@ -602,6 +605,16 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         if status is None:
             status = self._status
         lines: Sequence[HeaderLine] | None = self._lines
+        if (
+            headers is None
+            and content_type is not None
+            and status.__class__ is int
+            and status in STATUSES_WITH_BODY
+            and self._res is None
+            and lines.__class__ is not LinesOfBody
+        ):
+            # PERF: nearly every response with a status, at half the time of make_response().
+            return BuiltResponse(data, status, (*(lines or ()), content_type))
         if self._res is not None:
             # An existing response passes its headers on to one made after it, but not the length of
             # its own body.
@@ -663,7 +676,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         if res is None:
             is_empty = not error.message and error.status in NULL_BODY_STATUSES
             content = None if is_empty else (error.message or "").encode()
-            res = response_of(content, 200, () if is_empty else _TEXT_LINES)
+            res = BuiltResponse(content, 200, () if is_empty else _TEXT_LINES)
         # The exception, and so its response, may be an object that is raised repeatedly.
         body = peek(res) if isinstance(peek(res), bytes) else take(res)
         response = self._respond(body, None, error.status, None)
@@ -750,7 +763,7 @@ def scope_of(c: Context[Any, Any]) -> dict[str, Any] | None:
 def switching_protocols(c: Context[Any, Any]) -> Response:
     """Returns a response with status 101 and the headers set so far."""
     if c._lines is None and c._res is None:  # PERF: nearly every one
-        return response_of(None, 101, ())
+        return BuiltResponse(None, 101, ())
     return c.body(None, 101)
 
 

@@ -52,6 +52,10 @@ class Record(msgspec.Struct):
     inner: Any = None
 
 
+class Private(msgspec.Struct):
+    _a: Any
+
+
 class Model:
     """What describes itself as pydantic models do."""
 
@@ -144,6 +148,9 @@ class Odd:
         ),
         pytest.param(
             Record("n", [Odd()]), "Can't encode Odd as JSON, at $.inner[0]: ", id="Struct"
+        ),
+        pytest.param(
+            Private({"a": Odd()}), "Can't encode Odd as JSON, at $._a['a']: ", id="private"
         ),
         pytest.param({(1, 2): 3}, "Can't encode dict as JSON, at $: {(1, 2): 3}", id="key"),
         pytest.param([{"a": 1j}], "Can't encode complex as JSON, at $[0]['a']: 1j", id="complex"),

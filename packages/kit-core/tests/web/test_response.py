@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 from http import HTTPStatus
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit import Blob, FormData, Headers, Response
+from kit import Blob, Context, FormData, Headers, Kit, Response
+from kit.interface import Next
 
 
 @given(st.integers(-10, 700))
@@ -208,3 +211,81 @@ def test_a_copy_has_headers_of_its_own() -> None:
     response = Response("x", headers=headers)
     copy.copy(response).headers.set("a", "2")
     assert response.headers["a"] == "1"
+
+
+class Page(Response):
+    """A subclass with its own constructor."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(f"<h1>{title}</h1>", status=203, headers={"content-type": "text/html"})
+        self.title = title
+
+
+class Slotted(Response):
+    __slots__ = ("__dict__", "note")
+    note: str
+
+
+async def test_a_subclass_is_a_response() -> None:
+    page = Page("Hi")
+    assert isinstance(page, Response)
+    assert (page.title, page.status, page.status_text) == ("Hi", 203, "")
+    page.headers.set("x-a", "1")
+    assert page.clone().headers["x-a"] == "1"
+    assert copy.copy(page).status == 203
+    assert await page.text() == "<h1>Hi</h1>"
+    assert page.body_used
+    slotted = Slotted("x", status=201)
+    slotted.note = "n"
+    assert (slotted.status, slotted.note, await slotted.text()) == (201, "n", "x")
+
+
+class Cramped(Response):
+    __slots__ = ("note",)
+
+
+def test_slots_without_a_dict_are_refused() -> None:
+    problem = r"^Cramped has no place for the fields of a Response: add '__dict__' to its __slots__"
+    with pytest.raises(TypeError, match=problem):
+        Cramped("x")
+
+
+async def test_an_app_sends_an_object_of_a_subclass() -> None:
+    async def late(c: Context, next: Next) -> None:
+        await next()
+        c.header("x-late", "1")
+
+    def page(c: Context) -> Any:
+        return Page("Hi")
+
+    app = Kit().use(late).get("/", page)
+    response = await app.request("/")
+    assert (response.status, response.headers["x-late"]) == (203, "1")
+    assert await response.text() == "<h1>Hi</h1>"
+
+
+def test_the_constructor_is_described() -> None:
+    names = ["body", "status", "status_text", "headers"]
+    assert [*inspect.signature(Response).parameters] == names
+    assert inspect.getdoc(Response()) == inspect.getdoc(Response)
+    for arguments, keywords in (((None, 200), {}), ((), {"stats": 200})):
+        with pytest.raises(TypeError, match=r"^Response\.__init__\(\) "):
+            Response(*arguments, **keywords)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["", "Gone fishing"])
+def test_a_response_is_no_data(text: str) -> None:
+    response = Response("x", status_text=text)
+    with pytest.raises(TypeError, match=r"^Encoding objects of type Response is unsupported"):
+        msgspec.json.encode(response)
+    assert not hasattr(response, "__struct_fields__")
+    problem = r"^Can't encode Response as JSON, at \$\['a'\]\[0\]: <Response 200>$"
+    with pytest.raises(TypeError, match=problem):
+        Response.json({"a": [response]})
+
+
+def test_the_status_text_is_copied() -> None:
+    response = Response("x", status_text="Fine")
+    twins = (copy.copy(response), copy.deepcopy(response), response.clone())
+    assert [each.status_text for each in twins] == ["Fine"] * 3
+    assert pickle.loads(pickle.dumps(response)).status_text == "Fine"

@@ -17,7 +17,7 @@ from kit.web._headers import (
     known_names,
     set_line,
 )
-from kit.web._response import check_status, lines_of, response_of
+from kit.web._response import STATUSES_WITH_BODY, BuiltResponse, check_status, lines_of
 
 # PERF: types that extract() would return unchanged, after checking for all others.
 _AS_THEY_ARE = frozenset((bytes, AsyncGeneratorType))
@@ -46,7 +46,7 @@ def make_response(
     body, implied_type = (data, None) if data.__class__ in _AS_THEY_ARE else extract(data)
     if status is None:
         status = 200
-    else:
+    elif status.__class__ is not int or status not in STATUSES_WITH_BODY:
         check_status(status, has_body=body is not None)
     lines = [*prepared] if prepared else []
     if content_type is not None:
@@ -61,7 +61,7 @@ def make_response(
             has_length = True
     if implied_type is not None:
         lines.append((b"content-type", encode_value("content-type", implied_type)))
-    return response_of(body, status, lines if has_length else tuple(lines))
+    return BuiltResponse(body, status, lines if has_length else tuple(lines))
 
 
 def _set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> None:
@@ -144,7 +144,7 @@ def without_representation(response: Response) -> Response:
     Headers that middleware set before can't be told from those of the handler, so all are removed.
     """
     lines = [line for line in lines_of(response) if line[0] not in _OF_THE_REPRESENTATION]
-    return response_of(None, response.status, lines)
+    return BuiltResponse(None, response.status, lines)
 
 
 def encode_location(location: str) -> str:

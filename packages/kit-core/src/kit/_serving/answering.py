@@ -9,15 +9,17 @@ from typing import Any
 from kit._app.errors import answer_fault, handle_error
 from kit._response.results import settle
 from kit._state.app_state import AppState
+from kit._state.plans import Plan
 from kit.compose import respond
 from kit.context import Context
 from kit.web import Response
 from kit.web._body import peek
+from kit.web._response import BuiltResponse
 from kit.web._streams import USED
 
 
 def new_context(
-    state: AppState, scope: Any, receive: Any, path: str, match: Any
+    state: AppState, scope: Any, receive: Any, path: str, plan: Plan
 ) -> tuple[Context[Any, Any], Any]:
     """Returns the context of a request, and its handler if it has only one.
 
@@ -26,14 +28,12 @@ def new_context(
         scope: The ASGI scope.
         receive: Returns the messages of the server.
         path: The routing path.
-        match: The result of the router.
+        plan: What to run.
     """
-    handlers = match[0]
-    if len(handlers) == 1 and not handlers[0][0].takes_next:
-        # The index marks the handler as run, for `respond`.
-        c: Context[Any, Any] = Context(state, scope, receive, path, match, None, 0)
-        return c, handlers[0][0].handler
-    return Context(state, scope, receive, path, match), None
+    match, only, _, _ = plan
+    # The index marks the handler as run, for `respond`.
+    index = -1 if only is None else 0
+    return Context(state, scope, receive, path, match, None, index), only
 
 
 async def answer_alone(c: Context[Any, Any], handler: Any) -> Response:
@@ -42,7 +42,7 @@ async def answer_alone(c: Context[Any, Any], handler: Any) -> Response:
         response = handler(c)
         if response.__class__ is CoroutineType:
             response = await response
-        if response.__class__ is not Response:
+        if response.__class__ is not BuiltResponse:
             response = await settle(response, handler)
     except Exception as error:
         return await handle_error(error, c)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from kit._support.late import import_late
 from kit.context import Context
 from kit.web._headers import length_line, length_lines
-from kit.web._response import Response
+from kit.web._response import BuiltResponse
 from kit.web._streams import USED
 
 if TYPE_CHECKING:
     from kit._app.errors import answer_fault, handle_error
-    from kit._app.matching import context_of
+    from kit._matching.matches import context_of
+    from kit._matching.plans import plan_of_match
     from kit._response.results import settle
     from kit._state.app_state import AppState
     from kit.compose import chain_for, respond
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from .types import Receive, Scope, Send
 else:
     import_late(globals(), "kit._app.errors", "answer_fault", "handle_error")
-    import_late(globals(), "kit._app.matching", "context_of")
+    import_late(globals(), "kit._matching.matches", "context_of")
+    import_late(globals(), "kit._matching.plans", "plan_of_match")
     import_late(globals(), "kit._response.results", "settle")
     import_late(globals(), "kit.compose", "chain_for", "respond")
     import_late(globals(), "kit._serving.lifespan", "serve_lifespan")
@@ -67,13 +69,32 @@ async def serve(  # noqa: C901
         as_it_is = False
     if state.looks_at_requests:
         c = context_of(state, scope, receive, path_of_scope(scope))
-        handlers = c._match[0]
+        match, only, start, last = plan_of_match(state, c._match)
     else:
         if not as_it_is:
             path = path_of_scope(scope)
-        match = state.find("GET" if method == "HEAD" else method, path)
-        handlers = match[0]
-        if not handlers and state.has_plain_not_found and method != "HEAD":
+        plans = state.plans
+        try:
+            plan = plans.by_method[method].get(path)
+        except KeyError:  # the first request, or a method without plans
+            plan = None
+        if plan is not None:
+            match, only, start, last = plan
+        else:
+            # PERF: what plan_for() does, without the calls.
+            match = state.find("GET" if method == "HEAD" else method, path)
+            handlers = match[0]
+            only, start, last = None, None, 0
+            if handlers:
+                if len(handlers) == 1 and not handlers[0][0].takes_next:
+                    only = handlers[0][0].handler
+                else:
+                    known = state.chains.get(id(handlers))
+                    start, last = known or chain_for(state.chains, handlers)
+            plans.until_next -= 1
+            if plans.until_next <= 0:
+                plans.keep(method, path, (match, only, start, last))
+        if only is None and start is None and state.has_plain_not_found and method != "HEAD":
             # PERF: common for probes and crawlers. No handler runs, so no Context is built.
             for message in plain_not_found():
                 await send(message)
@@ -82,24 +103,22 @@ async def serve(  # noqa: C901
     response: Any = None
     try:
         try:
-            only = handlers[0][0] if len(handlers) == 1 else None
-            if only is not None and not only.takes_next:
+            if only is not None:
                 # PERF: a single handler has nothing around it, so it is called directly.
-                handler = only.handler
                 c._index = 0
-                response = handler(c)
+                response = only(c)
                 if response.__class__ is CoroutineType:
                     response = await response
-                if response.__class__ is not Response:
-                    response = await settle(response, handler)
-            elif handlers:
+                if response.__class__ is not BuiltResponse:
+                    response = await settle(response, only)
+            elif start is not None:
                 # PERF: does what respond() does, without its two coroutines when all goes well.
-                start, last = state.chains.get(id(handlers)) or chain_for(c)
+                handlers = match[0]
                 try:
                     response = start(c)
                     if response.__class__ is CoroutineType:
                         response = await response
-                    if response is not None and response.__class__ is not Response:
+                    if response is not None and response.__class__ is not BuiltResponse:
                         response = await settle(response, handlers[0][0].handler)
                 except Exception as error:
                     c.res = await handle_error(error, c, handlers[min(c._index, last)][0])

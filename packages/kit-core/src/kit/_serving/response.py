@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from kit._support.late import import_late
 from kit.web import Response
 from kit.web._body import peek, put
 from kit.web._response import lines_of
 from kit.web._streams import USED, close_stream
 
 if TYPE_CHECKING:
+    from .stream import send_stream
     from .types import Message, Send
+else:
+    import_late(globals(), "kit._serving.stream", "send_stream")
 
 # SPEC: RFC 9110 sections 15.2, 15.3.5 and 15.4.5.
 WITHOUT_BODY = frozenset((101, 204, 304))
@@ -71,16 +74,7 @@ def send_response(
         if path is not None:
             end = {"type": "http.response.pathsend", "path": path}
             return _send_unread(head, end, body, send)
-    sending: Awaitable[None] = _stream_sender()(head, body, send, wait_for_disconnect)
-    return sending
-
-
-@cache
-def _stream_sender() -> Any:
-    """Imports `send_stream` once it is needed. PERF: cached, which costs less than an import."""
-    from .stream import send_stream
-
-    return send_stream
+    return send_stream(head, body, send, wait_for_disconnect)
 
 
 async def _send_whole(response: Response, body: bytes | None, send: Send, *, is_head: bool) -> None:

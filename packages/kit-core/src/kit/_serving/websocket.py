@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kit._app.errors import answer_fault
-from kit._app.matching import context_of
+from kit._matching.matches import context_of
+from kit._matching.plans import plan_for
 from kit._state.app_state import AppState
 from kit.compose import respond
 from kit.context import Context, end_request
@@ -66,7 +67,7 @@ def _context_of(state: AppState, handshake: Handshake) -> tuple[Context[Any, Any
     # PERF: as in `serve`.
     if scope["root_path"] or raw is None or _PERCENT in raw or not path:
         path = path_of_scope(scope)
-    return new_context(state, scope, receive, path, state.find("GET", path))
+    return new_context(state, scope, receive, path, plan_for(state, "GET", path))
 
 
 async def _refuse(

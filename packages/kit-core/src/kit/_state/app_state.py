@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kit.interface import is_pure
+
 from .error_handlers import ErrorHandlers
+from .plans import Plans
 
 if TYPE_CHECKING:
     from kit._support.limits import Limits
@@ -45,6 +48,7 @@ class AppState:
             and path of the scope.
         has_plain_not_found: Whether every unmatched request gets the plain 404.
         pending: Decorators that haven't been applied yet, and where they were called.
+        plans: What to run for the paths that are requested often.
     """
 
     __slots__ = (
@@ -63,6 +67,7 @@ class AppState:
         "method_not_allowed",
         "on_error",
         "pending",
+        "plans",
         "strict",
         "table",
     )
@@ -92,6 +97,7 @@ class AppState:
         )
         self.has_plain_not_found = not method_not_allowed
         self.pending: dict[object, str] = {}
+        self.plans = Plans()
         lifespan.checks.append(self.check)
         self._family = [self]
         self._not_found: NotFoundHandler | None = None
@@ -117,6 +123,7 @@ class AppState:
         state.on_error = ErrorHandlers()
         state.error_handlers = (state.on_error, *self.error_handlers)
         state.find = state._first_match
+        state.plans = Plans()
         state._not_found = None
         state._prefix = Prefix(base_path)
         state._family.append(state)
@@ -205,4 +212,6 @@ class AppState:
         match = table.router.match(method, path)
         table.closed = True
         self.find = table.router.match
+        if is_pure(table.router):
+            self.plans.begin(table.methods(), len(table.routes))
         return match

@@ -121,7 +121,8 @@ class BodyStream:
 class Body:
     """The part of Request and Response that reads the body. A body can be read once."""
 
-    __slots__ = ("_body",)
+    if not TYPE_CHECKING:
+        __slots__ = ()  # Request and BuiltResponse have the field
 
     _body: Bytes | Stream | None
 

@@ -53,6 +53,7 @@ class Request(Body):
     __module__ = "kit.web"  # shown as it is imported
 
     __slots__ = (
+        "_body",
         "_closer",
         "_headers",
         "_is_moved",

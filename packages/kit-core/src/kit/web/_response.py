@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from kit._support.foreign_names import RESPONSE, refuse_foreign_names
 from kit._support.late import import_late
+from kit._support.struct import Struct
 
 from ._body import Body, BodyInit, extract, take
 from ._headers import HeaderLine, Headers, HeadersInit, encode_value, headers_over
@@ -22,6 +23,7 @@ else:
     import_late(globals(), "kit.web._tracked", "track")
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
+STATUSES_WITH_BODY = frozenset(range(200, 600)) - NULL_BODY_STATUSES
 _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 
 
@@ -52,6 +54,28 @@ def _is_reason_phrase(text: str) -> bool:
     import re
 
     return re.fullmatch(r"[\t\x20-\x7e\x80-\xff]*", text) is not None
+
+
+class _StatusText:
+    """A status text.
+
+    Not a str, which msgspec could encode: like this, it refuses a Response in place of JSON data.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __reduce__(self) -> Any:
+        return _status_text_of, (self.text,)
+
+
+def _status_text_of(text: str) -> _StatusText:
+    return _StatusText(text)
+
+
+_NO_STATUS_TEXT = _StatusText("")
 
 
 class _Json:
@@ -102,33 +126,24 @@ class Response(Body):
 
     __module__ = "kit.web"  # shown as it is imported
 
-    # PERF: _lines is a list, or a tuple that many responses share until `headers` is used. A tuple
-    # never contains a content-length.
-    __slots__ = ("_lines", "_status", "_status_text")
-
+    _body: Any
     _lines: list[HeaderLine] | tuple[HeaderLine, ...]
+    _status: int
+    _status_text: _StatusText
 
-    def __init__(
-        self,
-        body: BodyInit | None = None,
-        *,
-        status: int = 200,
-        status_text: str = "",
-        headers: HeadersInit | None = None,
-    ) -> None:
-        self._body, content_type = extract(body)
-        check_status(status, has_body=self._body is not None)
-        if status_text and not _is_reason_phrase(status_text):
-            raise ValueError(
-                f"Invalid status text {status_text!r}: expected printable latin-1 characters, "
-                "blanks and tabs"
-            )
-        self._status = status
-        self._status_text = status_text
-        lines = Headers(headers).raw
-        if content_type is not None and all(name != b"content-type" for name, _ in lines):
-            lines.append((b"content-type", encode_value("content-type", content_type)))
-        self._lines = lines
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            body: BodyInit | None = None,
+            *,
+            status: int = 200,
+            status_text: str = "",
+            headers: HeadersInit | None = None,
+        ) -> None: ...
+
+    else:
+        __slots__ = ()  # those of BuiltResponse, which every instance is
 
     @property
     def status(self) -> int:
@@ -138,7 +153,7 @@ class Response(Body):
     @property
     def status_text(self) -> str:
         """The reason phrase given at construction."""
-        return getattr(self, "_status_text", "")
+        return self._status_text.text
 
     @property
     def ok(self) -> bool:
@@ -233,13 +248,7 @@ class Response(Body):
         return Response(None, status=status, headers={"location": url})
 
     def __copy__(self) -> Response:
-        copy: Response = _new(Response)
-        copy._status = self._status
-        copy._body = self._body
-        copy._lines = list(self._lines)
-        if text := getattr(self, "_status_text", ""):
-            copy._status_text = text
-        return copy
+        return BuiltResponse(self._body, self._status, list(self._lines), self._status_text)
 
     def __repr__(self) -> str:
         return f"<Response {self._status}>"
@@ -255,24 +264,84 @@ def _keep_status(response: Response, status: int) -> None:
 # Here, where type checkers don't see it: to them the status is read-only.
 Response.status = Response.status.setter(_keep_status)  # type: ignore[method-assign,attr-defined]
 refuse_foreign_names(Response, "A Response", RESPONSE)
-_new = object.__new__
 
 
-def response_of(
-    body: Any, status: int, lines: list[HeaderLine] | tuple[HeaderLine, ...]
-) -> Response:
-    """Builds a response from parts that were already checked.
+class BuiltResponse(Response, Struct, eq=False):
+    """The fields of every Response.
 
-    Args:
-        body: The body as `extract` returns it.
-        status: HTTP status code.
-        lines: Header lines; a tuple may be shared, and contains no content-length.
+    PERF: creating a Struct takes half the time of creating another object and setting its fields.
+
+    Attributes:
+        _lines: A list, or a tuple that many responses share until `headers` is used. A tuple never
+            contains a content-length.
     """
-    response: Response = _new(Response)
-    response._body = body
-    response._status = status
-    response._lines = lines
-    return response
+
+    _body: Any
+    _status: int
+    _lines: Any
+    _status_text: _StatusText = _NO_STATUS_TEXT
+
+    if not TYPE_CHECKING:
+
+        @property
+        def __struct_fields__(self) -> None:
+            """To what looks for objects with fields, such as templates, this is none."""
+            raise AttributeError("__struct_fields__")
+
+    def __reduce__(self) -> Any:
+        return _restored, (self._body, self._status, self._lines, self._status_text)
+
+
+def _restored(*fields: Any) -> Response:
+    return BuiltResponse(*fields)
+
+
+def _new_response(cls: type[Response], *_: Any, **__: Any) -> Response:
+    if cls is Response:
+        return BuiltResponse(None, 200, ())
+    # Objects of a subclass have no fields, but a `__dict__`.
+    if not cls.__dictoffset__:
+        raise TypeError(
+            f"{cls.__qualname__} has no place for the fields of a Response: "
+            "add '__dict__' to its __slots__, or leave them out"
+        )
+    return object.__new__(cls)
+
+
+def _init_response(
+    self: Response,
+    body: BodyInit | None = None,
+    *,
+    status: int = 200,
+    status_text: str = "",
+    headers: HeadersInit | None = None,
+) -> None:
+    self._body, content_type = extract(body)
+    check_status(status, has_body=self._body is not None)
+    if status_text and not _is_reason_phrase(status_text):
+        raise ValueError(
+            f"Invalid status text {status_text!r}: expected printable latin-1 characters, "
+            "blanks and tabs"
+        )
+    self._status = status
+    self._status_text = _StatusText(status_text) if status_text else _NO_STATUS_TEXT
+    lines = Headers(headers).raw
+    if content_type is not None and all(name != b"content-type" for name, _ in lines):
+        lines.append((b"content-type", encode_value("content-type", content_type)))
+    self._lines = lines
+
+
+# Errors of Python name classes and functions, and no user knows these by other names.
+BuiltResponse.__name__ = BuiltResponse.__qualname__ = Response.__name__
+BuiltResponse.__module__ = Response.__module__
+BuiltResponse.__doc__ = Response.__doc__  # what `help` shows of a response
+_StatusText.__name__ = _StatusText.__qualname__ = Response.__name__  # in errors of encoders
+_init_response.__name__ = "__init__"
+_init_response.__qualname__ = "Response.__init__"
+_new_response.__wrapped__ = _init_response  # type: ignore[attr-defined]  # what `inspect` looks at
+# After BuiltResponse, since msgspec accepts no base that has a constructor.
+Response.__new__ = _new_response  # type: ignore[method-assign,assignment]
+Response.__init__ = _init_response  # type: ignore[method-assign]
 
 
 def lines_of(response: Response) -> Sequence[HeaderLine]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from kit._support.struct import Struct, with_plain_stores
 from kit.interface import Request as AnyRequest
 from kit.web import Response
-from kit.web._response import lines_of, response_of
+from kit.web._response import BuiltResponse, lines_of
 
 Message: TypeAlias = dict[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -99,7 +99,7 @@ class Handshake(Struct, eq=False):
         """
         begin(self, conversation, protocol)
         self._on_refusal = on_refusal
-        return response_of(None, 101, list(headers))
+        return BuiltResponse(None, 101, list(headers))
 
     def is_accepted(self, response: Response) -> bool:
         """Returns whether the final response accepts the connection.

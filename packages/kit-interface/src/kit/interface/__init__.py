@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ._handlers import AsyncMiddleware, ErrorHandler, Handler, HandlerResult, Middleware, Next
     from ._problems import FieldError, ProblemError, RequestValidationError, ValidationProblem
     from ._router import ParamIndexMap, Params, ParamStash, Result, Router
-    from ._routes import METHOD_NAME_ALL, RouterRoute
+    from ._routes import METHOD_NAME_ALL, RouterRoute, is_pure
     from ._terminal import supports_color
     from ._web import Blob, BodyProgress, File, FormData, Headers, Request, Response, is_response
 
@@ -64,6 +64,7 @@ __all__ = (
     "UnsupportedPathError",
     "ValidationProblem",
     "ValidationTarget",
+    "is_pure",
     "is_response",
     "plugins",
     "supports_color",
@@ -80,7 +81,7 @@ _NAMES = {
     "_handlers": "AsyncMiddleware ErrorHandler Handler HandlerResult Middleware Next",
     "_problems": "FieldError ProblemError RequestValidationError ValidationProblem",
     "_router": "ParamIndexMap Params ParamStash Result Router",
-    "_routes": "METHOD_NAME_ALL RouterRoute",
+    "_routes": "METHOD_NAME_ALL RouterRoute is_pure",
     "_terminal": "supports_color",
     "_web": "Blob BodyProgress File FormData Headers Request Response is_response",
 }

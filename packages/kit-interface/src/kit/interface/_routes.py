@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Registered routes, apart from the protocols, which take longer to create."""
+"""Registered routes and their routers, apart from the protocols, which take longer to create."""
 
 from __future__ import annotations
 
@@ -10,6 +10,22 @@ from .signatures import takes_next as _takes_next
 
 METHOD_NAME_ALL = "ALL"
 """The method of a route for all methods."""
+
+
+def is_pure(router: Any) -> bool:
+    """Returns whether an app may keep the results of a router.
+
+    This is so if the router says that its `match` is pure, see `Router`. A subclass with another
+    `match` has to say so itself, and so does an object with a `match` of its own.
+
+    Args:
+        router: The router.
+    """
+    own = getattr(router, "__dict__", {})
+    for attributes in (own, *map(vars, type(router).__mro__)):
+        if "match" in attributes:
+            return "is_pure" in attributes and router.is_pure is True
+    return False
 
 
 class RouterRoute:

@@ -37,6 +37,7 @@ class PatternRouter(Generic[T]):
     """A list of regular expressions."""
 
     name = "PatternRouter"
+    is_pure = True
 
     def __init__(self) -> None:
         self._routes: list[tuple[re.Pattern[str], str, T, dict[str, str]]] = []

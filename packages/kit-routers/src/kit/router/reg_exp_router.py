@@ -15,8 +15,6 @@ The reasons for this design, in terms of CPython:
 - Routes that overlap (`/users/me/:tab` and `/users/:id/posts`) are split so that the first matching
   alternative has the handlers of all of them, in registration order. Where that is impossible, next
   to an expression that may match slashes, such paths are looked up in TrieRouter.
-- Some paths are requested far more often than others. So the results of some of the paths seen
-  last are kept next to the literal ones, where they cost one dict lookup as well.
 """
 
 from __future__ import annotations
@@ -38,16 +36,9 @@ __all__ = ("RegExpRouter",)
 
 T = TypeVar("T")
 
-# The results of literal paths and of paths that were seen; the matcher for all other paths; and the
-# result if nothing matches. PERF: a plain tuple is unpacked faster than a named one.
+# The results of literal paths; the matcher for all other paths; and the result if nothing matches.
+# PERF: a plain tuple is unpacked faster than a named one.
 _Table: TypeAlias = "tuple[dict[str, Result[T]], Matcher, Result[T]]"
-
-# Of each method. A path and its result take about 400 bytes and the length of the path.
-_MOST_SEEN_PATHS = 512
-_LONGEST_SEEN_PATH = 256
-# PERF: keeping a result takes as long as finding it, so only one of so many is kept. Paths that are
-# requested often are soon among those, while few other paths are.
-_SEARCHES_PER_SEEN_PATH = 32
 
 
 class _Route(Generic[T]):
@@ -76,13 +67,12 @@ class RegExpRouter(Generic[T]):
     """
 
     name = "RegExpRouter"
+    is_pure = True
 
     def __init__(self) -> None:
         self._routes: list[_Route[T]] = []
         # By method, built at first use.
         self._tables: dict[str, _Table[T]] = {}
-        # The results of literal paths, and how many to keep in all.
-        self._literals: dict[str, tuple[dict[str, Result[T]], int]] = {}
         # Finds the results of literal paths, and of paths that the expressions can't decide.
         self._trie: TrieRouter[T] = TrieRouter()
         self._methods: frozenset[str] = frozenset()
@@ -127,6 +117,7 @@ class RegExpRouter(Generic[T]):
         # PERF: a closure over the tables needs no lookups on the instance.
         match: Any = self._make_match()
         found: Result[T] = match(method, path)
+        self.is_pure = True  # of this `match` as well, see `kit.interface.is_pure`
         self.match = match  # type: ignore[method-assign]
         return found
 
@@ -134,13 +125,11 @@ class RegExpRouter(Generic[T]):
         tables = self._tables
         prepare = self._prepare
         search = self._trie.search
-        to_pass = _SEARCHES_PER_SEEN_PATH
 
         def match(method: str, path: str) -> Any:
-            nonlocal to_pass
             matcher: Any  # a Switch while its `switch` is not 0, then a Group
-            known, matcher, missed = tables.get(method) or prepare(method)
-            result = known.get(path)
+            literals, matcher, missed = tables.get(method) or prepare(method)
+            result = literals.get(path)
             if result is not None:
                 return result
             switch = matcher.switch
@@ -153,17 +142,11 @@ class RegExpRouter(Generic[T]):
             found = matcher.match(path)
             if found is not None:
                 handlers = matcher.handlers[found.lastindex]
-                result = (handlers, found) if handlers is not None else search(method, path)
-            elif path.startswith("/"):
-                result = missed
-            else:
-                # A routing path starts with a slash; any other path is matched as if it did.
-                result = match(method, "/" + path)
-            to_pass -= 1
-            if to_pass <= 0:  # threads may have counted further
-                to_pass = _SEARCHES_PER_SEEN_PATH
-                self._remember(method, path, result)
-            return result
+                return (handlers, found) if handlers is not None else search(method, path)
+            if path.startswith("/"):
+                return missed
+            # A routing path starts with a slash; any other path is matched as if it did.
+            return match(method, "/" + path)
 
         return match
 
@@ -185,24 +168,8 @@ class RegExpRouter(Generic[T]):
                     elif steps is not None:
                         others.append((order, steps, route.handler))
             matcher, missed = self._build(others)
-            most = len(literals) + max(len(literals), _MOST_SEEN_PATHS)
-            self._literals[method] = (literals, most)
-            table = self._tables[method] = ({**literals}, matcher, (missed,))
+            table = self._tables[method] = (literals, matcher, (missed,))
         return table
-
-    def _remember(self, method: str, path: str, result: Result[T]) -> None:
-        """Keeps the result of a path. If there are too many, drops those of earlier paths."""
-        if len(path) > _LONGEST_SEEN_PATH:
-            return
-        if method not in self._methods:
-            method = METHOD_NAME_ALL
-        known, matcher, missed = self._tables[method]
-        literals, most = self._literals[method]
-        if len(known) >= most:
-            # Replaced, not cleared, as other threads may be looking up literal paths in it.
-            known = {**literals}
-            self._tables[method] = (known, matcher, missed)
-        known[path] = result
 
     def _build(self, routes: list[tuple[int, list[Step], T]]) -> tuple[Any, list[tuple[T, Params]]]:
         """Returns the matcher for routes that aren't literal, and what other paths match."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from kit.interface import RouterClosedError, UnsupportedPathError
+from kit.interface import RouterClosedError, UnsupportedPathError, is_pure
 
 from .reg_exp_router import RegExpRouter
 from .trie_router import TrieRouter
@@ -34,10 +34,12 @@ class SmartRouter(Generic[T]):
         ValueError: If there is no router, or one of them is passed twice.
 
     Attributes:
+        is_pure: Whether the results of its routers may be kept; see `kit.interface.is_pure`.
         refusals: The name of each dropped router, and the error with the route that it rejected.
     """
 
     name = "SmartRouter"
+    is_pure = False  # each object says whether its routers are
 
     def __init__(self, routers: Sequence[Router[T]]) -> None:
         if not isinstance(routers, Sequence):
@@ -49,6 +51,7 @@ class SmartRouter(Generic[T]):
         if not routers or len({id(router) for router in routers}) < len(routers):
             raise ValueError("SmartRouter(routers=...) takes at least one router, each once")
         self.refusals: list[tuple[str, UnsupportedPathError]] = []
+        self.is_pure = all(is_pure(router) for router in routers)
         self._left = list(routers)
         self._active: Router[T] | None = None
         self._closed = False
@@ -115,6 +118,7 @@ class SmartRouter(Generic[T]):
 
     def _settle(self, router: Router[T]) -> None:
         self._active = router
+        self.is_pure = is_pure(router)
         self.match = router.match  # type: ignore[method-assign]
         # The other routers and their routes are no longer needed.
         self._left = [router]

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kit._app.matching import context_of
+from kit._matching.matches import context_of
+from kit._matching.plans import plan_for
 from kit._serving.answering import answer_alone, new_context, sendable
 from kit._serving.response import NOT_FOUND_BODY, NOT_FOUND_LINES
 from kit._state.app_state import AppState
@@ -40,12 +41,12 @@ async def serve_http(state: AppState, source: RsgiScope, protocol: RsgiHttp) -> 
         c: Context[Any, Any] = context_of(state, scope, exchange.receive, path)
         only = None
     else:
-        match = state.find("GET" if method == "HEAD" else method, path)
-        if not match[0] and state.has_plain_not_found and method != "HEAD":
+        plan = plan_for(state, method, path)
+        if not plan[0][0] and state.has_plain_not_found and method != "HEAD":
             # PERF: as in `kit._serving.http.serve`.
             protocol.response_bytes(404, header_pairs(NOT_FOUND_LINES), NOT_FOUND_BODY)
             return
-        c, only = new_context(state, scope, exchange.receive, path, match)
+        c, only = new_context(state, scope, exchange.receive, path, plan)
     try:
         response = await (respond(c) if only is None else answer_alone(c, only))
         await send_response(sendable(response, c), protocol, c, method)

@@ -17,6 +17,8 @@ from kit.interface.signatures import describe
 from kit.web import Request
 from kit.web._request import limit_body, request_of_scope
 
+from .plans import plan_for
+
 _MOST_DIGITS = 30  # Python refuses to parse numbers with many thousands of digits
 
 
@@ -59,8 +61,7 @@ def match_request(state: AppState, request: Request, path: str) -> tuple[str, An
             return "/", _raising(error, ([],))
     if not state.strict and len(path) > 1 and path.endswith("/"):
         path = path[:-1]
-    method = request.method
-    match = state.find("GET" if method == "HEAD" else method, path)
+    match = plan_for(state, request.method, path)[0]
     most = state.limits.max_body_size_bytes
     if most is not None:
         if _declared_size(request) > most:
