@@ -36,6 +36,8 @@ _OPTIONS = (
     "--disable-dev-shm-usage",
     # Tests talk to the loopback interface alone, which no proxy reaches.
     "--no-proxy-server",
+    # A page that is left ends: Chromium may keep it for the way back, with its WebSockets.
+    "--disable-features=BackForwardCache",
 )
 
 # The script is the body of an async function. What it throws is passed on as text, since an error
@@ -174,8 +176,16 @@ class Browser:
         return self._log.read_text(errors="replace")
 
     def open(self, url: str) -> None:
-        """Goes to an address, and waits until the page is loaded."""
+        """Goes to an address, and waits until its page is loaded.
+
+        Args:
+            url: The address of another page than the one that is open, or of the same one without a
+                fragment, which loads it again.
+        """
+        # On a busy machine, the driver may take the end of an earlier load for that of this one.
+        self._execute("window.isLeft = true")
         self._command("POST", "/url", {"url": url})
+        self._wait_until("return [window.isLeft !== true, document.readyState]", True)
 
     @property
     def url(self) -> str:
@@ -210,16 +220,24 @@ class Browser:
 
     def _wait_for(self, url: str) -> None:
         # A page of another site loads in another process, for which a click does not wait.
+        self._wait_until("return [location.href, document.readyState]", url)
+
+    def _wait_until(self, script: str, value: Any) -> None:
+        """Waits until a script returns `value` and the state `complete`."""
         end = time.monotonic() + NAVIGATION_S
-        script = {"script": "return [location.href, document.readyState]", "args": []}
-        there = None
-        while there != [url, "complete"]:
+        while True:
+            there = self._execute(script)
+            if there == [value, "complete"]:
+                return
             if time.monotonic() > end:
-                raise WebDriverError(f"the page is {there}, not {url}")
+                raise WebDriverError(f"{script!r} is {there}, not {[value, 'complete']}")
             time.sleep(0.05)
-            # The page that is asked may be gone before it answers.
-            with contextlib.suppress(WebDriverError):
-                there = self._command("POST", "/execute/sync", script)
+
+    def _execute(self, script: str) -> Any:
+        # The page that is asked may be gone before it answers.
+        with contextlib.suppress(WebDriverError):
+            return self._command("POST", "/execute/sync", {"script": script, "args": []})
+        return None
 
     def run(self, script: str, *args: Any) -> Any:
         """Runs JavaScript in the page: the body of an async function.
