@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import re
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -23,6 +24,9 @@ settings.register_profile(
 )
 settings.load_profile("kit")
 
+# A shell lets what it starts with `&` ignore Ctrl-C, and processes that tests start inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW_S = 900
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
