@@ -47,14 +47,14 @@ if TYPE_CHECKING:
         OptionHandler,
         ReplaceRequest,
     )
-    from kit._matching.matches import match_request
+    from kit._matching.matches import plan_of_request
     from kit._serving.paths import path_of_request
     from kit.compose import respond
     from kit.interface import ExecutionContext, HandlerResult, Router, RouterRoute
     from kit.request import KitRequest
     from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
 else:
-    import_late(globals(), "kit._matching.matches", "match_request")
+    import_late(globals(), "kit._matching.matches", "plan_of_request")
     import_late(globals(), "kit._app.requesting", "build_request")
     import_late(globals(), "kit._serving.paths", "path_of_request")
     import_late(globals(), "kit.compose", "respond")
@@ -499,7 +499,7 @@ class Kit(Served, Generic[B, V]):
             UnsupportedPathError: If the router doesn't support a route, and only detects it now.
         """
         state = self._state
-        path, match = match_request(state, request, path_of_request(request))
+        path, (match, *_) = plan_of_request(state, request, path_of_request(request))
         bindings = state.lifespan.bindings
         if env is not None and bindings:
             env = {**bindings, **env}

@@ -278,13 +278,10 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         Raises:
             ValueError: If the name or value is invalid.
         """
-        if value.__class__ is str and value.isascii() and value.isprintable():
-            # PERF: nearly every call. Checks names and values without a call.
-            try:
-                line = (plain_names[name], value.strip(" ").encode())
-            except (KeyError, TypeError):
-                pass  # a name that is new, not plain, or no str
-            else:
+        # PERF: nearly every call. Checks names and values without a call.
+        try:
+            if str.isascii(value) and value.isprintable():  # type: ignore[arg-type, union-attr]
+                line = (plain_names[name], value.strip(" ").encode())  # type: ignore[union-attr]
                 res = self._res
                 if res is None:
                     lines = self._lines
@@ -299,6 +296,8 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                         return
                 elif self._finalized and self._change_line(res, line[0], line, append):
                     return
+        except (KeyError, TypeError):
+            pass  # a name that is new, not plain, or no str; or a value that is no str
         self._change_header(name, value, append)
 
     def _change_header(self, name: str, value: str | None, append: bool) -> None:
@@ -427,7 +426,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             lines = self._lines
             if lines is None or lines.__class__ is list:
                 return BuiltResponse(
-                    body, 200, _TEXT_LINES if lines is None else (*lines, _TEXT_LINE)
+                    body, 200, _TEXT_LINES if lines is None else tuple(lines) + _TEXT_LINES
                 )
         return self._respond(body, _TEXT_LINE, status, headers)
 
@@ -467,7 +466,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             lines = self._lines
             if lines is None or lines.__class__ is list:
                 return BuiltResponse(
-                    body, 200, _JSON_LINES if lines is None else (*lines, _JSON_LINE)
+                    body, 200, _JSON_LINES if lines is None else tuple(lines) + _JSON_LINES
                 )
         return self._respond(body, _JSON_LINE, status, headers)
 

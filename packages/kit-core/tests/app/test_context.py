@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import http
+from collections import UserString
 from collections.abc import Callable
 from typing import Any
 
@@ -161,6 +162,27 @@ async def test_response(handler: Any, expected: Any, prepared: bool) -> None:
 async def test_refused(handler: Any, text: str) -> None:
     response = await run(handler)
     assert (response.status, await response.text()) == (500, text)
+
+
+@pytest.mark.parametrize("value", [b"1", 1, UserString("1"), ["1"]])
+@pytest.mark.parametrize("append", [False, True])
+async def test_header_values_that_are_no_str_are_refused(value: Any, append: bool) -> None:
+    def handler(c: Context) -> Any:
+        # The name is known from then on.
+        c.header("x-a", "0")
+        c.header("x-a", value, append=append)
+
+    response = await run(handler)
+    text = f"ValueError: Invalid value {value!r} of header 'x-a': expected a str"
+    assert (response.status, await response.text()) == (500, text)
+
+
+async def test_header_values_of_a_subclass_of_str_are_sent() -> None:
+    class Text(str):
+        __slots__ = ()
+
+    response = await run(lambda c: c.header("x-a", Text(" 1 ")) or c.text("x"))
+    assert response.headers.get("x-a") == "1"
 
 
 @pytest.mark.parametrize(

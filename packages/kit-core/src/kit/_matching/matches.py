@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds the handlers of a request whose match depends on more than its method and path."""
+"""Finds what to run for a request that is looked at for more than its method and path."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from kit._state.app_state import AppState
 from kit._state.error_handlers import ErrorHandlers
+from kit._state.plans import Plan
 from kit._state.route import Route
 from kit._support.limits import body_too_large
 from kit.context import Context
@@ -17,13 +18,15 @@ from kit.interface.signatures import describe
 from kit.web import Request
 from kit.web._request import limit_body, request_of_scope
 
-from .plans import plan_for
+from .plans import plan_for, plan_of_match
 
 _MOST_DIGITS = 30  # Python refuses to parse numbers with many thousands of digits
 
 
-def context_of(state: AppState, scope: Any, receive: Any, path: str) -> Context[Any, Any]:
-    """Creates the context of a served request.
+def context_of(
+    state: AppState, scope: Any, receive: Any, path: str
+) -> tuple[Context[Any, Any], Plan]:
+    """Returns the context of a served request, and what to run.
 
     Args:
         state: The state of the app.
@@ -32,14 +35,14 @@ def context_of(state: AppState, scope: Any, receive: Any, path: str) -> Context[
         path: The routing path, unless the app has a `get_path`.
     """
     request = request_of_scope(scope, receive)
-    path, match = match_request(state, request, path)
-    c: Context[Any, Any] = Context(state, scope, receive, path, match)
+    path, plan = plan_of_request(state, request, path)
+    c: Context[Any, Any] = Context(state, scope, receive, path, plan[0])
     c._adopt(request)
-    return c
+    return c, plan
 
 
-def match_request(state: AppState, request: Request, path: str) -> tuple[str, Any]:
-    """Returns the routing path and the match of a request.
+def plan_of_request(state: AppState, request: Request, path: str) -> tuple[str, Plan]:
+    """Returns the routing path of a request, and what to run.
 
     If `get_path` raises, or the body is too large, the exception is raised as if by a handler,
     after the middleware of the path has run.
@@ -58,21 +61,22 @@ def match_request(state: AppState, request: Request, path: str) -> tuple[str, An
                     f"returned {type(path).__name__}, expected a str",
                 )
         except Exception as error:
-            return "/", _raising(error, ([],))
+            return "/", _raising(state, error, ([],))
     if not state.strict and len(path) > 1 and path.endswith("/"):
         path = path[:-1]
-    match = plan_for(state, request.method, path)[0]
+    plan = plan_for(state, request.method, path)
     most = state.limits.max_body_size_bytes
     if most is not None:
         if _declared_size(request) > most:
-            return path, _raising(body_too_large(most), match, state.error_handlers_at(path))
+            failure = body_too_large(most)
+            return path, _raising(state, failure, plan[0], state.error_handlers_at(path))
         if not request.body_used:
             # A body may have no Content-Length, and a gateway may pass on a wrong one.
             try:
                 limit_body(request, most, partial(body_too_large, most))
             except HTTPException as error:
-                return path, _raising(error, match, state.error_handlers_at(path))
-    return path, match
+                return path, _raising(state, error, plan[0], state.error_handlers_at(path))
+    return path, plan
 
 
 def _declared_size(request: Request) -> int:
@@ -82,8 +86,10 @@ def _declared_size(request: Request) -> int:
     return int(digits[:_MOST_DIGITS])
 
 
-def _raising(failure: Exception, match: Any, handlers: Iterable[ErrorHandlers] = ()) -> Any:
-    """Returns a match that runs the middleware of another match, and then raises an exception.
+def _raising(
+    state: AppState, failure: Exception, match: Any, handlers: Iterable[ErrorHandlers] = ()
+) -> Plan:
+    """Returns what runs the middleware of a match, and then raises an exception.
 
     The error handlers are those of the route that would have responded, or else those of the path.
     A mounted application matches like middleware, but responds.
@@ -102,4 +108,4 @@ def _raising(failure: Exception, match: Any, handlers: Iterable[ErrorHandlers] =
     route.is_temporary = True
     answering = next((entry[0] for entry in match[0] if not entry[0].takes_next), None)
     route.add_error_handlers(handlers if answering is None else answering.error_handlers)
-    return ([*middleware, (route, {})], *match[1:])
+    return plan_of_match(state, ([*middleware, (route, {})], *match[1:]))

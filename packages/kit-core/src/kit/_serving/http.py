@@ -16,7 +16,6 @@ from kit.web._streams import USED
 if TYPE_CHECKING:
     from kit._app.errors import answer_fault, handle_error
     from kit._matching.matches import context_of
-    from kit._matching.plans import plan_of_match
     from kit._response.results import settle
     from kit._state.app_state import AppState
     from kit.compose import chain_for, respond
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 else:
     import_late(globals(), "kit._app.errors", "answer_fault", "handle_error")
     import_late(globals(), "kit._matching.matches", "context_of")
-    import_late(globals(), "kit._matching.plans", "plan_of_match")
     import_late(globals(), "kit._response.results", "settle")
     import_late(globals(), "kit.compose", "chain_for", "respond")
     import_late(globals(), "kit._serving.lifespan", "serve_lifespan")
@@ -68,8 +66,8 @@ async def serve(  # noqa: C901
     except (KeyError, TypeError):  # both keys are optional, and raw_path may be None
         as_it_is = False
     if state.looks_at_requests:
-        c = context_of(state, scope, receive, path_of_scope(scope))
-        match, only, start, last = plan_of_match(state, c._match)
+        c, plan = context_of(state, scope, receive, path_of_scope(scope))
+        match, only, start, last = plan
     else:
         if not as_it_is:
             path = path_of_scope(scope)

@@ -61,7 +61,8 @@ def _context_of(state: AppState, handshake: Handshake) -> tuple[Context[Any, Any
     scope = handshake.scope
     receive = handshake.receive_http
     if state.looks_at_requests:
-        return context_of(state, scope, receive, path_of_scope(scope)), None
+        c, _ = context_of(state, scope, receive, path_of_scope(scope))
+        return c, None
     path = scope["path"]
     raw = scope.get("raw_path")
     # PERF: as in `serve`.

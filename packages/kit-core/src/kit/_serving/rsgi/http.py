@@ -38,7 +38,8 @@ async def serve_http(state: AppState, source: RsgiScope, protocol: RsgiHttp) -> 
     scope = LazyScope(source)
     path = encode_delimiters(source.path) or "/"
     if state.looks_at_requests:
-        c: Context[Any, Any] = context_of(state, scope, exchange.receive, path)
+        c: Context[Any, Any]
+        c, _ = context_of(state, scope, exchange.receive, path)
         only = None
     else:
         plan = plan_for(state, method, path)
