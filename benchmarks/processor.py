@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -30,6 +30,16 @@ def processor_seconds(pid: int) -> float:
     except (AttributeError, OSError, ValueError):
         return 0.0
     return own + sum(map(processor_seconds, children))
+
+
+def stay_on_one() -> None:
+    """Keeps this process on the last of its processors, where it can choose.
+
+    At any time, one processor of a machine may be slower than another, as the one that serves its
+    devices is. Processes that take turns on the same one are slowed down alike.
+    """
+    with suppress(AttributeError, OSError):  # not Linux, or not allowed
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from . import origins, peers, rows
+from . import origins, peers, processor, rows
 from .rows import SCOPE, AppKey, Message, Request, Row, WrongAnswerError
 
 ANSWER_LIMIT_S = 30
@@ -304,6 +304,7 @@ def main() -> None:
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     peers.settle_allocator()
+    processor.stay_on_one()
     worker: Worker | None = None
     for line in sys.stdin:
         command = json.loads(line)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import CoroutineType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
@@ -282,8 +282,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         try:
             if str.isascii(value) and value.isprintable():  # type: ignore[arg-type, union-attr]
                 line = (plain_names[name], value.strip(" ").encode())  # type: ignore[union-attr]
-                res = self._res
-                if res is None:
+                if self._res is None:
                     lines = self._lines
                     if lines is None:
                         self._lines = [line]
@@ -294,7 +293,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
                     else:
                         lines.append(line)
                         return
-                elif self._finalized and self._change_line(res, line[0], line, append):
+                elif self._finalized and self._change_line(self._res, line[0], line, append):
                     return
         except (KeyError, TypeError):
             pass  # a name that is new, not plain, or no str; or a value that is no str
@@ -311,7 +310,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         if res is None:
             lines = self._lines = self._lines or []
             if key in OWN_NAMES:
-                lines = self._lines = LinesOfBody(lines)
+                lines = self._lines = self._lines_of_body(lines)
         elif self._finalized and self._change_line(res, key, line, append):
             return
         else:
@@ -357,6 +356,12 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             res._lines = (*lines, line)
         return True
 
+    def _lines_of_body(self, lines: Iterable[HeaderLine]) -> LinesOfBody:
+        # PERF: text() and json() ask for a status in any case, so they needn't ask for such lines.
+        if self._status is None:
+            self._status = 200
+        return LinesOfBody(lines)
+
     def _own_lines(self, res: Response) -> list[HeaderLine]:
         """Returns header lines of the existing response that may be changed for this request."""
         if self._finalized:
@@ -386,7 +391,7 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             lines = [*lines, *(line for line in new.items() if line[0] not in present)]
         if res is None:
             is_plain = self._lines.__class__ is not LinesOfBody and OWN_NAMES.isdisjoint(new)
-            self._lines = lines if is_plain else LinesOfBody(lines)
+            self._lines = lines if is_plain else self._lines_of_body(lines)
             return
         # PERF: a response with a tuple of lines is sent on the fastest path.
         shortest = res._lines.__class__ is tuple and b"content-length" not in new
@@ -424,10 +429,9 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         if status is None and headers is None and self._status is None and self._res is None:
             # PERF: the most common case. Inlined, here and in json(): a call would cost more.
             lines = self._lines
-            if lines is None or lines.__class__ is list:
-                return BuiltResponse(
-                    body, 200, _TEXT_LINES if lines is None else tuple(lines) + _TEXT_LINES
-                )
+            return BuiltResponse(
+                body, 200, _TEXT_LINES if lines is None else tuple(lines) + _TEXT_LINES
+            )
         return self._respond(body, _TEXT_LINE, status, headers)
 
     def json(
@@ -464,10 +468,9 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
             body = encode_with_aliases(data, by_alias)
         if status is None and headers is None and self._status is None and self._res is None:
             lines = self._lines
-            if lines is None or lines.__class__ is list:
-                return BuiltResponse(
-                    body, 200, _JSON_LINES if lines is None else tuple(lines) + _JSON_LINES
-                )
+            return BuiltResponse(
+                body, 200, _JSON_LINES if lines is None else tuple(lines) + _JSON_LINES
+            )
         return self._respond(body, _JSON_LINE, status, headers)
 
     def html(

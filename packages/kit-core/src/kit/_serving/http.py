@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kit._matching.matches import context_of
     from kit._response.results import settle
     from kit._state.app_state import AppState
+    from kit._state.plans import Plan
     from kit.compose import chain_for, respond
 
     from .lifespan import serve_lifespan
@@ -62,18 +63,16 @@ async def serve(  # noqa: C901
     path = scope["path"]
     # PERF: the scope's path can be used as it is, unless something in it was encoded.
     try:
-        as_it_is = not (scope["root_path"] or _PERCENT in scope["raw_path"]) and path
-    except (KeyError, TypeError):  # both keys are optional, and raw_path may be None
-        as_it_is = False
-    if state.looks_at_requests:
-        c, plan = context_of(state, scope, receive, path_of_scope(scope))
-        match, only, start, last = plan
-    else:
-        if not as_it_is:
+        if scope["root_path"] or _PERCENT in scope["raw_path"] or not path:
             path = path_of_scope(scope)
-        plans = state.plans
+    except (KeyError, TypeError):  # both keys are optional, and raw_path may be None
+        path = path_of_scope(scope)
+    plan: Plan | None
+    if state.looks_at_requests:
+        c, (match, only, start, last) = context_of(state, scope, receive, path)
+    else:
         try:
-            plan = plans.by_method[method].get(path)
+            plan = state.plans.by_method[method].get(path)
         except KeyError:  # the first request, or a method without plans
             plan = None
         if plan is not None:
@@ -89,6 +88,7 @@ async def serve(  # noqa: C901
                 else:
                     known = state.chains.get(id(handlers))
                     start, last = known or chain_for(state.chains, handlers)
+            plans = state.plans
             plans.until_next -= 1
             if plans.until_next <= 0:
                 plans.keep(method, path, (match, only, start, last))
@@ -98,7 +98,7 @@ async def serve(  # noqa: C901
                 await send(message)
             return
         c = Context(state, scope, receive, path, match)
-    response: Any = None
+    response: Any
     try:
         try:
             if only is not None:
@@ -120,11 +120,14 @@ async def serve(  # noqa: C901
                         response = await settle(response, handlers[0][0].handler)
                 except Exception as error:
                     c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
+                    response = None
                 if c._index <= last:
                     c._next = None
                 if response is not None and not c._finalized:
                     c.res = response
                 response = c._res if c._finalized and not c._failed else None
+            else:
+                response = None
         except Exception as error:
             response = await handle_error(error, c)
         if response is None:
