@@ -79,7 +79,6 @@ _TEXT_LINES = (_TEXT_LINE,)
 _JSON_LINE = (b"content-type", b"application/json")
 _JSON_LINES = (_JSON_LINE,)
 _HTML_LINES = ((b"content-type", b"text/html; charset=UTF-8"),)
-_new = object.__new__
 
 
 @with_plain_stores
@@ -357,7 +356,11 @@ class Context(Struct, Generic[B, V], eq=False, weakref=False):
         return True
 
     def _lines_of_body(self, lines: Iterable[HeaderLine]) -> LinesOfBody:
-        # PERF: text() and json() ask for a status in any case, so they needn't ask for such lines.
+        """Returns lines that replace those a response sets itself.
+
+        PERF: text() and json() take their fast path only without a status, which they check anyway.
+        So a status is set here, and they needn't check the class of the lines as well.
+        """
         if self._status is None:
             self._status = 200
         return LinesOfBody(lines)

@@ -289,10 +289,19 @@ async def test_header(calls: Any, expected: list[str], when: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "set_before",
+    [
+        lambda c: c.header("Content-Type", "set/before"),
+        lambda c: c.set_headers({"Content-Type": "set/before"}),
+    ],
+    ids=["header", "set_headers"],
+)
+@pytest.mark.parametrize(
     ("make", "content_type"),
     [
         pytest.param(lambda c: c.text("x"), TEXT, id="text beats c.header"),
         pytest.param(lambda c: c.json(1), "application/json", id="json beats c.header"),
+        pytest.param(lambda c: c.html("x"), "text/html; charset=UTF-8", id="html beats c.header"),
         pytest.param(
             lambda c: c.text("x", headers={"CONTENT-type": "a/b"}), "a/b", id="argument beats text"
         ),
@@ -300,9 +309,9 @@ async def test_header(calls: Any, expected: list[str], when: str) -> None:
         pytest.param(lambda c: c.body("x", headers={"content-type": "a/b"}), "a/b", id="body"),
     ],
 )
-async def test_content_type_order(make: Any, content_type: str) -> None:
+async def test_content_type_order(make: Any, content_type: str, set_before: Any) -> None:
     def handler(c: Context) -> Response:
-        c.header("Content-Type", "set/before")
+        set_before(c)
         response: Response = make(c)
         return response
 
