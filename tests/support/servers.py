@@ -15,7 +15,14 @@ _COMMANDS = {
 }
 SERVERS = tuple(_COMMANDS)
 WSGI_SERVERS = {
-    "gunicorn": ["gunicorn", "--bind=127.0.0.1:{port}", "--threads=40", "{target}"],
+    # On a busy machine, requests of one connection may be further apart than the default of 2 s.
+    "gunicorn": [
+        "gunicorn",
+        "--bind=127.0.0.1:{port}",
+        "--threads=40",
+        "--keep-alive=60",
+        "{target}",
+    ],
     "wsgiref": ["{target}", "{port}"],  # a program that serves itself
 }
 
