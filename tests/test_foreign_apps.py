@@ -549,8 +549,11 @@ def test_a_server_that_is_told_to_end_within_a_stream(
     with app.client.stream("GET", "/m/endless/one") as answer:
         assert next(answer.iter_text()).startswith("tick")
         app.served.stop(signal.SIGINT)
-    assert "closed one" in app.trace
-    assert app.trace[-1] == "kit shutdown"
+    # It may be closed after the shutdown: uvicorn doesn't wait for the requests that it cancels.
+    trace = app.trace
+    trace.remove("closed one")
+    assert "closed one" not in trace
+    assert trace[-1] == "kit shutdown"
 
 
 # --- prefixes ----------------------------------------------------------------------------------

@@ -445,6 +445,8 @@ def test_httplint_finds_no_fault(site: str, path: str) -> None:
         "This resource varies in",
         # A 404 has no ETag.
         "This response cannot be served from cache without validation, and doesn't have a",
+        # Date is uvicorn's, and httplint compares it with the time at which it runs itself.
+        "The server's clock is",
     )
     faults = [note for level, note in notes if level in ("BAD", "WARN")]
     assert [note for note in faults if not note.startswith(expected)] == []
