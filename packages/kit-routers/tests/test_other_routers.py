@@ -357,3 +357,19 @@ def test_routers_say_whether_they_are_pure() -> None:
     mixed.add("GET", "/", "home")
     mixed.match("GET", "/")  # by RegExpRouter, from now on
     assert is_pure(mixed)
+
+
+@pytest.mark.parametrize("base", [RegExpRouter, default_router().__class__, TrieRouter])
+@pytest.mark.parametrize("as_property", [False, True])
+@pytest.mark.parametrize("decision", [False, True])
+def test_a_subclass_decides_whether_it_is_pure(
+    base: Any, as_property: bool, decision: bool
+) -> None:
+    said = property(lambda self: decision) if as_property else decision
+    kind = type("Deciding", (base,), {"is_pure": said})
+    router = kind([RegExpRouter(), TrieRouter()]) if base is SmartRouter else kind()
+    router.add("GET", "/", "home")
+    for _ in range(2):
+        assert is_pure(router) is decision
+        assert router.match("GET", "/")[0][0][0] == "home"
+    assert is_pure(router) is decision

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from kit._support.foreign_names import CONTEXT, refuse_foreign_names
 from kit._support.late import import_late
-from kit._support.struct import Struct, with_plain_stores
+from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit._support.typevars import B, V
 from kit.interface import HandlerError
 from kit.interface.generics import fill_arguments
@@ -82,7 +82,7 @@ _HTML_LINES = ((b"content-type", b"text/html; charset=UTF-8"),)
 
 
 @with_plain_stores
-class Context(Struct, Generic[B, V], eq=False, weakref=False):
+class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     """The request, the response so far, and values shared by handlers.
 
     The app creates a context for each request. `B` is the type of `env`, `V` that of `var`.

@@ -12,7 +12,7 @@ from kit._request.parse_body import collect, is_urlencoded, nest
 from kit._support import json as _json
 from kit._support.foreign_names import REQUEST, refuse_foreign_names
 from kit._support.limits import LIMITS, Limits
-from kit._support.struct import Struct, with_plain_stores
+from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
 from kit.interface.paths import decode_component
 from kit.web import Blob, FormData, Request
@@ -59,21 +59,20 @@ class KitRequest:
     route_index: int
     """Which of the matched routes is running, counted from 0 in registration order."""
 
-    _raw: Request | None
-    _scope: Any
-    _receive: Any
-    _match: Any
-    _limits: Limits
-    _query: str | None
-    _pairs: list[tuple[str, str]] | None
-    _reader: RequestBody | None
-    _validated: dict[str, Any] | None
-    _body_limits: tuple[tuple[int, Callable[[], Exception]], ...]
-    _data: Bytes | None
-    _is_receiving: bool
-    _is_parsed: bool
-
     if TYPE_CHECKING:
+        _raw: Request | None
+        _scope: Any
+        _receive: Any
+        _match: Any
+        _limits: Limits
+        _query: str | None
+        _pairs: list[tuple[str, str]] | None
+        _reader: RequestBody | None
+        _validated: dict[str, Any] | None
+        _body_limits: tuple[tuple[int, Callable[[], Exception]], ...]
+        _data: Bytes | None
+        _is_receiving: bool
+        _is_parsed: bool
 
         def __init__(
             self, request: Request, path: str = "/", match_result: Result[Any] | None = None
@@ -668,7 +667,7 @@ _DEFAULT_LIMITS = Limits()
 
 
 @with_plain_stores
-class ServedRequest(KitRequest, Struct, eq=False):
+class ServedRequest(KitRequest, Opaque, Struct, eq=False):
     """The fields of every KitRequest.
 
     PERF: a Struct's only constructor takes its fields. Creating one takes 95 ns; a class with an

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import http
+import pydoc
 from collections import UserString
 from collections.abc import Callable
 from typing import Any
@@ -671,3 +672,19 @@ async def test_set_headers_checks_names_and_values(header: tuple[str, str]) -> N
 
     response = await run(handler)
     assert [*response.headers] == ["content-type"]
+
+
+async def test_a_request_is_shown_by_its_repr() -> None:
+    """Rich would show the fields of other Structs, and with them the headers of the request."""
+
+    def show(c: Context) -> Response:
+        for each in (c, c.req):
+            assert not hasattr(each, "__rich_repr__")
+            assert not hasattr(each, "__struct_fields__")
+            assert "secret" not in repr(each)
+        assert "parse_body(self" in pydoc.plain(pydoc.render_doc(c.req))
+        return c.text(pydoc.plain(pydoc.render_doc(c)))
+
+    response = await run(show, headers={"authorization": "Bearer secret"})
+    assert response.status == 200
+    assert "execution_ctx" in await response.text()

@@ -151,12 +151,19 @@ async def test_what_clients_can_make_large_is_not_kept(
     assert router.calls >= 200
 
 
-async def test_more_paths_than_are_kept(served: Served) -> None:
-    app = plain(RegExpRouter())
-    for _ in range(20):
-        for number in range(1_500):
+@pytest.mark.parametrize(("routes", "most"), [(0, 512), (500, 1_200)])
+async def test_more_paths_than_are_kept(served: Served, routes: int, most: int) -> None:
+    router = Counting()
+    app = plain(router)
+    for number in range(routes):
+        app.get(f"/more/{number}", tell)
+    paths = 2 * most
+    for _ in range(64):  # each 32nd is kept: two of three, if there were no bound
+        router.calls = 0
+        for number in range(paths):
             status, _, body = await served(app, "GET", f"/users/{number}")
             assert (status, body) == (200, b'["GET","/users/%d",{"id":"%d"}]' % (number, number))
+        assert router.calls >= paths - most
 
 
 async def test_a_router_that_is_not_pure_is_always_asked(served: Served) -> None:

@@ -6,8 +6,10 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import pydoc
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import pytest
@@ -240,14 +242,37 @@ async def test_a_subclass_is_a_response() -> None:
     assert (slotted.status, slotted.note, await slotted.text()) == (201, "n", "x")
 
 
-class Cramped(Response):
-    __slots__ = ("note",)
-
-
 def test_slots_without_a_dict_are_refused() -> None:
     problem = r"^Cramped has no place for the fields of a Response: add '__dict__' to its __slots__"
     with pytest.raises(TypeError, match=problem):
-        Cramped("x")
+        type("Cramped", (Response,), {"__slots__": ("note",)})
+    with pytest.raises(TypeError, match=r"slots=False\)$"):
+        dataclass(slots=True)(type("Data", (Response,), {}))
+
+
+class Noting:
+    """A base class with a constructor of its own."""
+
+    notes: list[str]
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        noting = super().__new__(cls)
+        noting.notes = []
+        return noting
+
+    def __init_subclass__(cls, *, topic: str = "", **options: object) -> None:
+        super().__init_subclass__(**options)
+        cls.topic = topic
+
+    topic: str
+
+
+async def test_a_subclass_has_other_bases() -> None:
+    class Noted(Response, Noting, topic="news"):
+        pass
+
+    noted = Noted("x", status=201)
+    assert (noted.topic, noted.notes, noted.status, await noted.text()) == ("news", [], 201, "x")
 
 
 async def test_an_app_sends_an_object_of_a_subclass() -> None:
@@ -268,6 +293,7 @@ def test_the_constructor_is_described() -> None:
     names = ["body", "status", "status_text", "headers"]
     assert [*inspect.signature(Response).parameters] == names
     assert inspect.getdoc(Response()) == inspect.getdoc(Response)
+    assert "track_body(self)" in pydoc.plain(pydoc.render_doc(Response()))
     for arguments, keywords in (((None, 200), {}), ((), {"stats": 200})):
         with pytest.raises(TypeError, match=r"^Response\.__init__\(\) "):
             Response(*arguments, **keywords)  # type: ignore[arg-type]
@@ -279,6 +305,11 @@ def test_a_response_is_no_data(text: str) -> None:
     with pytest.raises(TypeError, match=r"^Encoding objects of type Response is unsupported"):
         msgspec.json.encode(response)
     assert not hasattr(response, "__struct_fields__")
+    assert not hasattr(response, "__rich_repr__")
+    # A hook is called with what an encoder doesn't know, and msgspec knows Structs.
+    for encode in (msgspec.json.encode, msgspec.msgpack.encode, msgspec.to_builtins):
+        with pytest.raises(AttributeError, match=r"'a_response_is_no_data' is unset$"):
+            encode({"a": response}, enc_hook=repr)
     problem = r"^Can't encode Response as JSON, at \$\['a'\]\[0\]: <Response 200>$"
     with pytest.raises(TypeError, match=problem):
         Response.json({"a": [response]})

@@ -18,7 +18,7 @@ from kit.interface.signatures import describe
 from kit.web import Request
 from kit.web._request import limit_body, request_of_scope
 
-from .plans import plan_for, plan_of_match
+from .plans import plan_for
 
 _MOST_DIGITS = 30  # Python refuses to parse numbers with many thousands of digits
 
@@ -108,4 +108,5 @@ def _raising(
     route.is_temporary = True
     answering = next((entry[0] for entry in match[0] if not entry[0].takes_next), None)
     route.add_error_handlers(handlers if answering is None else answering.error_handlers)
-    return plan_of_match(state, ([*middleware, (route, {})], *match[1:]))
+    # No chain: `respond` makes the one that it needs.
+    return ([*middleware, (route, {})], *match[1:]), None, None, 0

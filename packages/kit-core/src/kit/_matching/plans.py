@@ -18,14 +18,14 @@ def plan_for(state: AppState, method: str, path: str) -> Plan:
     plans = state.plans
     plan = plans.by_method.get(method, {}).get(path)
     if plan is None:
-        plan = plan_of_match(state, state.find("GET" if method == "HEAD" else method, path))
+        plan = _plan_of_match(state, state.find("GET" if method == "HEAD" else method, path))
         plans.until_next -= 1
         if plans.until_next <= 0:
             plans.keep(method, path, plan)
     return plan
 
 
-def plan_of_match(state: AppState, match: Any) -> Plan:
+def _plan_of_match(state: AppState, match: Any) -> Plan:
     """Returns what to run for a result of the router."""
     handlers = match[0]
     if len(handlers) == 1 and not handlers[0][0].takes_next:

@@ -9,14 +9,17 @@ from typing import Any, TypeAlias
 Plan: TypeAlias = "tuple[Any, Any, Any, int]"
 """What to run for a request: the result of the router, the only handler, and the chain of several.
 
-At least one of the last two is None: a single handler that takes no `next` is called without a
+The handler or the chain is None, or both: a single handler that takes no `next` is called without a
 chain, see `kit.compose.chain_for`. The int is the index of the last handler in the chain. PERF: a
 plain tuple is unpacked faster than a named one.
 """
 
 _COMMON_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-# Of each method. A path and its plan take about 500 bytes and the length of the path.
+# Of each method. A path and its plan take about 500 bytes and the length of the path; with another
+# router than RegExpRouter, 100 more for each middleware.
 _MOST_PATHS = 512
+# Of each method of an app with more routes than that.
+_MOST_PATHS_OF_MANY_ROUTES = 4096
 _LONGEST_PATH = 256
 # PERF: keeping a plan takes about as long as finding it, so only one of so many is kept. Paths that
 # are requested often are soon among those, while few other paths are.
@@ -47,7 +50,7 @@ class Plans:
             routes: How many there are.
         """
         self.by_method = {method: {} for method in (*_COMMON_METHODS, *methods)}
-        self._most = max(_MOST_PATHS, 2 * routes)
+        self._most = max(_MOST_PATHS, min(2 * routes, _MOST_PATHS_OF_MANY_ROUTES))
 
     def keep(self, method: str, path: str, plan: Plan) -> None:
         """Keeps a plan. If there are too many, drops those of the other paths."""

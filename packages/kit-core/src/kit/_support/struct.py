@@ -11,7 +11,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, NotRequired, Required, TypeVar, get_type_hints
 
-__all__ = ("Struct", "with_plain_stores")
+__all__ = ("Opaque", "Struct", "with_plain_stores")
 
 _OF_MSGSPEC = ("inspect", "json", "msgpack", "structs", "toml", "yaml")
 
@@ -109,3 +109,31 @@ def with_plain_stores(cls: C) -> C:
     cls.__delattr__ = object.__delattr__  # type: ignore[method-assign]
     cls.__setattr__ = object.__setattr__  # type: ignore[method-assign]
     return cls
+
+
+class _Absent:
+    """An attribute that isn't there, although a base class has it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        raise AttributeError(self._name)
+
+
+class Opaque:
+    """Base class of Structs whose fields aren't shown; it stands before Struct.
+
+    Rich prefers `__rich_repr__` to the repr, and so would print headers and bodies. Templates look
+    for `__struct_fields__`. For `help`, msgspec evaluates annotations, of which some are imported
+    for type checkers alone; there are none then.
+    """
+
+    __slots__ = ()
+
+    __rich_repr__ = _Absent("__rich_repr__")
+    __struct_fields__ = _Absent("__struct_fields__")
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__annotations__ = {}

@@ -121,10 +121,10 @@ class BodyStream:
 class Body:
     """The part of Request and Response that reads the body. A body can be read once."""
 
-    if not TYPE_CHECKING:
-        __slots__ = ()  # Request and BuiltResponse have the field
-
-    _body: Bytes | Stream | None
+    if TYPE_CHECKING:
+        _body: Bytes | Stream | None
+    else:
+        __slots__ = ()  # subclasses have the field
 
     @property
     def headers(self) -> Headers:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from kit._support.foreign_names import RESPONSE, refuse_foreign_names
 from kit._support.late import import_late
-from kit._support.struct import Struct
+from kit._support.struct import Opaque, Struct
 
 from ._body import Body, BodyInit, extract, take
 from ._headers import HeaderLine, Headers, HeadersInit, encode_value, headers_over
@@ -56,26 +56,31 @@ def _is_reason_phrase(text: str) -> bool:
     return re.fullmatch(r"[\t\x20-\x7e\x80-\xff]*", text) is not None
 
 
-class _StatusText:
-    """A status text.
+class _NoData:
+    """What an encoder of msgspec refuses unless it has a hook; its error names the class."""
 
-    Not a str, which msgspec could encode: like this, it refuses a Response in place of JSON data.
-    """
 
-    __slots__ = ("text",)
+class _NeverData(Struct):
+    """What every encoder of msgspec refuses without the field, which its error names."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    a_response_is_no_data: None = None
 
-    def __reduce__(self) -> Any:
-        return _status_text_of, (self.text,)
+    def __repr__(self) -> str:
+        return "..."
+
+
+_StatusText: TypeAlias = "tuple[str, _NoData, _NeverData]"
+_NO_DATA = _NoData()
+_NEVER_DATA = _NeverData()
+del _NEVER_DATA.a_response_is_no_data
 
 
 def _status_text_of(text: str) -> _StatusText:
-    return _StatusText(text)
+    """Returns a status text that can't be encoded, and so keeps a Response from being encoded."""
+    return text, _NO_DATA, _NEVER_DATA
 
 
-_NO_STATUS_TEXT = _StatusText("")
+_NO_STATUS_TEXT = _status_text_of("")
 
 
 class _Json:
@@ -126,12 +131,11 @@ class Response(Body):
 
     __module__ = "kit.web"  # shown as it is imported
 
-    _body: Any
-    _lines: list[HeaderLine] | tuple[HeaderLine, ...]
-    _status: int
-    _status_text: _StatusText
-
     if TYPE_CHECKING:
+        _body: Any
+        _lines: list[HeaderLine] | tuple[HeaderLine, ...]
+        _status: int
+        _status_text: _StatusText
 
         def __init__(
             self,
@@ -143,7 +147,7 @@ class Response(Body):
         ) -> None: ...
 
     else:
-        __slots__ = ()  # those of BuiltResponse, which every instance is
+        __slots__ = ()  # BuiltResponse has the fields; objects of other subclasses have a dict
 
     @property
     def status(self) -> int:
@@ -153,7 +157,7 @@ class Response(Body):
     @property
     def status_text(self) -> str:
         """The reason phrase given at construction."""
-        return self._status_text.text
+        return self._status_text[0]
 
     @property
     def ok(self) -> bool:
@@ -266,8 +270,8 @@ Response.status = Response.status.setter(_keep_status)  # type: ignore[method-as
 refuse_foreign_names(Response, "A Response", RESPONSE)
 
 
-class BuiltResponse(Response, Struct, eq=False):
-    """The fields of every Response.
+class BuiltResponse(Response, Opaque, Struct, eq=False):
+    """The class of the responses that aren't objects of a subclass of Response.
 
     PERF: creating a Struct takes half the time of creating another object and setting its fields.
 
@@ -281,31 +285,27 @@ class BuiltResponse(Response, Struct, eq=False):
     _lines: Any
     _status_text: _StatusText = _NO_STATUS_TEXT
 
-    if not TYPE_CHECKING:
-
-        @property
-        def __struct_fields__(self) -> None:
-            """To what looks for objects with fields, such as templates, this is none."""
-            raise AttributeError("__struct_fields__")
-
     def __reduce__(self) -> Any:
-        return _restored, (self._body, self._status, self._lines, self._status_text)
+        return _restored, (self._body, self._status, self._lines, self.status_text)
 
 
-def _restored(*fields: Any) -> Response:
-    return BuiltResponse(*fields)
+def _restored(body: Any, status: int, lines: Any, status_text: str) -> Response:
+    return BuiltResponse(body, status, lines, _status_text_of(status_text))
 
 
 def _new_response(cls: type[Response], *_: Any, **__: Any) -> Response:
     if cls is Response:
         return BuiltResponse(None, 200, ())
-    # Objects of a subclass have no fields, but a `__dict__`.
+    return super(Response, cls).__new__(cls)
+
+
+def _init_subclass(cls: type[Response], **options: Any) -> None:
+    super(Response, cls).__init_subclass__(**options)
     if not cls.__dictoffset__:
         raise TypeError(
-            f"{cls.__qualname__} has no place for the fields of a Response: "
-            "add '__dict__' to its __slots__, or leave them out"
+            f"{cls.__qualname__} has no place for the fields of a Response: add '__dict__' to its "
+            "__slots__, or leave them out (with attrs or dataclasses: slots=False)"
         )
-    return object.__new__(cls)
 
 
 def _init_response(
@@ -324,7 +324,7 @@ def _init_response(
             "blanks and tabs"
         )
     self._status = status
-    self._status_text = _StatusText(status_text) if status_text else _NO_STATUS_TEXT
+    self._status_text = _status_text_of(status_text) if status_text else _NO_STATUS_TEXT
     lines = Headers(headers).raw
     if content_type is not None and all(name != b"content-type" for name, _ in lines):
         lines.append((b"content-type", encode_value("content-type", content_type)))
@@ -335,13 +335,14 @@ def _init_response(
 BuiltResponse.__name__ = BuiltResponse.__qualname__ = Response.__name__
 BuiltResponse.__module__ = Response.__module__
 BuiltResponse.__doc__ = Response.__doc__  # what `help` shows of a response
-_StatusText.__name__ = _StatusText.__qualname__ = Response.__name__  # in errors of encoders
+_NoData.__name__ = _NoData.__qualname__ = Response.__name__
 _init_response.__name__ = "__init__"
 _init_response.__qualname__ = "Response.__init__"
 _new_response.__wrapped__ = _init_response  # type: ignore[attr-defined]  # what `inspect` looks at
 # After BuiltResponse, since msgspec accepts no base that has a constructor.
 Response.__new__ = _new_response  # type: ignore[method-assign,assignment]
 Response.__init__ = _init_response  # type: ignore[method-assign]
+Response.__init_subclass__ = classmethod(_init_subclass)  # type: ignore[assignment,arg-type]
 
 
 def lines_of(response: Response) -> Sequence[HeaderLine]:

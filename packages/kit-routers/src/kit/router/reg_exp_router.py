@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from kit.interface import METHOD_NAME_ALL, RouterClosedError
+from kit.interface import METHOD_NAME_ALL, RouterClosedError, is_pure
 
 from .trie_router import TrieRouter, is_plain
 
@@ -117,7 +117,9 @@ class RegExpRouter(Generic[T]):
         # PERF: a closure over the tables needs no lookups on the instance.
         match: Any = self._make_match()
         found: Result[T] = match(method, path)
-        self.is_pure = True  # of this `match` as well, see `kit.interface.is_pure`
+        if is_pure(self):
+            # Of this `match` as well. A subclass may have a property of this name.
+            vars(self)["is_pure"] = True
         self.match = match  # type: ignore[method-assign]
         return found
 

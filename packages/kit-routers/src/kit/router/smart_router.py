@@ -34,12 +34,10 @@ class SmartRouter(Generic[T]):
         ValueError: If there is no router, or one of them is passed twice.
 
     Attributes:
-        is_pure: Whether the results of its routers may be kept; see `kit.interface.is_pure`.
         refusals: The name of each dropped router, and the error with the route that it rejected.
     """
 
     name = "SmartRouter"
-    is_pure = False  # each object says whether its routers are
 
     def __init__(self, routers: Sequence[Router[T]]) -> None:
         if not isinstance(routers, Sequence):
@@ -51,10 +49,14 @@ class SmartRouter(Generic[T]):
         if not routers or len({id(router) for router in routers}) < len(routers):
             raise ValueError("SmartRouter(routers=...) takes at least one router, each once")
         self.refusals: list[tuple[str, UnsupportedPathError]] = []
-        self.is_pure = all(is_pure(router) for router in routers)
         self._left = list(routers)
         self._active: Router[T] | None = None
         self._closed = False
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether the results of its routers may be kept; see `kit.interface.is_pure`."""
+        return all(map(is_pure, self._left))
 
     @property
     def active_router(self) -> Router[T] | None:
@@ -118,10 +120,12 @@ class SmartRouter(Generic[T]):
 
     def _settle(self, router: Router[T]) -> None:
         self._active = router
-        self.is_pure = is_pure(router)
-        self.match = router.match  # type: ignore[method-assign]
         # The other routers and their routes are no longer needed.
         self._left = [router]
+        if is_pure(self):
+            # Of this `match` as well. A subclass may have an attribute of this name.
+            vars(self)["is_pure"] = True
+        self.match = router.match  # type: ignore[method-assign]
 
 
 def _check_router(router: object) -> None:
