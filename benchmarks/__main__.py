@@ -2,9 +2,9 @@
 """Kit beside its peers: in process, served, at the start, as things grow, and in memory.
 
     uv run --group bench python -m benchmarks [SECTION ...] [--rows ...] [--peers ...]
-        [--rounds N] [--apart] [--quick] [--json FILE]
+        [--rounds N] [--spread] [--quick] [--json FILE]
     uv run --group bench python -m benchmarks --compare REV [SECTION ...] [--rows ...]
-        [--rounds N] [--apart] [--quick] [--json FILE]
+        [--rounds N] [--spread] [--quick] [--json FILE]
     uv run --group bench python -m benchmarks --side-by-side FILE FILE [--into PAGE]
 
 Each section prints its tables; the last table says what the figures must show and whether they do.
@@ -203,7 +203,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="of every section")
     parser.add_argument("--requests", type=int, help="of each kind, for the section memory")
     parser.add_argument(
-        "--apart", action="store_true", help="served: the load has a processor to itself"
+        "--spread", action="store_true", help="served: on all processors, which the load shares"
     )
     parser.add_argument("--quick", action="store_true", help="few and short rounds, to try")
     parser.add_argument("--check", action="store_true", help="only check every answer")
@@ -270,7 +270,7 @@ def compare_with(options: argparse.Namespace) -> int:
         for name in dict.fromkeys(wanted):
             rounds = options.rounds or effort.rounds[name]
             row_names = options.rows or list(rows.ROWS)
-            plan = compare.Plan(row_names, rounds, effort.slot_s, options.apart)
+            plan = compare.Plan(row_names, rounds, effort.slot_s, not options.spread)
             figures = compare.SECTIONS[name](both, plan)
             print(f"## {name}\n")
             print("\n".join(map(str, compare.tables(figures))))
@@ -339,7 +339,7 @@ def compare_peers(options: argparse.Namespace) -> int:
         section = SECTIONS[name]
         own = names if section.has_all_peers or options.peers else [peers.KIT]
         rounds = options.rounds or effort.rounds.get(name, 1)
-        figures = section.measure(Run(own, row_names, rounds, effort, options.apart))
+        figures = section.measure(Run(own, row_names, rounds, effort, not options.spread))
         print(f"## {name}\n")
         tables = section.tables(figures)
         print("\n".join(map(str, tables)))

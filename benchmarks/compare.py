@@ -161,13 +161,13 @@ class Plan(NamedTuple):
         rows: By name.
         rounds: How many, at least 1.
         slot_s: Length of a turn in process, in seconds.
-        is_apart: Whether the load over sockets has a processor to itself.
+        is_apart: Whether the load over sockets has a processor to itself, if there are several.
     """
 
     rows: Sequence[str]
     rounds: int
     slot_s: float
-    is_apart: bool = False
+    is_apart: bool = True
 
 
 def in_turn(sides: Sides, number: int) -> Sides:

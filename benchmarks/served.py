@@ -138,7 +138,7 @@ def measure(
         row_names: Which rows; those that are not served are passed over.
         rounds: How many times each peer has its turn, on each server and row.
         slot_s: How long a turn is, in seconds.
-        is_apart: Whether the load has a processor to itself.
+        is_apart: Whether the load has a processor to itself, if there are several.
     """
     figures = Figures(rounds, is_apart=is_apart)
     wanted = [row for row in SERVED_ROWS if row in row_names]
@@ -171,6 +171,7 @@ def _start_and_measure(
     wanted = list(figures.turns[server])
     with ExitStack() as stack:
         processors = stack.enter_context(apart() if figures.is_apart else nullcontext())
+        figures.is_apart = processors is not None
         started = []
         for app in dict.fromkeys(rows.ROWS[row].app for row in wanted):
             for name in dict.fromkeys([RAW, *names]):
