@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit import Blob, Context, FormData, Headers, Kit, Response
+from kit import Blob, Context, FormData, Headers, HTTPException, Kit, Response
 from kit.interface import Next
 
 
@@ -242,22 +242,40 @@ async def test_a_subclass_is_a_response() -> None:
     assert (slotted.status, slotted.note, await slotted.text()) == (201, "n", "x")
 
 
+class Labelled(Response):
+    """A subclass with the constructor of a Response."""
+
+
+class WithoutSlots(Response):
+    __slots__ = ()
+
+
+class Below(WithoutSlots):
+    """Has a dict, other than its base class."""
+
+
+def test_empty_slots_of_a_base_class() -> None:
+    assert Below("x", status=201).status == 201
+    with pytest.raises(TypeError, match=r"^WithoutSlots has no place for the fields"):
+        WithoutSlots("x")
+
+
 def test_slots_without_a_dict_are_refused() -> None:
     problem = r"^Cramped has no place for the fields of a Response: add '__dict__' to its __slots__"
     with pytest.raises(TypeError, match=problem):
         type("Cramped", (Response,), {"__slots__": ("note",)})
     with pytest.raises(TypeError, match=r"slots=False\)$"):
-        dataclass(slots=True)(type("Data", (Response,), {}))
+        dataclass(slots=True)(type("Data", (Response,), {"__annotations__": {"note": str}}))
 
 
 class Noting:
     """A base class with a constructor of its own."""
 
-    notes: list[str]
+    notes: list[object]
 
-    def __new__(cls, *_: object, **__: object) -> Self:
+    def __new__(cls, note: object, **others: object) -> Self:
         noting = super().__new__(cls)
-        noting.notes = []
+        noting.notes = [note, others]
         return noting
 
     def __init_subclass__(cls, *, topic: str = "", **options: object) -> None:
@@ -272,7 +290,8 @@ async def test_a_subclass_has_other_bases() -> None:
         pass
 
     noted = Noted("x", status=201)
-    assert (noted.topic, noted.notes, noted.status, await noted.text()) == ("news", [], 201, "x")
+    assert (noted.topic, noted.notes, noted.status) == ("news", ["x", {"status": 201}], 201)
+    assert await noted.text() == "x"
 
 
 async def test_an_app_sends_an_object_of_a_subclass() -> None:
@@ -315,8 +334,22 @@ def test_a_response_is_no_data(text: str) -> None:
         Response.json({"a": [response]})
 
 
-def test_the_status_text_is_copied() -> None:
-    response = Response("x", status_text="Fine")
-    twins = (copy.copy(response), copy.deepcopy(response), response.clone())
-    assert [each.status_text for each in twins] == ["Fine"] * 3
-    assert pickle.loads(pickle.dumps(response)).status_text == "Fine"
+@pytest.mark.parametrize("status_text", ["", "Fine"])
+@pytest.mark.parametrize("kind", [Response, Labelled])
+def test_the_status_text_is_copied(kind: Any, status_text: str) -> None:
+    response = kind("x", status_text=status_text)
+    error = HTTPException(400, res=response)
+    twins = [
+        copy.copy(response),
+        copy.deepcopy(response),
+        response.clone(),
+        pickle.loads(pickle.dumps(response)),
+        copy.deepcopy(error).res,
+        pickle.loads(pickle.dumps(error)).res,
+    ]
+    for twin in twins:
+        assert twin.status_text == status_text
+        with pytest.raises(TypeError, match=r"unsupported$"):
+            msgspec.json.encode(twin)
+    if kind is Labelled:
+        assert [type(twins[index]) for index in (1, 3, 4, 5)] == [Labelled] * 4

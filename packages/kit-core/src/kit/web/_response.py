@@ -59,11 +59,17 @@ def _is_reason_phrase(text: str) -> bool:
 class _NoData:
     """What an encoder of msgspec refuses unless it has a hook; its error names the class."""
 
+    def __reduce__(self) -> str:
+        return "_NO_DATA"
+
 
 class _NeverData(Struct):
     """What every encoder of msgspec refuses without the field, which its error names."""
 
     a_response_is_no_data: None = None
+
+    def __reduce__(self) -> str:
+        return "_NEVER_DATA"
 
     def __repr__(self) -> str:
         return "..."
@@ -293,19 +299,27 @@ def _restored(body: Any, status: int, lines: Any, status_text: str) -> Response:
     return BuiltResponse(body, status, lines, _status_text_of(status_text))
 
 
-def _new_response(cls: type[Response], *_: Any, **__: Any) -> Response:
+def _new_response(cls: type[Response], *arguments: Any, **options: Any) -> Response:
     if cls is Response:
         return BuiltResponse(None, 200, ())
-    return super(Response, cls).__new__(cls)
+    if not cls.__dictoffset__:  # a base class with empty slots
+        raise _no_place(cls)
+    new: Any = super(Response, cls).__new__
+    made: Response = new(cls) if new is object.__new__ else new(cls, *arguments, **options)
+    return made
 
 
 def _init_subclass(cls: type[Response], **options: Any) -> None:
+    if not cls.__dictoffset__ and vars(cls).get("__slots__"):
+        raise _no_place(cls)
     super(Response, cls).__init_subclass__(**options)
-    if not cls.__dictoffset__:
-        raise TypeError(
-            f"{cls.__qualname__} has no place for the fields of a Response: add '__dict__' to its "
-            "__slots__, or leave them out (with attrs or dataclasses: slots=False)"
-        )
+
+
+def _no_place(cls: type[Response]) -> TypeError:
+    return TypeError(
+        f"{cls.__qualname__} has no place for the fields of a Response: add '__dict__' to its "
+        "__slots__, or leave them out (with attrs or dataclasses: slots=False)"
+    )
 
 
 def _init_response(
