@@ -360,14 +360,14 @@ def test_routers_say_whether_they_are_pure() -> None:
 
 
 @pytest.mark.parametrize("base", [RegExpRouter, default_router().__class__, TrieRouter])
-@pytest.mark.parametrize("as_property", [False, True])
+@pytest.mark.parametrize("where", ["class", "property", "object"])
 @pytest.mark.parametrize("decision", [False, True])
-def test_a_subclass_decides_whether_it_is_pure(
-    base: Any, as_property: bool, decision: bool
-) -> None:
-    said = property(lambda self: decision) if as_property else decision
-    kind = type("Deciding", (base,), {"is_pure": said})
+def test_a_router_decides_whether_it_is_pure(base: Any, where: str, decision: bool) -> None:
+    said = {"class": decision, "property": property(lambda self: decision)}
+    kind = type("Deciding", (base,), {"is_pure": said[where]} if where in said else {})
     router = kind([RegExpRouter(), TrieRouter()]) if base is SmartRouter else kind()
+    if where == "object":
+        router.is_pure = decision
     router.add("GET", "/", "home")
     for _ in range(2):
         assert is_pure(router) is decision

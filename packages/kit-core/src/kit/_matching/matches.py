@@ -61,7 +61,7 @@ def plan_of_request(state: AppState, request: Request, path: str) -> tuple[str, 
                     f"returned {type(path).__name__}, expected a str",
                 )
         except Exception as error:
-            return "/", _raising(state, error, ([],))
+            return "/", _raising(error, ([],))
     if not state.strict and len(path) > 1 and path.endswith("/"):
         path = path[:-1]
     plan = plan_for(state, request.method, path)
@@ -69,13 +69,13 @@ def plan_of_request(state: AppState, request: Request, path: str) -> tuple[str, 
     if most is not None:
         if _declared_size(request) > most:
             failure = body_too_large(most)
-            return path, _raising(state, failure, plan[0], state.error_handlers_at(path))
+            return path, _raising(failure, plan[0], state.error_handlers_at(path))
         if not request.body_used:
             # A body may have no Content-Length, and a gateway may pass on a wrong one.
             try:
                 limit_body(request, most, partial(body_too_large, most))
             except HTTPException as error:
-                return path, _raising(state, error, plan[0], state.error_handlers_at(path))
+                return path, _raising(error, plan[0], state.error_handlers_at(path))
     return path, plan
 
 
@@ -86,9 +86,7 @@ def _declared_size(request: Request) -> int:
     return int(digits[:_MOST_DIGITS])
 
 
-def _raising(
-    state: AppState, failure: Exception, match: Any, handlers: Iterable[ErrorHandlers] = ()
-) -> Plan:
+def _raising(failure: Exception, match: Any, handlers: Iterable[ErrorHandlers] = ()) -> Plan:
     """Returns what runs the middleware of a match, and then raises an exception.
 
     The error handlers are those of the route that would have responded, or else those of the path.

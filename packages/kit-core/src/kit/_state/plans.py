@@ -18,7 +18,7 @@ _COMMON_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 # Of each method. A path and its plan take about 500 bytes and the length of the path; with another
 # router than RegExpRouter, 100 more for each middleware.
 _MOST_PATHS = 512
-# Of each method of an app with more routes than that.
+# However many routes there are.
 _MOST_PATHS_OF_MANY_ROUTES = 4096
 _LONGEST_PATH = 256
 # PERF: keeping a plan takes about as long as finding it, so only one of so many is kept. Paths that

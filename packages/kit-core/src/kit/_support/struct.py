@@ -125,14 +125,17 @@ class Opaque:
     """Base class of Structs whose fields aren't shown; it stands before Struct.
 
     Rich prefers `__rich_repr__` to the repr, and so would print headers and bodies. Templates look
-    for `__struct_fields__`. For `help`, msgspec evaluates annotations, of which some are imported
-    for type checkers alone; there are none then.
+    for `__struct_fields__`. For `help`, msgspec evaluates the annotations; some of their names are
+    imported for type checkers only, so the annotations are removed.
     """
 
     __slots__ = ()
 
     __rich_repr__ = _Absent("__rich_repr__")
     __struct_fields__ = _Absent("__struct_fields__")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit._support.struct import Struct, with_plain_stores
+from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface import Request as AnyRequest
 from kit.web import Response
 from kit.web._response import BuiltResponse, lines_of
@@ -39,7 +39,7 @@ _NOT_SENT = frozenset(
 
 
 @with_plain_stores
-class Handshake(Struct, eq=False):
+class Handshake(Opaque, Struct, eq=False):
     """A handshake without a response yet. For packages that forward connections, and for hosts.
 
     A host, such as a server or a test client, creates one and handles the request with its `scope`.

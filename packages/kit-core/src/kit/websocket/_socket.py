@@ -10,7 +10,7 @@ from types import BuiltinMethodType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from kit._support.json import decode, decode_as, encode, is_malformed
-from kit._support.struct import Struct, with_plain_stores
+from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface import KitError
 from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, check_close
 from kit.request import KitRequest
@@ -56,7 +56,7 @@ class InvalidMessageError(KitError, ValueError):
 
 
 @with_plain_stores
-class WebSocket(Struct, eq=False, weakref=True):
+class WebSocket(Opaque, Struct, eq=False, weakref=True):
     """An accepted connection, which handlers get as `ws`.
 
     `async for message in ws` yields each message, a str or bytes, and ends when the connection is

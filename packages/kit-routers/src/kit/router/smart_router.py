@@ -56,7 +56,12 @@ class SmartRouter(Generic[T]):
     @property
     def is_pure(self) -> bool:
         """Whether the results of its routers may be kept; see `kit.interface.is_pure`."""
-        return all(map(is_pure, self._left))
+        pure: bool | None = vars(self).get("is_pure")
+        return all(map(is_pure, self._left)) if pure is None else pure
+
+    @is_pure.setter
+    def is_pure(self, pure: bool) -> None:
+        vars(self)["is_pure"] = pure
 
     @property
     def active_router(self) -> Router[T] | None:
