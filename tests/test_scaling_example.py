@@ -51,10 +51,10 @@ def ask(port: int, method: str, path: str, cookie: str = "") -> Answer:
         return Answer(answer.status, dict(answer.getheaders()), answer.read())
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
+def wait_for(condition: Callable[[], bool], seen: Callable[[], str] = str) -> None:
     end = time.monotonic() + WAIT_S
     while not condition():
-        assert time.monotonic() < end
+        assert time.monotonic() < end, seen()
         time.sleep(0.02)
 
 
@@ -63,17 +63,20 @@ def compose() -> dict[str, Any]:
 
 
 @contextmanager
-def running(*command: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs a program of the example; it and what it started ends."""
-    process = subprocess.Popen(
-        command,
-        cwd=scaled.EXAMPLE,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+def running(
+    *command: str, log: Path = Path(os.devnull), **environment: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs a program of the example, whose output goes to `log`; it and what it started ends."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=scaled.EXAMPLE,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
     try:
         yield process
     finally:
@@ -159,15 +162,19 @@ def test_caddy_asks_for_readiness(all_of_it: scaled.Scaled, tmp_path: Path) -> N
     file = tmp_path / "Caddyfile"
     file.write_text("{\n\tadmin off\n}\n" + config)
     home = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
-    with running("caddy", "run", "--adapter", "caddyfile", "--config", str(file), **home):
+    seen: list[object] = []
+    log = tmp_path / "log"
+    command = ("caddy", "run", "--adapter", "caddyfile", "--config", str(file))
+    with running(*command, log=log, **home):
 
         def answers() -> bool:
             try:
-                return ask(port, "POST", "/visits").status == 201
-            except OSError:
-                return False
+                seen.append(ask(port, "POST", "/visits"))
+            except OSError as error:
+                seen.append(error)
+            return getattr(seen[-1], "status", 0) == 201
 
-        wait_for(answers)
+        wait_for(answers, lambda: f"{len(seen)} answers, the last: {seen[-1]!r}; {log.read_text()}")
 
 
 def test_files_agree() -> None:
