@@ -39,6 +39,7 @@ SERVED_ROWS = (
     "echo",
     "body of 1 KiB",
     "body of 64 KiB",
+    "stream",
 )
 CONNECTIONS = 32
 STARTS = 3

@@ -10,34 +10,22 @@ from types import AsyncGeneratorType
 from typing import Any, Protocol
 
 from kit._support.struct import Struct
+from kit.concurrency import running_trio
 from kit.web import ClientDisconnectedError
 from kit.web._streams import close_stream, encode_chunk, iterate
 
+from .bursts import SMALL_CHUNK_BYTES, Bursts
 from .disconnect import run_until
+from .turns import SHORT_S, countdown, let_others_run
 from .types import Message, Send
 
 _logger = logging.getLogger("kit")
-# PERF: a stream that never waits lets other tasks run once it has taken this long, in seconds.
-_SHORT_S = 0.001
-
-
-def _countdown(count: int) -> Any:
-    """Returns something to count down with: `(left,) = left`, until it is None.
-
-    PERF: that takes half the time of `left -= 1`, for each chunk.
-    """
-    left: Any = None
-    for _ in range(count):
-        left = (left,)
-    return left
-
-
 # The clock is read after each sixteenth chunk.
-_CHUNKS_IN_SHORT = _countdown(15)
-# After that, they run after every fourth chunk. An asyncio transport logs a warning for each write
-# from the sixth on after its connection is lost, which neither it nor the server can notice before
-# the event loop has run.
-_CHUNKS_BETWEEN_TURNS = _countdown(3)
+_CHUNKS_IN_SHORT = countdown(15)
+# After that, others run after every fourth chunk. An asyncio transport logs a warning for each
+# write from the sixth on after its connection is lost, which neither it nor the server can notice
+# before the event loop has run.
+_CHUNKS_BETWEEN_TURNS = countdown(3)
 # PERF: copying a message takes two thirds of the time of building a new one.
 _CHUNK_MESSAGE = {"type": "http.response.body", "body": b"", "more_body": True}
 
@@ -90,6 +78,7 @@ class _Client(Struct, eq=False):
         wait_for_disconnect: As for `send_stream`.
 
     Attributes:
+        is_gone: Whether it has disconnected.
         is_served: Whether the body is complete: all that is left to do is for the server to end the
             response. hypercorn reports the disconnect while it closes the connection for that,
             which must not be cancelled.
@@ -97,15 +86,15 @@ class _Client(Struct, eq=False):
 
     _body: Any
     _wait_for_disconnect: Callable[[], Awaitable[bool]]
-    _is_noted: bool = False
+    is_gone: bool = False
     is_served: bool = False
 
     def note_gone(self, error: OSError | None = None) -> None:
         # A PushBody logs it itself.
-        if not (self._is_noted or getattr(self._body, "gone", False)):
+        if not (self.is_gone or getattr(self._body, "gone", False)):
             how = "" if error is None else f": {error!r}"
             _logger.debug("The client disconnected during a streamed response%s", how)
-        self._is_noted = True
+        self.is_gone = True
 
     async def left(self) -> bool:
         """Waits until the client disconnects; returns False if that is no longer reported."""
@@ -121,7 +110,7 @@ class _Client(Struct, eq=False):
 async def _write(head: Message, body: PushBody, send: Send) -> None:
     """Lets a body write itself to the server."""
     left = _CHUNKS_IN_SHORT
-    is_short_until = monotonic() + _SHORT_S
+    is_short_until = monotonic() + SHORT_S
 
     async def send_chunk(chunk: Any) -> None:
         nonlocal left
@@ -132,7 +121,7 @@ async def _write(head: Message, body: PushBody, send: Send) -> None:
             left = _CHUNKS_IN_SHORT
             if monotonic() > is_short_until:
                 left = _CHUNKS_BETWEEN_TURNS
-                await _let_others_run()
+                await let_others_run()
 
     await send(head)
     if await body.write_to(send_chunk):
@@ -140,39 +129,27 @@ async def _write(head: Message, body: PushBody, send: Send) -> None:
 
 
 async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
-    """Sends the chunks of a body until it ends or the client turns out to be gone."""
-    left = _CHUNKS_IN_SHORT
-    is_short_until = monotonic() + _SHORT_S
-    # PERF: CPython has a single empty bytes object, and comparing it takes half the time of `not`.
-    expected, empty, template = bytes, b"", _CHUNK_MESSAGE
+    """Sends the chunks of a body until it ends or the client turns out to be gone.
+
+    Chunks are sent one by one while they are few, large or slow, otherwise in bursts.
+    """
     chunks = body
+    bursts: Bursts | None = None
     try:
         await send(head)
         chunks = body if body.__class__ is AsyncGeneratorType else _chunks(body)
-        async for chunk in chunks:
-            if chunk.__class__ is not expected:
-                chunk = encode_chunk(chunk)
-                if not chunk:
-                    continue
-            elif chunk is empty:
-                continue
-            message = template.copy()
-            message["body"] = chunk
-            try:
-                await send(message)
-            except OSError as error:
-                client.note_gone(error)
-                return
-            # PERF: inlined, here and in _write(): a call for each chunk would cost more.
-            if left is not None:
-                (left,) = left
-            else:
-                left = _CHUNKS_IN_SHORT
-                if monotonic() > is_short_until:
-                    left = _CHUNKS_BETWEEN_TURNS
-                    await _let_others_run()
-        client.is_served = True
-        await send({"type": "http.response.body", "body": b""})
+        is_short_until = monotonic() + SHORT_S
+        may_burst = running_trio() is None
+        while await _send_singly(chunks, send, client, is_short_until, may_burst):
+            if bursts is None:
+                bursts = Bursts(chunks, send, client.note_gone, is_short_until)
+            await bursts.send_burst()
+            if bursts.has_ended or client.is_gone:
+                break
+            may_burst = bursts.has_paid
+        if not client.is_gone:
+            client.is_served = True
+            await send({"type": "http.response.body", "body": b""})
     except ClientDisconnectedError as error:
         _logger.debug("%s", error)
     finally:
@@ -180,17 +157,55 @@ async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
             await close_stream(chunks)
 
 
+async def _send_singly(
+    chunks: Any, send: Send, client: _Client, is_short_until: float, may_burst: bool
+) -> bool:
+    """Sends chunks one by one.
+
+    Args:
+        chunks: The chunks.
+        send: Sends messages to the server.
+        client: The client.
+        is_short_until: Until when other tasks needn't run, on the clock `time.monotonic`.
+        may_burst: Whether to stop when many small chunks come quickly.
+
+    Returns:
+        Whether it stopped for that reason. If not, the chunks have ended, or the client is gone.
+    """
+    began = monotonic()
+    left = _CHUNKS_IN_SHORT if began < is_short_until else _CHUNKS_BETWEEN_TURNS
+    # PERF: CPython has a single empty bytes object, and comparing it takes half the time of `not`.
+    expected, empty, template = bytes, b"", _CHUNK_MESSAGE
+    async for chunk in chunks:
+        if chunk.__class__ is not expected:
+            chunk = encode_chunk(chunk)
+            if not chunk:
+                continue
+        elif chunk is empty:
+            continue
+        message = template.copy()
+        message["body"] = chunk
+        try:
+            await send(message)
+        except OSError as error:
+            client.note_gone(error)
+            return False
+        # PERF: inlined, here and in _write(): a call for each chunk would cost more.
+        if left is not None:
+            (left,) = left
+            continue
+        now = monotonic()
+        is_quick = now - began < SHORT_S and len(chunk) <= SMALL_CHUNK_BYTES
+        left = _CHUNKS_IN_SHORT
+        if now > is_short_until:
+            left = _CHUNKS_BETWEEN_TURNS
+            await let_others_run()
+        if is_quick and may_burst:
+            return True
+        began = monotonic()
+    return False
+
+
 def _chunks(body: Any) -> Any:
     # PERF: an async body needs no generator of ours around it.
     return body.__aiter__() if hasattr(body, "__aiter__") else iterate(body)
-
-
-async def _let_others_run() -> None:
-    """Lets the other tasks run.
-
-    Neither a body nor `send` has to wait, above all once the client is gone; without this, no other
-    task would run until the end of the body.
-    """
-    from anyio.lowlevel import checkpoint
-
-    await checkpoint()

@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: MIT
+"""Chunks that a stream yields without waiting, which are sent together on asyncio."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kit import Kit
+
+# More chunks than are ever sent one by one at the start.
+MANY = 1000
+PAUSE = object()
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def streaming(make: Callable[[], Any]) -> Kit:
+    return Kit().get("/", lambda c: c.body(make()))
+
+
+def bodies(asking: Any) -> list[bytes]:
+    """The bodies of all messages but the last one, which ends the response."""
+    return [message["body"] for message in asking.sent[1:-1]]
+
+
+def numbers(count: int = MANY) -> list[str]:
+    return [f"{number}," for number in range(count)]
+
+
+async def async_numbers() -> AsyncIterator[str]:
+    for number in numbers():
+        yield number
+
+
+NUMBERS = "".join(numbers()).encode()
+
+
+class Iterating:
+    """An async iterator that is no generator."""
+
+    def __init__(self, *items: Any) -> None:
+        self.items = iter(items)
+
+    def __aiter__(self) -> Iterating:
+        return self
+
+    async def __anext__(self) -> Any:
+        for item in self.items:
+            if isinstance(item, Exception):
+                raise item
+            return item
+        raise StopAsyncIteration
+
+
+@pytest.mark.parametrize("busy", [False, True], ids=["server takes all", "server waits"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(async_numbers, id="async generator"),
+        pytest.param(lambda: (number for number in numbers()), id="generator"),
+        pytest.param(numbers, id="list"),
+        pytest.param(lambda: Iterating(*numbers()), id="async iterator"),
+    ],
+)
+def test_small_chunks_are_sent_together(
+    run: Any, client: Any, backend: str, make: Any, busy: bool
+) -> None:
+    asking = run(client(busy=busy).ask, streaming(make))
+    assert asking.check().body == NUMBERS
+    if backend == "asyncio":
+        assert len(asking.sent) < MANY / 4
+    assert all(bodies(asking))
+
+
+def test_the_first_chunks_are_sent_one_by_one(run: Any, client: Any) -> None:
+    asking = run(client().ask, streaming(async_numbers))
+    assert bodies(asking)[:10] == [b"%d," % number for number in range(10)]
+
+
+def test_large_chunks_are_not_copied(run: Any, client: Any) -> None:
+    small, large = b"small", b"x" * 100_000
+    chunks = [small] * 40 + [large] + [small] * 40 + [large] * 40
+
+    async def generator() -> AsyncIterator[bytes]:
+        for chunk in chunks:
+            yield chunk
+
+    asking = run(client(busy=False).ask, streaming(generator))
+    assert asking.check().body == b"".join(chunks)
+    assert [each is large for each in bodies(asking) if len(each) > 50_000] == [True] * 41
+
+
+def test_empty_chunks_make_no_messages(run: Any, client: Any) -> None:
+    async def generator() -> AsyncIterator[str]:
+        for number in numbers(20):
+            yield number
+        for _ in range(MANY):
+            yield ""
+        yield "end"
+
+    asking = run(client(busy=False).ask, streaming(generator))
+    assert asking.check().body.endswith(b"19,end")
+    assert all(bodies(asking))
+
+
+def test_chunks_are_sent_before_the_stream_waits(run: Any, client: Any) -> None:
+    asking = client(busy=False)
+    seen: list[bool] = []
+
+    async def generator() -> AsyncIterator[str]:
+        expected = b""
+        for count in (40, 1, 17, 200, 3, 33):
+            for number in numbers(count):
+                expected += number.encode()
+                yield number
+            await anyio.wait_all_tasks_blocked()
+            seen.append(asking.body == expected)
+
+    run(asking.ask, streaming(generator))
+    assert seen == [True] * 6
+    assert asking.complete
+
+
+def test_a_stream_that_waits_after_each_chunk_has_a_message_for_each(run: Any, client: Any) -> None:
+    async def generator() -> AsyncIterator[str]:
+        for number in numbers():
+            yield number
+            await anyio.lowlevel.checkpoint()
+
+    asking = run(client(busy=False).ask, streaming(generator))
+    assert asking.check().body == NUMBERS
+    assert len(bodies(asking)) == MANY
+
+
+def test_a_stream_that_becomes_slow_has_a_message_for_each(run: Any, client: Any) -> None:
+    async def generator() -> AsyncIterator[str]:
+        for number in numbers(40):
+            yield number
+        for _ in range(60):
+            time.sleep(0.002)  # it blocks the event loop, as it shouldn't
+            yield "slow"
+
+    asking = run(client(busy=False).ask, streaming(generator))
+    assert bodies(asking)[-10:] == [b"slow"] * 10
+
+
+def test_the_stream_is_not_read_far_ahead_of_a_server_that_waits(run: Any, client: Any) -> None:
+    yielded = 0
+    ahead: list[int] = []
+
+    async def generator() -> AsyncIterator[str]:
+        nonlocal yielded
+        for number in numbers():
+            yielded += 1
+            yield number
+
+    class Slow(client):
+        async def take(self, message: dict[str, Any]) -> None:
+            await anyio.wait_all_tasks_blocked()
+            await super().take(message)
+            ahead.append(yielded - self.body.count(b","))
+
+    asking = run(Slow().ask, streaming(generator))
+    assert asking.check().body == NUMBERS
+    assert max(ahead) == 0
+
+
+@pytest.mark.parametrize("count", [0, 15, 16, 17, 40, 47, 48, 49, 200])
+@pytest.mark.parametrize("waits", [False, True], ids=["at once", "after a wait"])
+@pytest.mark.parametrize("error", [ValueError("broke"), OSError("own")], ids=repr)
+def test_what_comes_before_an_error_is_sent(
+    run: Any, client: Any, count: int, waits: bool, error: Exception
+) -> None:
+    async def generator() -> AsyncIterator[str]:
+        for number in numbers(count):
+            yield number
+        if waits:
+            await anyio.lowlevel.checkpoint()
+        raise error
+
+    asking = client(busy=False)
+
+    async def main() -> None:
+        with pytest.raises(type(error)) as caught:
+            await asking.ask(streaming(generator))
+        assert caught.value is error
+
+    run(main)
+    assert asking.body == "".join(numbers(count)).encode()
+    assert not asking.complete
+
+
+def test_what_comes_before_a_chunk_of_another_type_is_sent(run: Any, client: Any) -> None:
+    asking = client(busy=False)
+
+    async def main() -> None:
+        with pytest.raises(TypeError, match=r"^A body yielded int: expected str or bytes$"):
+            await asking.ask(streaming(lambda: [*["x"] * 40, 5, "y"]))
+
+    run(main)
+    assert asking.body == b"x" * 40
+
+
+@pytest.mark.parametrize("leaves_after", [*range(10, 23)])
+@pytest.mark.parametrize("failing", [None, ConnectionResetError("gone")], ids=repr)
+@pytest.mark.parametrize("waits", [False, True], ids=["never waits", "waits at the end"])
+def test_a_client_that_leaves_ends_the_stream(
+    run: Any, client: Any, leaves_after: int, failing: Exception | None, waits: bool
+) -> None:
+    trace: list[str] = []
+
+    async def generator() -> AsyncIterator[str]:
+        try:
+            for number in numbers(200):
+                yield number
+            while waits:
+                await anyio.sleep_forever()
+            while True:
+                yield "more"
+        finally:
+            trace.append("closed")
+
+    asking = client(busy=False, leaves_after=leaves_after, failing=failing)
+    run(asking.ask, streaming(generator))
+    assert trace == ["closed"]
+    assert len(asking.sent) <= leaves_after
+
+
+def test_an_error_of_the_server_is_raised(run: Any, client: Any) -> None:
+    trace: list[str] = []
+
+    async def generator() -> AsyncIterator[str]:
+        try:
+            for _ in range(3):
+                for number in numbers(40):
+                    yield number
+                await anyio.lowlevel.checkpoint()
+        finally:
+            trace.append("closed")
+
+    async def main(leaves_after: int) -> None:
+        asking = client(busy=False, leaves_after=leaves_after, failing=RuntimeError("bad message"))
+        with pytest.raises(RuntimeError, match=r"^bad message$"):
+            await asking.ask(streaming(generator))
+
+    for leaves_after in (10, 17, 18, 19):
+        run(main, leaves_after)
+    assert trace == ["closed"] * 4
+
+
+class Blocking:
+    """A server that waits for ever, from the message after the given number of chunks on."""
+
+    def __init__(self, base: type, count: int) -> None:
+        class Blocked(base):  # type: ignore[misc]  # the class is a fixture
+            was_cancelled = False
+
+            async def take(self, message: dict[str, Any]) -> None:
+                if self.body.count(b",") + message.get("body", b"").count(b",") >= count:
+                    try:
+                        await anyio.sleep_forever()
+                    except BaseException:
+                        self.was_cancelled = True
+                        raise
+                await super().take(message)
+
+        self.client = Blocked(busy=False)
+
+
+@pytest.mark.parametrize("count", [5, 30, 60])
+def test_cancellation_reaches_the_stream_and_the_server(run: Any, client: Any, count: int) -> None:
+    trace: list[str] = []
+
+    async def generator() -> AsyncIterator[str]:
+        try:
+            for number in numbers(60):
+                yield number
+            await anyio.sleep_forever()
+        finally:
+            trace.append("closed")
+
+    asking = Blocking(client, count).client
+
+    async def main() -> bool:
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as group:
+                group.start_soon(asking.ask, streaming(generator))
+                await anyio.wait_all_tasks_blocked()
+                scope.cancel()
+        return scope.cancelled_caught
+
+    assert run(main)
+    assert asking.was_cancelled
+    assert trace == ["closed"]
+
+
+def test_timeouts_of_the_stream_do_not_reach_the_server(run: Any, client: Any) -> None:
+    over = anyio.Event
+
+    async def main() -> Any:
+        ready = over()
+
+        class Held(client):
+            async def take(self, message: dict[str, Any]) -> None:
+                if b"39," in message.get("body", b""):
+                    await ready.wait()
+                await super().take(message)
+
+        async def generator() -> AsyncIterator[str]:
+            for number in numbers(40):
+                yield number
+            with anyio.move_on_after(0.01):
+                await anyio.sleep_forever()
+            ready.set()
+            yield "late"
+
+        asking = Held(busy=False)
+        if sniffed() == "trio":
+            ready.set()  # there, the stream goes on only once the server has taken its chunks
+        return await asking.ask(streaming(generator))
+
+    def sniffed() -> str:
+        from anyio._core._eventloop import current_async_library
+
+        return str(current_async_library())
+
+    assert run(main).check().body == "".join([*numbers(40), "late"]).encode()
+
+
+ITEMS = st.lists(
+    st.one_of(
+        st.integers(1, 80),  # as many small chunks
+        st.sampled_from([b"", "é", b"L" * 5000, bytearray(b"array"), memoryview(b"view")]),
+        st.just(PAUSE),
+    ),
+    max_size=12,
+)
+
+
+@given(ITEMS, st.booleans(), st.booleans())
+def test_any_stream_arrives_as_it_is(
+    client: Any, items: list[Any], busy: bool, fails: bool
+) -> None:
+    """Whatever comes in which order: nothing is lost, and nothing is kept during a pause."""
+    asking = client(busy=busy)
+    expected = b""
+    on_time: list[bool] = []
+
+    def chunks_of(item: Any) -> Iterator[Any]:
+        if isinstance(item, int):
+            yield from numbers(item)
+        else:
+            yield item
+
+    async def generator() -> AsyncIterator[Any]:
+        nonlocal expected
+        for item in items:
+            if item is PAUSE:
+                await anyio.wait_all_tasks_blocked()
+                on_time.append(asking.body == expected)
+                continue
+            for chunk in chunks_of(item):
+                expected += chunk.encode() if isinstance(chunk, str) else bytes(chunk)
+                yield chunk
+        if fails:
+            raise ValueError("broke")
+
+    async def main() -> None:
+        if fails:
+            with pytest.raises(ValueError, match=r"^broke$"):
+                await asking.ask(streaming(generator))
+        else:
+            await asking.ask(streaming(generator))
+
+    anyio.run(main)
+    assert asking.body == expected
+    assert all(on_time)
+    assert asking.complete is not fails
+    assert all(bodies(asking))
