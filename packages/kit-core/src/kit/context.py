@@ -279,20 +279,21 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """
         # PERF: nearly every call. Checks names and values without a call.
         try:
+            key = plain_names[name]
             if str.isascii(value) and value.isprintable():  # type: ignore[arg-type, union-attr]
-                line = (plain_names[name], value.strip(" ").encode())  # type: ignore[union-attr]
+                line = (key, value.strip().encode())  # type: ignore[union-attr]
                 if self._res is None:
                     lines = self._lines
                     if lines is None:
                         self._lines = [line]
                         return
-                    for each in lines:
-                        if each[0] == line[0] and not append:
+                    for each, _ in lines:
+                        if each == key and not append:
                             break
                     else:
                         lines.append(line)
                         return
-                elif self._finalized and self._change_line(self._res, line[0], line, append):
+                elif self._finalized and self._change_line(self._res, key, line, append):
                     return
         except (KeyError, TypeError):
             pass  # a name that is new, not plain, or no str; or a value that is no str
