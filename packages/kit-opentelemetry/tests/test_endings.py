@@ -148,6 +148,7 @@ def test_issues_contrib_635_and_2343_no_spans_of_messages(
     async def chunks() -> AsyncIterator[bytes]:
         for _ in range(20):
             yield b"abc"
+            await checkpoint()
 
     request = run(served().by, app_of(telemetry, lambda c: c.body(chunks())))
     assert len(request.messages) > 20

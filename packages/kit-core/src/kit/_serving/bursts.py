@@ -3,82 +3,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import asyncio
 from time import monotonic
-from types import coroutine
 from typing import Any
 
-from kit.interface.calls import resume
 from kit.web._streams import encode_chunk
 
+from .client import Client
 from .turns import SHORT_S, countdown, let_others_run
 from .types import Send
 
 # In bytes. Joining larger chunks would save little time, and copy a lot of data.
-SMALL_CHUNK_BYTES = 4096
-_CHUNKS_PER_MESSAGE = countdown(31)
-_MESSAGES_BETWEEN_TURNS = countdown(3)
+SMALL_CHUNK_BYTES = 2048
+_CHUNKS_PER_MESSAGE = 64
+# The clock is read after each eighth chunk.
+_CHUNKS_BETWEEN_LOOKS = countdown(7)
+# For the reason, see `_CHUNKS_BETWEEN_TURNS` of `stream`.
+_MESSAGES_BETWEEN_TURNS = 4
 
 
 class Bursts:
-    """Sends the chunks of a stream that come in bursts, up to 32 of them in one message.
+    """Sends the chunks of a stream that come in bursts, up to 64 of them in one message.
 
     A server writes each message to its socket, and each write can become a packet. With small
     chunks, that takes far longer than the stream itself. Node.js, too, joins what is written to a
     response before its event loop goes on.
 
-    A chunk is never held back while the stream or the server waits, and none is lost if the stream
-    raises an exception. Works on asyncio only.
+    What the stream has yielded is sent while it waits, and before an exception of its own is
+    raised.
 
     Args:
-        chunks: The chunks, an async iterator.
+        chunks: The chunks, an async iterator whose `__aiter__` returns itself.
         send: Sends messages to the server.
-        note_gone: Called with the exception of `send` if the client is gone. Nothing more is sent
-            then.
-        is_short_until: Until when other tasks needn't run, on the clock `time.monotonic`.
+        client: The client. Nothing more is sent once it is gone.
+        task: The running task.
 
     Attributes:
         has_ended: Whether the stream has ended, and all of its chunks were sent.
-        has_paid: Whether the last burst was long enough to be worth it.
+        futile: How many bursts in a row were too short to be worth it.
     """
 
     __slots__ = (
+        "_cancellations",
         "_chunks",
-        "_has_stream_waited",
-        "_is_gone",
-        "_is_sending",
-        "_is_short_until",
-        "_is_slow",
-        "_is_watched",
-        "_note_gone",
+        "_client",
+        "_has_interrupted",
+        "_is_reading",
+        "_loop",
         "_pending",
         "_send",
+        "_task",
+        "_wait_handle",
         "_waits",
+        "futile",
         "has_ended",
-        "has_paid",
     )
 
-    def __init__(
-        self,
-        chunks: Any,
-        send: Send,
-        note_gone: Callable[[OSError], None],
-        is_short_until: float,
-    ) -> None:
+    def __init__(self, chunks: Any, send: Send, client: Client, task: asyncio.Task[Any]) -> None:
         self._chunks = chunks
         self._send = send
-        self._note_gone = note_gone
-        self._is_short_until = is_short_until
+        self._client = client
+        self._task = task
+        self._loop = task.get_loop()
+        self._cancellations = 0  # of the task, before the burst
+        self._has_interrupted = False
+        self._is_reading = False  # whether it is for the stream that the task waits, if it waits
+        self._wait_handle: asyncio.Handle | None = None
+        # Once the stream has waited: what sends meanwhile, or None if nothing was pending.
+        self._waits: list[asyncio.Task[None] | None] = []
         self._pending: list[bytes] = []
-        self._is_watched = False
-        self._is_sending = False
-        # At most one wait of the stream: the task that sends meanwhile, or None.
-        self._waits: list[Any] = []
-        self._has_stream_waited = False
-        self._is_slow = False
+        self.futile = 0
         self.has_ended = False
-        self._is_gone = False
-        self.has_paid = True
 
     async def send_burst(self) -> None:
         """Sends chunks until the stream waits, becomes slow or ends, or the client is gone.
@@ -86,94 +81,149 @@ class Bursts:
         Raises:
             Exception: The exception of the stream, or that of the server if the client isn't gone.
         """
-        self._has_stream_waited = self._is_slow = self.has_paid = False
-        while True:
-            await self._watched()
-            if self.has_ended or self._is_gone or self._has_stream_waited or self._is_slow:
-                return
-            if monotonic() > self._is_short_until:
-                await let_others_run()
-
-    @coroutine
-    def _watched(self) -> Generator[Any, Any, None]:
-        """Sends a few messages. As soon as the stream waits, sends what it has yielded so far."""
-        self._is_watched = True
-        work = self._send_some()
-        for waits_for in work.__await__():
-            self._is_watched = False
-            if not self._is_sending:
-                self._has_stream_waited = True
-                self._waits.append(self._start_sending() if self._pending else None)
-            yield from resume(work, waits_for)
-            break
-
-    def _start_sending(self) -> Any:
-        """Starts a task that sends what is pending, while this one waits for the stream.
-
-        Sending could wait, too, and this task may be within timeouts and cancel scopes of the
-        stream.
-        """
-        import asyncio
-
-        sending = self._send_bodies(self._take_pending())
-        return asyncio.get_running_loop().create_task(sending)
-
-    async def _send_some(self) -> None:
-        """Sends up to four messages, fewer if something has waited, or the stream is slow."""
-        pending, waits, small = self._pending, self._waits, SMALL_CHUNK_BYTES
-        left, messages_left = _CHUNKS_PER_MESSAGE, _MESSAGES_BETWEEN_TURNS
-        slow_from = monotonic() + SHORT_S
+        self._cancellations = self._task.cancelling()
+        self._has_interrupted = False
+        self.futile += 1
         try:
-            async for chunk in self._chunks:
-                if chunk.__class__ is not bytes:
-                    chunk = encode_chunk(chunk)
-                pending.append(chunk)
-                if waits:
-                    break
-                if left is not None and len(chunk) <= small:
-                    (left,) = left
-                    continue
-                left = _CHUNKS_PER_MESSAGE
-                now = monotonic()
-                self._is_slow = now > slow_from
-                slow_from = now + SHORT_S
-                self.has_paid = True
-                self._is_sending = True
-                await self._send_bodies(self._take_pending())
-                self._is_sending = False
-                is_last = messages_left is None or self._is_slow
-                if is_last or self._is_gone or not self._is_watched:
-                    return
-                (messages_left,) = messages_left
-            else:
-                self.has_ended = True
-        except Exception:
+            await self._send_until_wait()
+        except GeneratorExit:  # the event loop has ended
+            self._stop_noticing_waits()
+            raise
+        except asyncio.CancelledError:
+            self._stop_noticing_waits()
+            if not await self._is_only_interrupted():
+                raise
+        except BaseException:
+            self._stop_noticing_waits()
             await self._send_rest()
             raise
-        except BaseException as error:
-            await self._stop_sending(error)
-            raise
-        await self._send_rest()
+        else:
+            self._stop_noticing_waits()
+            await self._send_rest()
+        if not self.has_ended:
+            await let_others_run()
+
+    async def _send_until_wait(self) -> None:
+        """Sends chunks; those that are pending at the end are left to `_send_rest`."""
+        pending, waits, small = self._pending, self._waits, SMALL_CHUNK_BYTES
+        left = _CHUNKS_BETWEEN_LOOKS
+        messages = 0
+        self._notice_waits()
+        slow_from = monotonic() + SHORT_S
+        async for chunk in self._chunks:
+            if chunk.__class__ is not bytes:
+                chunk = encode_chunk(chunk)
+            pending.append(chunk)
+            if waits:
+                return
+            if left is not None and len(chunk) <= small:
+                (left,) = left
+                continue
+            left = _CHUNKS_BETWEEN_LOOKS
+            self.futile = 0
+            if len(chunk) > small or monotonic() > slow_from:
+                return
+            if len(pending) < _CHUNKS_PER_MESSAGE:
+                continue
+            body = b"".join(pending)
+            pending.clear()
+            if not body:
+                continue
+            self._is_reading = False
+            # PERF: inlined from _send_bodies().
+            message = {"type": "http.response.body", "body": body, "more_body": True}
+            try:
+                await self._send(message)
+            except OSError as error:
+                self._client.note_gone(error)
+                return
+            messages += 1
+            if messages % _MESSAGES_BETWEEN_TURNS == 0:
+                await let_others_run()
+            self._notice_waits()
+            slow_from = monotonic() + SHORT_S
+        self.has_ended = True
+
+    def _notice_waits(self) -> None:
+        """Has `_note_wait` called once the stream waits."""
+        self._is_reading = True
+        if self._wait_handle is None:
+            self._wait_handle = self._loop.call_soon(self._note_wait)
+
+    def _stop_noticing_waits(self) -> None:
+        if self._wait_handle is not None:
+            self._wait_handle.cancel()
+            self._wait_handle = None
+
+    def _note_wait(self) -> None:
+        """Called by the event loop, so the task waits for something.
+
+        What is pending is sent by another task, since this one may be within timeouts and cancel
+        scopes of the stream.
+        """
+        self._wait_handle = None
+        if not self._is_reading:  # it waits for the server
+            return
+        sending = None
+        if self._pending:
+            sending = self._loop.create_task(self._send_bodies(self._take_pending()))
+            sending.add_done_callback(self._note_sent)
+        self._waits.append(sending)
+
+    def _note_sent(self, sending: asyncio.Task[None]) -> None:
+        """If sending has failed, cancels the stream where it waits."""
+        has_failed = not sending.cancelled() and sending.exception() is not None
+        if sending in self._waits and (has_failed or self._client.is_gone):
+            self._has_interrupted = True
+            self._task.cancel()
+
+    async def _is_only_interrupted(self) -> bool:
+        """Ends what sends, after a cancellation; returns whether it was by `_note_sent` alone.
+
+        Raises:
+            Exception: The exception of the server, if the client isn't gone.
+        """
+        was_interrupted = self._has_interrupted
+        try:
+            await self._send_rest()
+        except asyncio.CancelledError:
+            return False
+        return was_interrupted and self._task.cancelling() <= self._cancellations
 
     async def _send_rest(self) -> None:
-        """Waits for the task that sends, and sends what came after."""
-        if self._waits:
-            task = self._waits.pop()
-            if task is not None:
-                await task
-        if self._pending and not self._is_gone:
-            self._is_sending = True
+        """Waits until what is pending was sent."""
+        sending = self._waits.pop() if self._waits else None
+        if self._has_interrupted:
+            self._task.uncancel()
+        if sending is not None:
+            await self._end_of(sending)
+        if self._pending and not self._client.is_gone:
             await self._send_bodies(self._take_pending())
-            self._is_sending = False
 
-    async def _stop_sending(self, error: BaseException) -> None:
-        import asyncio
+    async def _end_of(self, sending: asyncio.Task[None]) -> None:
+        """Waits until a task has sent everything, or has been cancelled because this one was.
 
-        task = self._waits.pop() if self._waits else None
-        if task is not None:
-            task.cancel()
-            if isinstance(error, asyncio.CancelledError):
-                await asyncio.wait([task])
+        It may have been cancelled before: the stream can catch that where it waits. A task is
+        cancelled only once, so that it can clean up even if an outer cancel scope repeats that.
+
+        Raises:
+            Exception: The exception of the task.
+        """
+        cancelled: asyncio.CancelledError | None = None
+        is_cancelled = self._task.cancelling() > self._cancellations
+        if is_cancelled:
+            sending.cancel()
+        while not sending.done():
+            try:
+                await asyncio.wait([sending])
+            except asyncio.CancelledError as error:
+                cancelled = error
+                if not is_cancelled:
+                    is_cancelled = True
+                    sending.cancel()
+        sending.result()
+        if cancelled is not None:
+            raise cancelled
 
     def _take_pending(self) -> tuple[bytes, ...]:
         """Returns the bodies of the messages for the pending chunks, which are removed."""
@@ -191,6 +241,14 @@ class Bursts:
                 try:
                     await self._send(message)
                 except OSError as error:
-                    self._is_gone = True
-                    self._note_gone(error)
+                    self._client.note_gone(error)
                     return
+
+
+def bursts_of(chunks: Any, send: Send, client: Client) -> Bursts | None:
+    """Returns what sends the chunks of a stream in bursts; None outside of asyncio's tasks."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # the event loop is trio's
+        return None
+    return None if task is None else Bursts(chunks, send, client, task)

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from math import inf
 from time import monotonic
 from types import AsyncGeneratorType
 from typing import Any, Protocol
 
-from kit._support.struct import Struct
-from kit.concurrency import running_trio
 from kit.web import ClientDisconnectedError
 from kit.web._streams import close_stream, encode_chunk, iterate
 
-from .bursts import SMALL_CHUNK_BYTES, Bursts
+from .bursts import SMALL_CHUNK_BYTES, Bursts, bursts_of
+from .client import Client
 from .disconnect import run_until
 from .turns import SHORT_S, countdown, let_others_run
 from .types import Message, Send
@@ -62,49 +62,12 @@ def send_stream(
     Raises:
         Exception: When awaited, the exception that the body raised.
     """
-    client = _Client(body, wait_for_disconnect)
+    client = Client(body, wait_for_disconnect)
     if body.__class__ is not AsyncGeneratorType and hasattr(body, "write_to"):
         work = _write(head, body, send)
     else:
         work = _pump(head, body, send, client)
     return run_until(client.left, work, body)
-
-
-class _Client(Struct, eq=False):
-    """The client that receives a body: waits for it to disconnect, and logs that once.
-
-    Args:
-        body: The body.
-        wait_for_disconnect: As for `send_stream`.
-
-    Attributes:
-        is_gone: Whether it has disconnected.
-        is_served: Whether the body is complete: all that is left to do is for the server to end the
-            response. hypercorn reports the disconnect while it closes the connection for that,
-            which must not be cancelled.
-    """
-
-    _body: Any
-    _wait_for_disconnect: Callable[[], Awaitable[bool]]
-    is_gone: bool = False
-    is_served: bool = False
-
-    def note_gone(self, error: OSError | None = None) -> None:
-        # A PushBody logs it itself.
-        if not (self.is_gone or getattr(self._body, "gone", False)):
-            how = "" if error is None else f": {error!r}"
-            _logger.debug("The client disconnected during a streamed response%s", how)
-        self.is_gone = True
-
-    async def left(self) -> bool:
-        """Waits until the client disconnects; returns False if that is no longer reported."""
-        if not await self._wait_for_disconnect() or self.is_served:
-            return False
-        self.note_gone()
-        client_left = getattr(self._body, "client_left", None)
-        if client_left is not None:
-            await client_left()
-        return not hasattr(self._body, "write_to")  # such a body ends its own work
 
 
 async def _write(head: Message, body: PushBody, send: Send) -> None:
@@ -115,7 +78,7 @@ async def _write(head: Message, body: PushBody, send: Send) -> None:
     async def send_chunk(chunk: Any) -> None:
         nonlocal left
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        if left is not None:  # as in _pump()
+        if left is not None:  # as in _send_singly()
             (left,) = left
         else:
             left = _CHUNKS_IN_SHORT
@@ -128,7 +91,7 @@ async def _write(head: Message, body: PushBody, send: Send) -> None:
         await send({"type": "http.response.body", "body": b""})
 
 
-async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
+async def _pump(head: Message, body: Any, send: Send, client: Client) -> None:
     """Sends the chunks of a body until it ends or the client turns out to be gone.
 
     Chunks are sent one by one while they are few, large or slow, otherwise in bursts.
@@ -137,16 +100,20 @@ async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
     bursts: Bursts | None = None
     try:
         await send(head)
-        chunks = body if body.__class__ is AsyncGeneratorType else _chunks(body)
+        chunks = rest = body if body.__class__ is AsyncGeneratorType else _chunks(body)
+        if rest.__class__ is not AsyncGeneratorType:
+            rest = _Rest(rest)
         is_short_until = monotonic() + SHORT_S
-        may_burst = running_trio() is None
-        while await _send_singly(chunks, send, client, is_short_until, may_burst):
+        windows_to_skip = 0.0
+        while await _send_singly(rest, send, client, is_short_until, windows_to_skip):
+            bursts = bursts or bursts_of(rest, send, client)
             if bursts is None:
-                bursts = Bursts(chunks, send, client.note_gone, is_short_until)
+                windows_to_skip = inf
+                continue
             await bursts.send_burst()
             if bursts.has_ended or client.is_gone:
                 break
-            may_burst = bursts.has_paid
+            windows_to_skip = 2**bursts.futile - 1
         if not client.is_gone:
             client.is_served = True
             await send({"type": "http.response.body", "body": b""})
@@ -158,16 +125,16 @@ async def _pump(head: Message, body: Any, send: Send, client: _Client) -> None:
 
 
 async def _send_singly(
-    chunks: Any, send: Send, client: _Client, is_short_until: float, may_burst: bool
+    chunks: Any, send: Send, client: Client, is_short_until: float, windows_to_skip: float
 ) -> bool:
-    """Sends chunks one by one.
+    """Sends chunks one by one, until several small ones come quickly.
 
     Args:
         chunks: The chunks.
         send: Sends messages to the server.
         client: The client.
         is_short_until: Until when other tasks needn't run, on the clock `time.monotonic`.
-        may_burst: Whether to stop when many small chunks come quickly.
+        windows_to_skip: How many times to go on although that many came quickly.
 
     Returns:
         Whether it stopped for that reason. If not, the chunks have ended, or the client is gone.
@@ -200,10 +167,30 @@ async def _send_singly(
         if now > is_short_until:
             left = _CHUNKS_BETWEEN_TURNS
             await let_others_run()
-        if is_quick and may_burst:
-            return True
+        if is_quick:
+            if not windows_to_skip:
+                return True
+            windows_to_skip -= 1
         began = monotonic()
     return False
+
+
+class _Rest:
+    """The chunks that an async iterator has left, for several loops.
+
+    `__aiter__` of some iterators starts from the beginning.
+    """
+
+    __slots__ = ("_next",)
+
+    def __init__(self, iterator: Any) -> None:
+        self._next = iterator.__anext__
+
+    def __aiter__(self) -> _Rest:
+        return self
+
+    def __anext__(self) -> Any:
+        return self._next()
 
 
 def _chunks(body: Any) -> Any:

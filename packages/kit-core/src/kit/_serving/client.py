@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The client that receives a streamed body."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from kit._support.struct import Struct
+
+_logger = logging.getLogger("kit")
+
+
+class Client(Struct, eq=False):
+    """The client that receives a body: waits for it to disconnect, and logs that once.
+
+    Args:
+        body: The body.
+        wait_for_disconnect: Waits until the client disconnects; see `Request.wait_for_disconnect`.
+
+    Attributes:
+        is_gone: Whether it has disconnected.
+        is_served: Whether the body is complete: all that is left to do is for the server to end the
+            response. hypercorn reports the disconnect while it closes the connection for that,
+            which must not be cancelled.
+    """
+
+    _body: Any
+    _wait_for_disconnect: Callable[[], Awaitable[bool]]
+    is_gone: bool = False
+    is_served: bool = False
+
+    def note_gone(self, error: OSError | None = None) -> None:
+        """Notes that the client has disconnected; `error` is what `send` raised, if it did."""
+        # A PushBody logs it itself.
+        if not (self.is_gone or getattr(self._body, "gone", False)):
+            how = "" if error is None else f": {error!r}"
+            _logger.debug("The client disconnected during a streamed response%s", how)
+        self.is_gone = True
+
+    async def left(self) -> bool:
+        """Waits until the client disconnects; returns False if that is no longer reported."""
+        if not await self._wait_for_disconnect() or self.is_served:
+            return False
+        self.note_gone()
+        client_left = getattr(self._body, "client_left", None)
+        if client_left is not None:
+            await client_left()
+        return not hasattr(self._body, "write_to")  # such a body ends its own work
