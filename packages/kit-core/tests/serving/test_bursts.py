@@ -372,28 +372,120 @@ def test_sending_that_fails_ends_a_stream_that_waits(
 
 
 @pytest.mark.parametrize("how", ["returns", "raises", "yields"])
-def test_cancellation_that_a_stream_catches_still_ends_the_sending(client: Any, how: str) -> None:
+def test_a_scope_cancels_the_sending_even_if_the_stream_catches_that(
+    run: Any, client: Any, how: str
+) -> None:
     async def generator() -> AsyncIterator[str]:
         for number in numbers(60):
             yield number
         try:
             await anyio.sleep_forever()
-        except asyncio.CancelledError:
+        except BaseException:
             if how == "raises":
                 raise ValueError("other") from None
         if how == "yields":
             yield "more"
 
-    async def main() -> None:
-        asking = Blocking(client, 60).client
-        task = asyncio.create_task(asking.ask(streaming(generator)))
-        await anyio.wait_all_tasks_blocked()
-        task.cancel()  # once, while an anyio scope would repeat it
-        await asyncio.wait([task], timeout=10)
-        assert task.done()
-        assert asking.was_cancelled
+    asking = Blocking(client, 60).client
 
-    anyio.run(main)
+    async def receive() -> dict[str, Any]:
+        """Never reports a disconnect, and ends what watches for it."""
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    asking.receive = receive
+
+    async def main() -> bool:
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as group:
+                group.start_soon(asking.ask, streaming(generator))
+                await anyio.wait_all_tasks_blocked()
+                scope.cancel()
+        return scope.cancelled_caught
+
+    assert run(main)
+    assert asking.was_cancelled
+
+
+def test_cancellations_within_the_stream_do_not_reach_the_server(client: Any) -> None:
+    async def fail() -> None:
+        await anyio.lowlevel.checkpoint()
+        raise ValueError("child")
+
+    async def generator() -> AsyncIterator[str]:
+        for number in numbers(40):
+            yield number
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fail())
+        except ExceptionGroup:
+            pass  # up to Python 3.12, task.cancelling() keeps counting this
+        caught.set()
+        yield "after"
+
+    class Held(client):
+        async def take(self, message: dict[str, Any]) -> None:
+            if b"39," in message.get("body", b""):
+                await caught.wait()
+                await anyio.wait_all_tasks_blocked()
+            await super().take(message)
+
+    async def main() -> Any:
+        return await Held(busy=False).ask(streaming(generator))
+
+    caught = anyio.Event()
+    assert anyio.run(main).check().body == "".join([*numbers(40), "after"]).encode()
+
+
+def test_a_body_that_is_told_of_the_disconnect_may_take_its_time(run: Any, client: Any) -> None:
+    trace: list[str] = []
+
+    class Watching:
+        def __aiter__(self) -> AsyncIterator[str]:
+            return self.chunks()
+
+        async def chunks(self) -> AsyncIterator[str]:
+            for number in numbers(40):
+                yield number
+            await anyio.sleep_forever()
+
+        async def client_left(self) -> None:
+            trace.append("begins")
+            for _ in range(20):
+                await anyio.lowlevel.checkpoint()
+            trace.append("ends")
+
+    class Leaving(client):
+        async def take(self, message: dict[str, Any]) -> None:
+            await super().take(message)
+            if b"39," in message.get("body", b""):
+                self.gone.set()
+                for _ in range(5):
+                    await anyio.lowlevel.checkpoint()
+
+    run(Leaving(busy=False).ask, streaming(Watching))
+    assert trace == ["begins", "ends"]
+
+
+def test_a_server_that_cancels_itself_ends_the_stream(client: Any) -> None:
+    async def generator() -> AsyncIterator[str]:
+        for number in numbers(40):
+            yield number
+        await anyio.sleep_forever()
+
+    class Cancelling(client):
+        async def take(self, message: dict[str, Any]) -> None:
+            if b"39," in message.get("body", b""):
+                raise asyncio.CancelledError
+            await super().take(message)
+
+    async def main() -> int:
+        with pytest.raises(asyncio.CancelledError):
+            await Cancelling(busy=False).ask(streaming(generator))
+        task = asyncio.current_task()
+        assert task is not None
+        return task.cancelling()
+
+    assert anyio.run(main) == 0
 
 
 def test_a_server_that_is_cancelled_ends_before_the_app(run: Any, client: Any) -> None:

@@ -30,7 +30,8 @@ class Bursts:
     response before its event loop goes on.
 
     What the stream has yielded is sent while it waits, and before an exception of its own is
-    raised.
+    raised. If that fails while the stream waits, the stream is cancelled there, as it is when the
+    client disconnects.
 
     Args:
         chunks: The chunks, an async iterator whose `__aiter__` returns itself.
@@ -50,11 +51,11 @@ class Bursts:
         "_has_interrupted",
         "_is_reading",
         "_loop",
+        "_meanwhile",
         "_pending",
         "_send",
         "_task",
         "_wait_handle",
-        "_waits",
         "futile",
         "has_ended",
     )
@@ -65,12 +66,13 @@ class Bursts:
         self._client = client
         self._task = task
         self._loop = task.get_loop()
-        self._cancellations = 0  # of the task, before the burst
-        self._has_interrupted = False
+        self._cancellations = 0  # task.cancelling() when the burst began
+        self._has_interrupted = False  # whether _note_sent() has cancelled the task in this burst
         self._is_reading = False  # whether it is for the stream that the task waits, if it waits
         self._wait_handle: asyncio.Handle | None = None
-        # Once the stream has waited: what sends meanwhile, or None if nothing was pending.
-        self._waits: list[asyncio.Task[None] | None] = []
+        # Empty until the stream has waited. Then it has what sends meanwhile: a task, or None if
+        # nothing was pending.
+        self._meanwhile: list[asyncio.Task[None] | None] = []
         self._pending: list[bytes] = []
         self.futile = 0
         self.has_ended = False
@@ -86,12 +88,12 @@ class Bursts:
         self.futile += 1
         try:
             await self._send_until_wait()
-        except GeneratorExit:  # the event loop has ended
+        except GeneratorExit:  # closed: nothing can be awaited
             self._stop_noticing_waits()
             raise
         except asyncio.CancelledError:
             self._stop_noticing_waits()
-            if not await self._is_only_interrupted():
+            if not await self._finish_cancelled():
                 raise
         except BaseException:
             self._stop_noticing_waits()
@@ -105,7 +107,7 @@ class Bursts:
 
     async def _send_until_wait(self) -> None:
         """Sends chunks; those that are pending at the end are left to `_send_rest`."""
-        pending, waits, small = self._pending, self._waits, SMALL_CHUNK_BYTES
+        pending, meanwhile, small = self._pending, self._meanwhile, SMALL_CHUNK_BYTES
         left = _CHUNKS_BETWEEN_LOOKS
         messages = 0
         self._notice_waits()
@@ -114,7 +116,7 @@ class Bursts:
             if chunk.__class__ is not bytes:
                 chunk = encode_chunk(chunk)
             pending.append(chunk)
-            if waits:
+            if meanwhile:
                 return
             if left is not None and len(chunk) <= small:
                 (left,) = left
@@ -168,62 +170,45 @@ class Bursts:
         if self._pending:
             sending = self._loop.create_task(self._send_bodies(self._take_pending()))
             sending.add_done_callback(self._note_sent)
-        self._waits.append(sending)
+        self._meanwhile.append(sending)
 
     def _note_sent(self, sending: asyncio.Task[None]) -> None:
         """If sending has failed, cancels the stream where it waits."""
-        has_failed = not sending.cancelled() and sending.exception() is not None
-        if sending in self._waits and (has_failed or self._client.is_gone):
+        has_failed = sending.cancelled() or sending.exception() is not None
+        if sending in self._meanwhile and (has_failed or self._client.is_gone):
             self._has_interrupted = True
             self._task.cancel()
 
-    async def _is_only_interrupted(self) -> bool:
-        """Ends what sends, after a cancellation; returns whether it was by `_note_sent` alone.
+    async def _finish_cancelled(self) -> bool:
+        """Ends what sends, after a cancellation; returns whether only `_note_sent` has cancelled.
 
         Raises:
             Exception: The exception of the server, if the client isn't gone.
         """
         was_interrupted = self._has_interrupted
         try:
-            await self._send_rest()
+            await self._send_rest(is_cancelled=True)
         except asyncio.CancelledError:
             return False
         return was_interrupted and self._task.cancelling() <= self._cancellations
 
-    async def _send_rest(self) -> None:
-        """Waits until what is pending was sent."""
-        sending = self._waits.pop() if self._waits else None
+    async def _send_rest(self, *, is_cancelled: bool = False) -> None:
+        """Undoes an interruption, and waits until what is pending was sent.
+
+        Args:
+            is_cancelled: Whether the stream has raised a CancelledError. What sends is cancelled,
+                too, if this task was.
+        """
         if self._has_interrupted:
             self._task.uncancel()
+        sending = self._meanwhile.pop() if self._meanwhile else None
         if sending is not None:
-            await self._end_of(sending)
+            is_cancelled = is_cancelled and self._task.cancelling() > self._cancellations
+            if is_cancelled:
+                sending.cancel()
+            await _end_of(sending, is_cancelled=is_cancelled)
         if self._pending and not self._client.is_gone:
             await self._send_bodies(self._take_pending())
-
-    async def _end_of(self, sending: asyncio.Task[None]) -> None:
-        """Waits until a task has sent everything, or has been cancelled because this one was.
-
-        It may have been cancelled before: the stream can catch that where it waits. A task is
-        cancelled only once, so that it can clean up even if an outer cancel scope repeats that.
-
-        Raises:
-            Exception: The exception of the task.
-        """
-        cancelled: asyncio.CancelledError | None = None
-        is_cancelled = self._task.cancelling() > self._cancellations
-        if is_cancelled:
-            sending.cancel()
-        while not sending.done():
-            try:
-                await asyncio.wait([sending])
-            except asyncio.CancelledError as error:
-                cancelled = error
-                if not is_cancelled:
-                    is_cancelled = True
-                    sending.cancel()
-        sending.result()
-        if cancelled is not None:
-            raise cancelled
 
     def _take_pending(self) -> tuple[bytes, ...]:
         """Returns the bodies of the messages for the pending chunks, which are removed."""
@@ -243,6 +228,33 @@ class Bursts:
                 except OSError as error:
                     self._client.note_gone(error)
                     return
+
+
+async def _end_of(sending: asyncio.Task[None], *, is_cancelled: bool) -> None:
+    """Waits for a task, which is cancelled if this one is.
+
+    Args:
+        sending: The task.
+        is_cancelled: Whether it was cancelled before. It is cancelled only once, so that it can
+            clean up even if an outer cancel scope repeats that.
+
+    Raises:
+        Exception: The exception of the task.
+    """
+    cancelled: asyncio.CancelledError | None = None
+    while not sending.done():
+        try:
+            await asyncio.wait([sending])
+        except asyncio.CancelledError as error:
+            cancelled = error
+            if not is_cancelled:
+                is_cancelled = True
+                sending.cancel()
+    if cancelled is not None and sending.cancelled():
+        raise cancelled  # anyio recognizes its own by the message
+    sending.result()
+    if cancelled is not None:
+        raise cancelled
 
 
 def bursts_of(chunks: Any, send: Send, client: Client) -> Bursts | None:

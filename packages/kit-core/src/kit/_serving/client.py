@@ -20,7 +20,7 @@ class Client(Struct, eq=False):
         wait_for_disconnect: Waits until the client disconnects; see `Request.wait_for_disconnect`.
 
     Attributes:
-        is_gone: Whether it has disconnected.
+        is_gone: Whether sending to it has failed.
         is_served: Whether the body is complete: all that is left to do is for the server to end the
             response. hypercorn reports the disconnect while it closes the connection for that,
             which must not be cancelled.
@@ -30,21 +30,25 @@ class Client(Struct, eq=False):
     _wait_for_disconnect: Callable[[], Awaitable[bool]]
     is_gone: bool = False
     is_served: bool = False
+    _is_logged: bool = False
 
-    def note_gone(self, error: OSError | None = None) -> None:
-        """Notes that the client has disconnected; `error` is what `send` raised, if it did."""
-        # A PushBody logs it itself.
-        if not (self.is_gone or getattr(self._body, "gone", False)):
-            how = "" if error is None else f": {error!r}"
-            _logger.debug("The client disconnected during a streamed response%s", how)
+    def note_gone(self, error: OSError) -> None:
+        """Notes the exception that `send` raised because the client has disconnected."""
         self.is_gone = True
+        self._log(f": {error!r}")
 
     async def left(self) -> bool:
         """Waits until the client disconnects; returns False if that is no longer reported."""
         if not await self._wait_for_disconnect() or self.is_served:
             return False
-        self.note_gone()
+        self._log("")
         client_left = getattr(self._body, "client_left", None)
         if client_left is not None:
             await client_left()
         return not hasattr(self._body, "write_to")  # such a body ends its own work
+
+    def _log(self, how: str) -> None:
+        # A PushBody logs it itself.
+        if not (self._is_logged or getattr(self._body, "gone", False)):
+            _logger.debug("The client disconnected during a streamed response%s", how)
+        self._is_logged = True
