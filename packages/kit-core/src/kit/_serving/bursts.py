@@ -30,7 +30,8 @@ class Bursts:
     response before its event loop goes on.
 
     What the stream has yielded is sent while it waits, and before an exception of its own is
-    raised. If that fails while the stream waits, the stream is cancelled there, as it is when the
+    raised. If it is slow without waiting, chunks are held for a millisecond, and until the clock is
+    read. If sending fails while the stream waits, the stream is cancelled there, as it is when the
     client disconnects.
 
     Args:
