@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from kit._request.body import RequestBody
 from kit._request.fields import query_pairs, query_value
-from kit._request.parse_body import collect, is_urlencoded, nest
+from kit._request.parse_body import (
+    AS_MULTIPART,
+    AS_URLENCODED,
+    collect,
+    nest,
+    only_content_type,
+)
 from kit._support import json as _json
 from kit._support.foreign_names import REQUEST, refuse_foreign_names
+from kit._support.late import import_late
 from kit._support.limits import LIMITS, Limits
 from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface import HTTPException, Result, RouterRoute, ValidationTarget
@@ -34,6 +41,10 @@ __all__ = ("KitRequest", "clone_raw_request")
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
+
+    from kit.web._forms.multipart import decode_in_memory
+else:
+    import_late(globals(), "kit.web._forms.multipart", "decode_in_memory")
 
 T = TypeVar("T")
 
@@ -73,6 +84,7 @@ class KitRequest:
         _data: Bytes | None
         _is_receiving: bool
         _is_parsed: bool
+        _form: FormData | None
 
         def __init__(
             self, request: Request, path: str = "/", match_result: Result[Any] | None = None
@@ -383,7 +395,12 @@ class KitRequest:
         Raises:
             HTTPException: 400 if it isn't a form, 413 if it exceeds one of the `Limits`.
         """
-        return await self._body.form_data()
+        form = None
+        if self._raw is None:
+            content_type = only_content_type(self._scope["headers"])
+            if content_type.startswith(AS_MULTIPART):
+                form = await self._read_multipart(content_type)
+        return await self._body.form_data() if form is None else form
 
     async def parse_body(
         self, *, all: bool = False, dot: bool = False, **limits: Any
@@ -403,30 +420,53 @@ class KitRequest:
         Raises:
             HTTPException: 400 if the form is malformed, 413 if it exceeds a limit.
         """
-        for name in limits.keys() - LIMITS if limits else ():
-            raise TypeError(f"parse_body() has no limit {name!r}: there are {', '.join(LIMITS)}")
+        if self._raw is not None or limits:
+            values = await self._parse_any_body(all=all, **limits)
+            return nest(values) if dot else values
+        # PERF: nearly every form needs no more than this.
         may_be_simple = not all
-        if self._raw is None and not (all or limits) and is_urlencoded(self._scope["headers"]):
-            # PERF: nearly every form needs no more than this.
-            data = self._data
-            if data is None:
-                data = await self._receive_whole()
-            if data is not None:
-                simple = last_values(data, self._limits)
-                if simple is not None:
-                    self._is_parsed = True
-                    return nest(simple) if dot else simple
-                may_be_simple = False
+        found: dict[str, Any] | None = None
+        content_type = only_content_type(self._scope["headers"])
+        if content_type == AS_URLENCODED:
+            if may_be_simple:
+                data = self._data
+                if data is None:
+                    data = await self._receive_whole()
+                if data is not None:
+                    found = last_values(data, self._limits)
+                    if found is not None:
+                        self._is_parsed = True
+                        return nest(found) if dot else found
+                    may_be_simple = False
+        elif content_type.startswith(AS_MULTIPART):
+            form = await self._read_multipart(content_type)
+            if form is not None:
+                found = collect(form, all=all)
+        if found is None:
+            found = await self._parse_any_body(all=all, may_be_simple=may_be_simple)
+        return nest(found) if dot else found
+
+    async def _parse_any_body(
+        self, *, all: bool, may_be_simple: bool = True, **limits: Any
+    ) -> dict[str, Any]:
+        """Does what `parse_body` does, for any body, but doesn't nest the values.
+
+        Args:
+            all: As for `parse_body`.
+            may_be_simple: Whether the last values of the form, without the form, may be enough.
+            **limits: As for `parse_body`.
+        """
+        for name in limits.keys() - LIMITS:
+            raise TypeError(f"parse_body() has no limit {name!r}: there are {', '.join(LIMITS)}")
         body = self._body
         if not body.is_form:
             return {}
         own_limits = self._limits.but(**limits) if limits else None
-        values: dict[str, Any] | None = None
-        if may_be_simple:
+        if may_be_simple and not all:
             values = await body.last_values(own_limits)
-        if values is None:
-            values = collect(await body.form_data(own_limits), all=all)
-        return nest(values) if dot else values
+            if values is not None:
+                return values
+        return collect(await body.form_data(own_limits), all=all)
 
     @overload
     def valid(self, target: ValidationTarget, /) -> Any: ...
@@ -490,10 +530,34 @@ class KitRequest:
         if body is None:
             body = self._reader = RequestBody(self.raw, self._limits)
             if self._data is not None:
-                body.adopt(self._data, self._limits if self._is_parsed else None)
+                body.adopt(self._data, self._form, self._limits if self._is_parsed else None)
             elif self._is_receiving:
                 body.wait()
         return body
+
+    async def _read_multipart(self, content_type: Bytes) -> FormData | None:
+        """Reads a multipart form that is small, and whose request nothing has used as `raw`.
+
+        PERF: as `_receive_whole`, without the objects that larger forms need.
+
+        Args:
+            content_type: The only Content-Type line.
+
+        Returns:
+            The form, which is kept; None if the reader has to be asked.
+
+        Raises:
+            HTTPException: 400 if the form is malformed, 413 if it exceeds one of the `Limits`.
+        """
+        form = self._form
+        if form is None:
+            data = self._data
+            if data is None:
+                data = await self._receive_whole()
+            if data is not None and len(data) <= self._limits.spool_size_bytes:
+                text = content_type.decode("latin-1")
+                form = self._form = decode_in_memory(data, text, self._limits)
+        return form
 
     async def _receive_whole(self) -> Bytes | None:
         """Receives the body if the server delivers it in few messages, and nothing has used `raw`.
@@ -690,6 +754,7 @@ class ServedRequest(KitRequest, Opaque, Struct, eq=False):
     _data: Bytes | None = None
     _is_receiving: bool = False
     _is_parsed: bool = False  # whether a form was read with the app's limits
+    _form: FormData | None = None  # if it is multipart
 
 
 def _new_request(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kit import Context, HTTPException, Kit, Limits, Request, Response
+from kit import Context, File, FormData, HTTPException, Kit, Limits, Request, Response
 
 TOO_LARGE = "The body is larger than 5 bytes"
 
@@ -164,6 +164,19 @@ def test_a_file_is_not_bounded_by_memory(run: Any, client: Any) -> None:
     body = part + b"1" * 64 + b"\r\n--b--\r\n"
     for chunks in ([body], [body[:40], body[40:]]):
         assert run(client(*chunks).ask, app, "/", headers=headers).body == b"64"
+
+
+async def test_a_file_of_a_request_in_process_is_not_bounded_by_memory() -> None:
+    app = Kit(limits=Limits(max_memory_size_bytes=8))
+
+    @app.post("/")
+    async def handler(c: Context) -> Response:
+        form = await c.req.form_data()
+        return c.json({name: value.size for name, value in form})
+
+    form = FormData({"f": File([b"1" * 64], "f")})
+    response = await app.request("/", method="POST", body=form)
+    assert await response.json() == {"f": 64}
 
 
 def test_memory_is_bounded_by_default() -> None:

@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kit import File, HTTPException, KitRequest, Limits
+from kit.request import clone_raw_request
 
 MULTIPART = "multipart/form-data; boundary=XX"
 URLENCODED = "application/x-www-form-urlencoded"
@@ -82,6 +83,18 @@ async def after_bytes(req: KitRequest) -> Any:
     return await req.parse_body()
 
 
+async def with_raw_between(req: KitRequest) -> Any:
+    first = await plain(await req.parse_body())
+    assert req.raw.body_used
+    assert await plain(await req.parse_body()) == first
+    return await req.parse_body(all=True)
+
+
+async def cloned(req: KitRequest) -> Any:
+    await req.parse_body()
+    return dict(enumerate(await (await clone_raw_request(req)).form_data()))
+
+
 async def plain(value: Any) -> Any:
     """What was read, with files as name, type, size and content."""
     if isinstance(value, File):
@@ -109,7 +122,9 @@ async def outcome(read: Callable[[KitRequest], Awaitable[Any]], served: Any) -> 
         st.tuples(PARTS, st.sampled_from([MULTIPART, MULTIPART + "; boundary=Y"])),
     ),
     LIMITS,
-    st.sampled_from([parse_body, parse_all, form_data, twice, after_bytes]),
+    st.sampled_from(
+        [parse_body, parse_all, form_data, twice, after_bytes, with_raw_between, cloned]
+    ),
 )
 @example((PART + b'; filename="f"\r\n\r\n12345678\r\n--XX--', MULTIPART), SMALL, parse_body)
 @example((b"b[]=1&a=2&b[]=3", URLENCODED), Limits(), twice)
@@ -128,6 +143,25 @@ async def test_the_limits_of_the_first_reader_count(served: Any, size: int) -> N
         assert await req.parse_body(max_fields=3) == {"a": "1", "b": "2", "c": "3"}
         assert await req.parse_body() == {"a": "1", "b": "2", "c": "3"}
         assert list(await req.form_data()) == [("a", "1"), ("b", "2"), ("c", "3")]
+
+
+@pytest.mark.parametrize("size", [1000, 5])
+async def test_each_reading_gives_the_same_file(served: Any, size: int) -> None:
+    body = PART + b'; filename="f"\r\n\r\n1\r\n--XX--'
+    async with served(body, MULTIPART, size) as req:
+        (file,) = (await req.parse_body()).values()
+        (again,) = (await req.parse_body(all=True)).values()
+        assert again is file
+        assert [value for _, value in await req.form_data()] == [file]
+        assert (await req.parse_body(max_files=0))["a"] is file
+
+
+@pytest.mark.parametrize("size", [1000, 5])
+async def test_a_malformed_form_is_refused_each_time(served: Any, size: int) -> None:
+    async with served(PART + b"\r\n\r\n1\r\n", MULTIPART, size) as req:
+        for read in (req.parse_body, req.form_data, req.parse_body):
+            with pytest.raises(HTTPException, match="the final boundary --XX-- is missing"):
+                await read()
 
 
 async def test_each_reading_gives_a_dict_of_its_own(served: Any) -> None:

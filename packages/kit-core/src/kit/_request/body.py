@@ -178,14 +178,16 @@ class RequestBody(Struct, eq=False):
                 clone.headers.set("content-length", str(len(content)))
         return clone
 
-    def adopt(self, data: Bytes, form_limits: Limits | None) -> None:
+    def adopt(self, data: Bytes, form: FormData | None, form_limits: Limits | None) -> None:
         """Takes over a body that was read from the server without this object.
 
         Args:
             data: All of it.
-            form_limits: The limits that it was read with as a form; None if it wasn't.
+            form: The form that it was read as, if that is kept.
+            form_limits: The limits that it was read with as a form otherwise; None if it wasn't.
         """
         self._data = data
+        self._form = form
         self._has_taken = True
         self._form_limits = form_limits
 
@@ -353,8 +355,10 @@ class RequestBody(Struct, eq=False):
 
     async def _read_form(self, limits: Limits) -> None:
         if self._data is None and self.is_form:
-            sees = self._kind == URLENCODED
-            await self._read_bytes(limits, FieldSizes(limits).add if sees else None)
+            if self._kind == URLENCODED:
+                await self._read_bytes(limits, FieldSizes(limits).add)
+            else:  # it is in memory already, where its files may exceed the limit
+                await self._read_bytes(limits.but(max_memory_size_bytes=None))
         data = self._data or b""
         if self._kind == URLENCODED:
             self._form = decode_urlencoded(data, limits)

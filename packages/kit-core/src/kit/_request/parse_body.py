@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from kit.interface.media_types import URLENCODED
+from kit.interface.media_types import MULTIPART, URLENCODED
 from kit.web import FormData
 from kit.web._forms.form_data import FormValue, entries_of
 from kit.web._headers import HeaderLine
@@ -15,19 +15,20 @@ _MOST_STEPS = 100
 """The maximum nesting depth of dotted names; the rest of a longer name is a single step."""
 
 
-# As clients write it. Other spellings take the slower path of the other media types.
-_URLENCODED = URLENCODED.encode()
+# As clients write them. Other spellings take the slower path of the other media types.
+AS_URLENCODED = URLENCODED.encode()
+AS_MULTIPART = MULTIPART.encode() + b";"
 
 
-def is_urlencoded(lines: Iterable[HeaderLine]) -> bool:
-    """Returns whether the only Content-Type is that of an urlencoded form, as clients write it."""
-    found = None
+def only_content_type(lines: Iterable[HeaderLine]) -> bytes:
+    """Returns the value of the only Content-Type line, or `b""` if there is none, or several."""
+    found = b""
     for name, value in lines:
         if name == b"content-type":
-            if found is not None:
-                return False
+            if found:
+                return b""
             found = value
-    return found == _URLENCODED
+    return found
 
 
 def collect(form: FormData, *, all: bool) -> dict[str, Any]:
