@@ -10,11 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kit import Context, Headers, Kit, Response
 from kit.interface import Next
 
 TEXT = "text/plain; charset=UTF-8"
+HTML = "text/html; charset=UTF-8"
 # Of a body that is a str, as WHATWG Fetch has it.
 STR = "text/plain;charset=UTF-8"
 
@@ -331,6 +334,42 @@ async def test_headers_argument() -> None:
     assert headers.get_all("x-set") == ["new"]
     assert headers.get_all("x-list") == ["1", "2"]
     assert headers.get_all("x-gone") == []
+
+
+NAMES = st.sampled_from(["x-a", "X-A", "x-b", "Content-Type", "content-type", "CONTENT-LENGTH"])
+VALUES = st.sampled_from(["1", " 2\t", "", "\u00e9", "4, 5"])
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(NAMES, VALUES), max_size=2),
+    st.dictionaries(NAMES, st.one_of(VALUES, st.lists(VALUES, max_size=2))),
+    st.sampled_from([None, 200, 201]),
+    st.sampled_from(["text", "json", "html", "body"]),
+)
+async def test_headers_argument_is_as_setting_each(
+    before: list[tuple[str, str]], headers: dict[str, Any], status: int | None, method: str
+) -> None:
+    def handler(c: Context) -> Response:
+        for name, value in before:
+            c.header(name, value)
+        return getattr(c, method)(b"ok" if method == "body" else "ok", status, headers)  # type: ignore[no-any-return]
+
+    response = await run(handler)
+    expected = Headers()
+    for name, value in before:
+        expected.set(name, value)
+    content_type = {"text": TEXT, "json": "application/json", "html": HTML}.get(method)
+    if content_type is not None:
+        expected.set("content-type", content_type)
+    for name, value in headers.items():
+        values = [value] if isinstance(value, str) else value
+        expected.delete(name) if len(values) != 1 else expected.set(name, values[0])
+        if len(values) > 1:
+            for each in values:
+                expected.append(name, each)
+    assert response.status == (status or 200)
+    assert sorted(response.headers.raw) == sorted(expected.raw)
 
 
 async def test_headers_set_between_two_responses_are_on_the_second_alone() -> None:

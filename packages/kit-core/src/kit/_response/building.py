@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import AsyncGeneratorType
+from types import AsyncGeneratorType, NoneType
 from typing import Any
 
 from kit.web import Response
@@ -12,15 +12,14 @@ from kit.web._body import extract, peek
 from kit.web._headers import (
     HeaderArgument,
     HeaderLine,
-    encode_name,
     encode_value,
-    known_names,
+    set_headers,
     set_line,
 )
 from kit.web._response import STATUSES_WITH_BODY, BuiltResponse, check_status, lines_of
 
 # PERF: types that extract() would return unchanged, after checking for all others.
-_AS_THEY_ARE = frozenset((bytes, AsyncGeneratorType))
+_AS_THEY_ARE = frozenset((bytes, NoneType, AsyncGeneratorType))
 
 
 def make_response(
@@ -52,7 +51,7 @@ def make_response(
     if content_type is not None:
         set_line(lines, content_type)
     if headers is not None:
-        _set_headers(lines, headers)
+        set_headers(lines, headers)
     has_length = False
     for key, _ in lines:
         if key == b"content-type":
@@ -62,22 +61,6 @@ def make_response(
     if implied_type is not None:
         lines.append((b"content-type", encode_value("content-type", implied_type)))
     return BuiltResponse(body, status, lines if has_length else tuple(lines))
-
-
-def _set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> None:
-    for name, value in headers.items():
-        key = known_names.get(name) or encode_name(name)
-        if isinstance(value, str):
-            line = (key, encode_value(name, value))
-            for each in lines:  # PERF: nearly always there is none, so set_line() isn't called
-                if each[0] == key:
-                    set_line(lines, line)
-                    break
-            else:
-                lines.append(line)
-        else:
-            lines[:] = [line for line in lines if line[0] != key]
-            lines += [(key, encode_value(name, each)) for each in value]
 
 
 def own(response: Response) -> Response:
@@ -149,7 +132,7 @@ def without_representation(response: Response) -> Response:
 
 def encode_location(location: str) -> str:
     """Returns a URL for use in a header: unchanged if it is latin-1, else percent-encoded."""
-    if all(character <= "\xff" for character in location):
+    if location.isascii() or max(location) <= "\xff":
         return location
     from urllib.parse import quote
 

@@ -26,7 +26,10 @@ known_names: dict[str, bytes] = {}
 plain_names: dict[str, bytes] = {}
 _MAX_KNOWN_NAMES = 1000
 
-OWN_NAMES = frozenset((b"content-type", b"content-length"))
+CONTENT_LENGTH = b"content-length"
+"""The same object for every spelling of the name."""
+
+OWN_NAMES = frozenset((b"content-type", CONTENT_LENGTH))
 """The headers that a response may have set itself."""
 
 
@@ -50,6 +53,8 @@ def encode_name(name: str) -> bytes:
     if not _is_name(name):
         raise ValueError(f"Invalid header name {name!r}: expected a token of RFC 9110")
     encoded = name.lower().encode("ascii")
+    if encoded == CONTENT_LENGTH:
+        encoded = CONTENT_LENGTH
     if len(known_names) < _MAX_KNOWN_NAMES:
         known_names[name] = encoded
         if encoded not in OWN_NAMES:
@@ -105,6 +110,45 @@ def set_line(lines: list[HeaderLine], line: HeaderLine) -> None:
             lines[index] = line
             return
     lines.append(line)
+
+
+def set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> bool:
+    """Sets headers in a list of lines.
+
+    Args:
+        lines: The lines; each header replaces those of its name.
+        headers: Names and values; a list sets several lines, an empty one removes the header.
+
+    Returns:
+        Whether there is a Content-Length among the headers.
+
+    Raises:
+        ValueError: If a name or value is invalid.
+    """
+    has_length = False
+    for name, value in headers.items():
+        # PERF: nearly every name and value needs no call.
+        try:
+            key = known_names[name]
+        except KeyError:
+            key = encode_name(name)
+        if key is CONTENT_LENGTH:
+            has_length = True
+        if value.__class__ is str and value.isascii() and value.isprintable():
+            line = (key, value.strip().encode())
+        elif isinstance(value, str):
+            line = (key, encode_value(name, value))
+        else:
+            lines[:] = [line for line in lines if line[0] != key]
+            lines += [(key, encode_value(name, each)) for each in value]
+            continue
+        for each, _ in lines:  # PERF: nearly always there is none, so set_line() isn't called
+            if each == key:
+                set_line(lines, line)
+                break
+        else:
+            lines.append(line)
+    return has_length
 
 
 def find_value(lines: Iterable[HeaderLine], name: str) -> str | None:
