@@ -42,8 +42,18 @@ __all__ = ("KitRequest", "clone_raw_request")
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
+    from kit._request.conversion import check_absent_param, convert_value, convert_values
+    from kit._request.validated import check_validated
     from kit.web._forms.multipart import decode_in_memory
 else:
+    import_late(
+        globals(),
+        "kit._request.conversion",
+        "check_absent_param",
+        "convert_value",
+        "convert_values",
+    )
+    import_late(globals(), "kit._request.validated", "check_validated")
     import_late(globals(), "kit.web._forms.multipart", "decode_in_memory")
 
 T = TypeVar("T")
@@ -157,10 +167,12 @@ class KitRequest:
             value = None
         if value is not None and type is None:
             return decode_component(value) if "%" in value else value
-        return self._convert_param(key, value, type, default)
+        if key is None or value is None:
+            return self._absent_param(key, type, default)
+        return convert_value("param", key, decode_component(value), type, None)
 
-    def _convert_param(self, key: str | None, value: str | None, type: Any, default: Any) -> Any:
-        """Returns what `param` returns if that isn't just the value of a parameter."""
+    def _absent_param(self, key: str | None, type: Any, default: Any) -> Any:
+        """Returns what `param` returns if the path has no value for the key, or none is given."""
         handlers = self._match[0]
         found = handlers[self.route_index][1] if self.route_index < len(handlers) else {}
         if key is None:
@@ -177,15 +189,11 @@ class KitRequest:
                     f"write c.req.param({key[1:]!r})"
                 )
             return None if default is _REQUIRED else default
-        from kit._request.conversion import check_absent_param, convert_value
-
-        if value is None:
-            running = handlers[self.route_index :][:1]
-            pattern = getattr(running[0][0], "path", None) if running else None
-            has_default = default is not _REQUIRED
-            check_absent_param(key, type, pattern, found, has_default=has_default)
-            return default
-        return convert_value("param", key, decode_component(value), type, None)
+        running = handlers[self.route_index :][:1]
+        pattern = getattr(running[0][0], "path", None) if running else None
+        has_default = default is not _REQUIRED
+        check_absent_param(key, type, pattern, found, has_default=has_default)
+        return default
 
     @overload
     def query(self, /) -> dict[str, str]: ...
@@ -216,8 +224,6 @@ class KitRequest:
             query = self._query
             value = query_value(self._query_string() if query is None else query, key)
             if type is not None:
-                from kit._request.conversion import convert_value
-
                 return convert_value("query", key, value, type, default)
             return default if value is None else value
         values: dict[str, str] = {}
@@ -253,8 +259,6 @@ class KitRequest:
             return values
         if type is None:
             return values.get(key)
-        from kit._request.conversion import convert_values
-
         return convert_values(key, values.get(key, ()), type)
 
     @overload
@@ -299,11 +303,12 @@ class KitRequest:
                         break
                     value = found.decode("latin-1")
             if type is not None:
-                from kit._request.conversion import convert_value
-
                 return convert_value("header", name, value, type, default)
             return default if value is None else value
-        return {n: ", ".join(values) for n, values in values_by_name(lines).items()}
+        all_values = {n.decode("latin-1"): value.decode("latin-1") for n, value in lines}
+        if len(all_values) < len(lines):  # PERF: rarely, as few headers have several lines
+            return {n: ", ".join(values) for n, values in values_by_name(lines).items()}
+        return all_values
 
     def _query_string(self) -> str:
         query = self._query
@@ -492,8 +497,6 @@ class KitRequest:
         validated = self._validated
         if type is None:
             return None if validated is None else validated.get(target)
-        from kit._request.validated import check_validated
-
         return check_validated(target, validated or {}, type)
 
     def add_validated_data(self, target: ValidationTarget, data: Any, /) -> None:

@@ -84,6 +84,8 @@ def _handlers_for(place: Route | str | None, c: Context[Any, Any]) -> Sequence[E
     if isinstance(place, str):
         return state.error_handlers_at(place)
     inner = place.error_handlers
+    if not inner:
+        return state.error_handlers
     return (*inner, *(each for each in state.error_handlers if each not in inner))
 
 

@@ -148,7 +148,7 @@ def _node_for(part: Part, name: str, type: Any, call: str | None = None) -> insp
         node = _inspected(type)
     except TypeError:  # metadata in Annotated may be unhashable
         node = _inspected.__wrapped__(type)
-    if isinstance(node, inspect.Type):
+    if not isinstance(node, str):
         return node
     advice = node
     if node is _IS_MANY and part != "query":

@@ -16,7 +16,7 @@ from kit.web._headers import (
     set_headers,
     set_line,
 )
-from kit.web._response import STATUSES_WITH_BODY, BuiltResponse, check_status, lines_of
+from kit.web._response import STATUSES, STATUSES_WITH_BODY, BuiltResponse, check_status, lines_of
 
 # PERF: types that extract() would return unchanged, after checking for all others.
 _AS_THEY_ARE = frozenset((bytes, NoneType, AsyncGeneratorType))
@@ -45,7 +45,9 @@ def make_response(
     body, implied_type = (data, None) if data.__class__ in _AS_THEY_ARE else extract(data)
     if status is None:
         status = 200
-    elif status.__class__ is not int or status not in STATUSES_WITH_BODY:
+    elif status.__class__ is not int or status not in (
+        STATUSES if body is None else STATUSES_WITH_BODY
+    ):
         check_status(status, has_body=body is not None)
     lines = [*prepared] if prepared else []
     if content_type is not None:

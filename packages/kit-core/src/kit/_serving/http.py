@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kit._support.late import import_late
 from kit.context import Context
 from kit.web._headers import length_line, length_lines
-from kit.web._response import BuiltResponse
+from kit.web._response import WITHOUT_CONTENT, BuiltResponse
 from kit.web._streams import USED
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ else:
 _PERCENT = ord("%")
 # PERF: for a method of an imported name, CPython 3.11 makes a bound method at every call.
 _known_length_line = length_lines.get
+_LENGTH_0 = length_line(0)
 
 
 # C901: every request passes through here, and each further function would cost it a call.
@@ -146,6 +147,14 @@ async def serve(  # noqa: C901
                 }
             )
             await send({"type": "http.response.body", "body": body})
+        elif body is None and response._lines.__class__ is tuple and method != "HEAD":
+            # PERF: redirects, and what has nothing to say, such as a 204.
+            status = response._status
+            lines = [*response._lines]
+            if status not in WITHOUT_CONTENT:
+                lines.append(_LENGTH_0)
+            await send({"type": "http.response.start", "status": status, "headers": lines})
+            await send({"type": "http.response.body", "body": b""})
         else:
             if body is USED:
                 fault = TypeError("The response can't be sent: its body was already read")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kit._support.late import import_late
 from kit.web import Response
 from kit.web._body import peek, put
-from kit.web._response import lines_of
+from kit.web._response import WITHOUT_CONTENT, lines_of
 from kit.web._streams import USED, close_stream
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 else:
     import_late(globals(), "kit._serving.stream", "send_stream")
 
-# SPEC: RFC 9110 sections 15.2, 15.3.5 and 15.4.5.
-WITHOUT_BODY = frozenset((101, 204, 304))
 NOT_FOUND_BODY = b"404 Not Found"
 NOT_FOUND_LINES = (
     (b"content-type", b"text/plain; charset=UTF-8"),
@@ -85,7 +83,7 @@ async def _send_whole(response: Response, body: bytes | None, send: Send, *, is_
     status = response.status
     lines = [*lines_of(response)]
     content = body or b""
-    if status in WITHOUT_BODY:
+    if status in WITHOUT_CONTENT:
         content = b""
         if status != 304:
             lines[:] = [line for line in lines if line[0] != b"content-length"]

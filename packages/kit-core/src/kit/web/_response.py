@@ -23,7 +23,10 @@ else:
     import_late(globals(), "kit.web._tracked", "track")
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
-STATUSES_WITH_BODY = frozenset(range(200, 600)) - NULL_BODY_STATUSES
+STATUSES = frozenset((101, *range(200, 600)))
+STATUSES_WITH_BODY = STATUSES - NULL_BODY_STATUSES
+# SPEC: RFC 9110 sections 8.6, 15.2, 15.3.5 and 15.4.5: they end with the header lines.
+WITHOUT_CONTENT = frozenset((101, 204, 304))
 _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 
 

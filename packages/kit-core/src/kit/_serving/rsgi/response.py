@@ -7,13 +7,12 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from kit._serving.response import WITHOUT_BODY
 from kit._serving.stream import send_stream
 from kit.context import Context
 from kit.rsgi import HeaderPairs, RsgiHttp, RsgiTransport
 from kit.web import Response
 from kit.web._body import peek, put
-from kit.web._response import lines_of
+from kit.web._response import WITHOUT_CONTENT, lines_of
 from kit.web._streams import USED, close_stream
 
 
@@ -88,7 +87,7 @@ def _send_whole(
         protocol.response_empty(status, header_pairs(lines))
         return
     pairs = header_pairs(line for line in lines if line[0] != b"content-length")
-    if status in WITHOUT_BODY:
+    if status in WITHOUT_CONTENT:
         protocol.response_empty(status, pairs)
         return
     pairs.append(("content-length", str(len(content))))
