@@ -172,7 +172,7 @@ class KitRequest:
         return convert_value("param", key, decode_component(value), type, None)
 
     def _absent_param(self, key: str | None, type: Any, default: Any) -> Any:
-        """Returns what `param` returns if the path has no value for the key, or none is given."""
+        """Returns what `param` returns if the path has no value for the key, or no key is given."""
         handlers = self._match[0]
         found = handlers[self.route_index][1] if self.route_index < len(handlers) else {}
         if key is None:
@@ -305,6 +305,7 @@ class KitRequest:
             if type is not None:
                 return convert_value("header", name, value, type, default)
             return default if value is None else value
+        lines = [*lines]
         all_values = {n.decode("latin-1"): value.decode("latin-1") for n, value in lines}
         if len(all_values) < len(lines):  # PERF: rarely, as few headers have several lines
             return {n: ", ".join(values) for n, values in values_by_name(lines).items()}
@@ -426,7 +427,7 @@ class KitRequest:
             HTTPException: 400 if the form is malformed, 413 if it exceeds a limit.
         """
         if self._raw is not None or limits:
-            values = await self._parse_any_body(all=all, **limits)
+            values = await self._parse_any_body(limits, all=all)
             return nest(values) if dot else values
         # PERF: nearly every form needs no more than this.
         may_be_simple = not all
@@ -448,18 +449,19 @@ class KitRequest:
             if form is not None:
                 found = collect(form, all=all)
         if found is None:
-            found = await self._parse_any_body(all=all, may_be_simple=may_be_simple)
+            found = await self._parse_any_body({}, all=all, may_be_simple=may_be_simple)
         return nest(found) if dot else found
 
     async def _parse_any_body(
-        self, *, all: bool, may_be_simple: bool = True, **limits: Any
+        self, limits: dict[str, Any], *, all: bool, may_be_simple: bool = True
     ) -> dict[str, Any]:
         """Does what `parse_body` does, for any body, but doesn't nest the values.
 
         Args:
+            limits: As for `parse_body`.
             all: As for `parse_body`.
-            may_be_simple: Whether the last values of the form, without the form, may be enough.
-            **limits: As for `parse_body`.
+            may_be_simple: Whether the last value of each name may be enough, so that no FormData
+                is needed.
         """
         for name in limits.keys() - LIMITS:
             raise TypeError(f"parse_body() has no limit {name!r}: there are {', '.join(LIMITS)}")
@@ -539,9 +541,9 @@ class KitRequest:
         return body
 
     async def _read_multipart(self, content_type: Bytes) -> FormData | None:
-        """Reads a multipart form that is small, and whose request nothing has used as `raw`.
+        """Reads a small multipart form, if nothing has used `raw`.
 
-        PERF: as `_receive_whole`, without the objects that larger forms need.
+        PERF: it needs none of the objects that larger forms do, see `_receive_whole`.
 
         Args:
             content_type: The only Content-Type line.
@@ -757,7 +759,7 @@ class ServedRequest(KitRequest, Opaque, Struct, eq=False):
     _data: Bytes | None = None
     _is_receiving: bool = False
     _is_parsed: bool = False  # whether a form was read with the app's limits
-    _form: FormData | None = None  # if it is multipart
+    _form: FormData | None = None  # of a multipart body that was read without `_reader`
 
 
 def _new_request(

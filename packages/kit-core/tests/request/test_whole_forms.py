@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -53,9 +54,12 @@ def served(client: Any, held: Any) -> Any:
                 await checkpoint()
             return await super().receive()
 
-    def served(body: bytes, kind: str, size: int, limits: Limits = Limits()) -> Any:
+    def served(
+        body: bytes, kind: str, size: int, limits: Limits = Limits(), headers: Any = None
+    ) -> Any:
         pieces = [body[start : start + size] for start in range(0, len(body), size)]
-        headers = [(b"content-type", kind.encode())]
+        lines = {"content-type": kind, **(headers or {})}
+        headers = [(name.encode(), value.encode()) for name, value in lines.items()]
         return held(Slow(*pieces), headers=headers, limits=limits)
 
     return served
@@ -156,6 +160,61 @@ async def test_each_reading_gives_the_same_file(served: Any, size: int) -> None:
         assert (await req.parse_body(max_files=0))["a"] is file
 
 
+NOTED = (
+    b'--XX\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: text/plain; charset=utf-8'
+    b"\r\n\r\n1\r\n--XX--\r\nepilogue"
+)
+
+
+@pytest.mark.parametrize("end", [b"", b"--"])
+@pytest.mark.parametrize("size", [1000, 50])
+async def test_another_reader_gets_the_bytes_that_were_sent(
+    served: Any, size: int, end: bytes
+) -> None:
+    body = NOTED.replace(b"--XX--", b"--XX" + (end or b"?"))
+    found: list[Any] = []
+
+    async with served(body, MULTIPART, size) as req:
+
+        async def read_form() -> None:
+            with suppress(HTTPException):
+                await req.form_data()
+
+        async def read_bytes() -> None:
+            found.append(await req.bytes())
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(read_form)
+            await checkpoint()
+            group.start_soon(read_bytes)
+        found.append(await (await clone_raw_request(req)).bytes())
+    assert found == [body, body]
+
+
+async def test_a_form_beyond_the_memory_limit_leaves_the_bytes_that_were_sent(served: Any) -> None:
+    limits = Limits(max_memory_size_bytes=50)
+    async with served(NOTED, MULTIPART, 60, limits) as req:
+        assert await req.parse_body() == {"a": "1"}
+        assert await req.bytes() == NOTED
+
+
+async def test_the_clone_of_a_large_form_has_its_own_length(served: Any) -> None:
+    content = b"1" * 200_000
+    body = NOTED.replace(b"\r\n1\r\n", b"\r\n" + content + b"\r\n")
+    headers = {"content-length": str(len(body))}
+    async with served(body, MULTIPART, 50_000, headers=headers) as req:
+        assert [len(value) for _, value in await req.form_data()] == [len(content)]
+        data = await req.bytes()
+        clone = await clone_raw_request(req)
+    assert clone.headers.get("content-length") == str(len(data)) != str(len(body))
+
+
+async def test_limits_of_another_name_are_refused(served: Any) -> None:
+    async with served(b"a=1", URLENCODED, 100) as req:
+        with pytest.raises(TypeError, match="has no limit 'may_be_simple'"):
+            await req.parse_body(may_be_simple=True)
+
+
 @pytest.mark.parametrize("size", [1000, 5])
 async def test_a_malformed_form_is_refused_each_time(served: Any, size: int) -> None:
     async with served(PART + b"\r\n\r\n1\r\n", MULTIPART, size) as req:
@@ -238,3 +297,33 @@ async def test_a_server_that_gives_other_bytes(
     async with held(client(*pieces)) as req:
         data = await req.bytes()
     assert (type(data), data) == (bytes, body)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        pytest.param(URLENCODED, b"a=1", id="urlencoded"),
+        pytest.param(MULTIPART, PART + b"\r\n\r\n1\r\n--XX--", id="multipart"),
+    ],
+)
+@pytest.mark.parametrize("first", ["", "text/plain"])
+async def test_a_second_content_type_makes_no_form(
+    client: Any, held: Any, kind: str, body: bytes, first: str
+) -> None:
+    lines = [(b"content-type", value.encode()) for value in (first, kind)]
+    async with held(client(body), headers=lines) as req:
+        assert await req.parse_body() == {}
+
+
+@pytest.mark.parametrize("values", [["1"], ["1", "2"]])
+async def test_all_headers_of_a_server_whose_lines_are_no_list(
+    client: Any, held: Any, values: list[str]
+) -> None:
+    lines = dict.fromkeys((b"x-a", value.encode()) for value in values).keys()
+
+    class Lines:
+        def __iter__(self) -> Any:
+            return iter(lines)
+
+    async with held(client(), headers=Lines()) as req:
+        assert req.header() == {"x-a": ", ".join(values)}

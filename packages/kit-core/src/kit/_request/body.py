@@ -163,7 +163,11 @@ class RequestBody(Struct, eq=False):
         if not raw.body_used:
             return raw.clone()
         if self._data is not None:
-            return with_body(raw, self._data)
+            clone = with_body(raw, self._data)
+            length = str(len(self._data))
+            if clone.headers.get("content-length") not in (None, length):
+                clone.headers.set("content-length", length)  # a form that was encoded again
+            return clone
         if self._form is None:
             raise self._failure or TypeError(
                 "Can't clone the request: its body was read directly from `raw`, which keeps "
@@ -184,7 +188,8 @@ class RequestBody(Struct, eq=False):
         Args:
             data: All of it.
             form: The form that it was read as, if that is kept.
-            form_limits: The limits that it was read with as a form otherwise; None if it wasn't.
+            form_limits: If no form is kept, the limits with which it was read as one; None if it
+                wasn't.
         """
         self._data = data
         self._form = form
@@ -357,7 +362,7 @@ class RequestBody(Struct, eq=False):
         if self._data is None and self.is_form:
             if self._kind == URLENCODED:
                 await self._read_bytes(limits, FieldSizes(limits).add)
-            else:  # it is in memory already, where its files may exceed the limit
+            else:  # in memory already, and max_memory_size_bytes doesn't apply to files
                 await self._read_bytes(limits.but(max_memory_size_bytes=None))
         data = self._data or b""
         if self._kind == URLENCODED:

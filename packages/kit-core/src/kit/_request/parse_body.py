@@ -22,13 +22,13 @@ AS_MULTIPART = MULTIPART.encode() + b";"
 
 def only_content_type(lines: Iterable[HeaderLine]) -> bytes:
     """Returns the value of the only Content-Type line, or `b""` if there is none, or several."""
-    found = b""
+    found = None
     for name, value in lines:
         if name == b"content-type":
-            if found:
+            if found is not None:
                 return b""
             found = value
-    return found
+    return found or b""
 
 
 def collect(form: FormData, *, all: bool) -> dict[str, Any]:

@@ -27,7 +27,7 @@ plain_names: dict[str, bytes] = {}
 _MAX_KNOWN_NAMES = 1000
 
 CONTENT_LENGTH = b"content-length"
-"""The same object for every spelling of the name."""
+"""The same object for every spelling of the name, so that `set_headers` can compare by `is`."""
 
 OWN_NAMES = frozenset((b"content-type", CONTENT_LENGTH))
 """The headers that a response may have set itself."""
@@ -120,7 +120,7 @@ def set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> bool:
         headers: Names and values; a list sets several lines, an empty one removes the header.
 
     Returns:
-        Whether there is a Content-Length among the headers.
+        Whether `headers` has a Content-Length, even one with an empty list.
 
     Raises:
         ValueError: If a name or value is invalid.

@@ -84,6 +84,7 @@ class ReceivedBody(Struct, eq=False):
     _refusal: Exception | None = None
     _ended: bool = False  # of a refused body: whether its last message has come
     _closed: bool = False  # whether there is nothing more to read: the client is gone, or refused
+    _was_resumed: bool = False
     _is_end_due: bool = False  # whether empty messages may come that end a complete body
 
     def limit(self, most: int, refuse: Refuse) -> None:
@@ -142,29 +143,33 @@ class ReceivedBody(Struct, eq=False):
     ) -> bytes | None:
         """Returns the body if it is small, and nothing of it was received; else keeps what comes.
 
+        Messages that `resume` took don't count as received: they were for the same reader.
+
         Args:
             most: Number of bytes after which it isn't small, if less than `MOST_WHOLE_BYTES`.
             scope: The ASGI scope of the request.
             is_taken: Returns whether another task has begun to read; it gets all that has come.
         """
-        if self._kept or self._busy or self.complete or self._closed:
+        is_untouched = self._was_resumed if self._kept else not self.complete
+        if self._busy or self._closed or not is_untouched:
             return None
         self._busy = True
         try:
-            message = await self._receive()
-            is_last = message["type"] == "http.request" and not message.get("more_body", False)
-            if is_last and not is_taken():
-                body: bytes = message.get("body", b"")
-                self.complete = True
-                if self._most is not None and len(body) > self._most:
-                    self._size = len(body)
-                    self._refuse()
-                    return None
-                return body if body.__class__ is bytes else bytes(body)
-            self._take_in(message)
+            if not self._kept:
+                message = await self._receive()
+                is_last = message["type"] == "http.request" and not message.get("more_body", False)
+                if is_last and not is_taken():
+                    body: bytes = message.get("body", b"")
+                    self.complete = True
+                    if self._most is not None and len(body) > self._most:
+                        self._size = len(body)
+                        self._refuse()
+                        return None
+                    return body if body.__class__ is bytes else bytes(body)
+                self._take_in(message)
             most = MOST_WHOLE_BYTES if most is None else min(most, MOST_WHOLE_BYTES)
             length = declared_length(scope)
-            for _ in range(1, MOST_WHOLE_MESSAGES):
+            for _ in range(len(self._kept) or 1, MOST_WHOLE_MESSAGES):
                 if self._size == length and not self.complete and not self._closed:
                     self.use_up()
                 is_small = max(self._kept_bytes, length or 0) <= most
@@ -191,6 +196,7 @@ class ReceivedBody(Struct, eq=False):
     def resume(self, messages: Sequence[dict[str, Any]]) -> None:
         """Takes messages that were received elsewhere, and lets tasks go on."""
         self._busy = False
+        self._was_resumed = True
         try:
             for message in messages:
                 self._take_in(message)

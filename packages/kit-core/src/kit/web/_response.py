@@ -25,7 +25,8 @@ else:
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
 STATUSES = frozenset((101, *range(200, 600)))
 STATUSES_WITH_BODY = STATUSES - NULL_BODY_STATUSES
-# SPEC: RFC 9110 sections 8.6, 15.2, 15.3.5 and 15.4.5: they end with the header lines.
+# SPEC: RFC 9110 sections 8.6, 15.2, 15.3.5 and 15.4.5: responses with these statuses end with the
+# header lines.
 WITHOUT_CONTENT = frozenset((101, 204, 304))
 _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 

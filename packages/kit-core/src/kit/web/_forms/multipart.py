@@ -258,7 +258,7 @@ class MultipartDecoder:
         return data
 
     def _is_content(self, data: bytes) -> bool:
-        """Returns whether all of a chunk is content of the current part, which it comes within.
+        """Returns whether all of a chunk is content of the current part. Called only within a part.
 
         PERF: true of most chunks of a large file. The parser would search them too, but from the
         front, which takes up to four times as long: two fifths of the time of an upload.
