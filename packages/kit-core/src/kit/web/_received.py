@@ -84,7 +84,7 @@ class ReceivedBody(Struct, eq=False):
     _refusal: Exception | None = None
     _ended: bool = False  # of a refused body: whether its last message has come
     _closed: bool = False  # whether there is nothing more to read: the client is gone, or refused
-    _was_resumed: bool = False
+    _was_resumed: bool = False  # whether messages came that were received elsewhere
     _is_end_due: bool = False  # whether empty messages may come that end a complete body
 
     def limit(self, most: int, refuse: Refuse) -> None:

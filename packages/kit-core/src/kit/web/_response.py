@@ -23,7 +23,7 @@ else:
     import_late(globals(), "kit.web._tracked", "track")
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
-STATUSES = frozenset((101, *range(200, 600)))
+STATUSES = frozenset((101, *range(200, 600)))  # of a Response
 STATUSES_WITH_BODY = STATUSES - NULL_BODY_STATUSES
 # SPEC: RFC 9110 sections 8.6, 15.2, 15.3.5 and 15.4.5: responses with these statuses end with the
 # header lines.
@@ -38,7 +38,7 @@ def check_status(status: int, *, has_body: bool) -> None:
         ValueError: If it is not an int from 200 to 599 (WHATWG Fetch, section 5.5), or 101.
         TypeError: If a response with this status has no body, but one is given.
     """
-    if not isinstance(status, int) or not (200 <= status <= 599 or status == 101):
+    if not isinstance(status, int) or status not in STATUSES:
         hint = ""
         if isinstance(status, Mapping):
             hint = "; headers come after the status, or as headers=..."
