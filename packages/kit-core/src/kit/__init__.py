@@ -32,7 +32,7 @@ else:
     __path__ = _all_folders()
 
 try:
-    from kit.interface import HTTPException
+    from kit import interface  # noqa: F401 - whether it is there
 except ImportError as error:
     raise ImportError(
         "The package 'kit' found here is not complete: 'kit.interface' is missing. Install it with "
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from kit._support.limits import Limits
     from kit.app import Kit
     from kit.context import Context
-    from kit.interface import Next
+    from kit.interface import HTTPException, Next
     from kit.request import KitRequest
     from kit.web import (
         URL,
@@ -85,7 +85,7 @@ _NAMES = {
     "kit._support.limits": "Limits",
     "kit.app": "Kit",
     "kit.context": "Context",
-    "kit.interface": "Next",
+    "kit.interface": "HTTPException Next",
     "kit.request": "KitRequest",
     "kit.web": "URL Blob File FormData Headers Request RequestInit Response URLSearchParams",
 }
@@ -100,7 +100,7 @@ def __getattr__(name: str) -> Any:
     elif name == "send_file":
         found = _find_send_file()
     else:
-        from kit._app.foreign import IMPORTS
+        from kit._app.foreign_tables import IMPORTS
 
         if name in IMPORTS:
             raise ImportError(f"cannot import {name!r} from {__name__!r}: {IMPORTS[name]}")

@@ -17,27 +17,26 @@ from kit._app.registration import (
     split_arguments,
     strings,
 )
-from kit._app.routers import router_of
 from kit._serving.entry import Opening, Served, rsgi_server
 from kit._state.app_state import AppState
 from kit._state.table import RouteTable
 from kit._support.late import import_late
 from kit._support.limits import Limits
-from kit._support.typevars import B, V
-from kit.context import Context
+from kit.context import B, Context, V
 from kit.interface import METHOD_NAME_ALL
 from kit.interface.callers import place_of_call
 from kit.interface.generics import fill_arguments
 from kit.interface.paths import merge_path
 from kit.lifespan import Lifespan
+from kit.router import default_router
 from kit.web._body import peek, put
-from kit.web._streams import close_stream
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from kit._app.registration import HandlerT, Use
     from kit._app.requesting import build_request
+    from kit._app.routers import router_of
     from kit._app.types import (
         AnyHandler,
         ApplicationHandler,
@@ -53,12 +52,15 @@ if TYPE_CHECKING:
     from kit.interface import ExecutionContext, HandlerResult, Router, RouterRoute
     from kit.request import KitRequest
     from kit.web import BodyInit, HeadersInit, Request, RequestInit, Response
+    from kit.web._streams import close_stream
 else:
     import_late(globals(), "kit._matching.matches", "plan_of_request")
     import_late(globals(), "kit._app.requesting", "build_request")
+    import_late(globals(), "kit._app.routers", "router_of")
     import_late(globals(), "kit._serving.paths", "path_of_request")
     import_late(globals(), "kit.compose", "respond")
     import_late(globals(), "kit.request", "KitRequest")
+    import_late(globals(), "kit.web._streams", "close_stream")
 
 __all__ = ("Kit",)
 
@@ -114,9 +116,10 @@ class Kit(Served, Generic[B, V]):
         for name, value in (("get_path", get_path), ("lifespan", lifespan)):
             if value is not None and not callable(value):
                 raise TypeError(f"Kit({name}=...) takes a function, not {value!r:.100}")
+        routing = (default_router(), default_router) if router is None else router_of(router)
         open_lifespan = None if lifespan is None else partial(lifespan, self)
         self._state = AppState(
-            table=RouteTable(*router_of(router), strict=strict),
+            table=RouteTable(*routing, strict=strict),
             lifespan=Lifespan(open_lifespan, lifespan),
             limits=limits,
             strict=strict,

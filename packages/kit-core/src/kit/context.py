@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any, Generic
 from kit._support.foreign_names import CONTEXT, refuse_foreign_names
 from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct, with_plain_stores
-from kit._support.typevars import B, V
-from kit.interface import HandlerError
-from kit.interface.generics import fill_arguments
+from kit.interface.generics import TypeVar, fill_arguments
 from kit.interface.signatures import describe
 from kit.web._body import peek, take
-from kit.web._headers import (
+from kit.web._header_lines import (
     OWN_NAMES,
     HeaderArgument,
     HeaderLine,
@@ -52,7 +50,7 @@ if TYPE_CHECKING:
     from kit._state.route import Route
     from kit._support.json import encode, encode_plainly, encode_with_aliases
     from kit.concurrency._background import BackgroundTasks
-    from kit.interface import ExecutionContext, Exit, HTTPException
+    from kit.interface import ExecutionContext, Exit, HandlerError, HTTPException
     from kit.interface import Response as AnyResponse
     from kit.request import KitRequest, ServedRequest
     from kit.web import Request
@@ -71,8 +69,15 @@ else:
     import_late(globals(), "kit._response.results", "settle")
     import_late(globals(), "kit._state.no_bindings", "NoBindings")
     import_late(globals(), "kit._support.json", "encode", "encode_plainly", "encode_with_aliases")
+    import_late(globals(), "kit.interface", "HandlerError")
     import_late(globals(), "kit.request", "ServedRequest")
     import_late(globals(), "kit.web._request", "close_with")
+
+B = TypeVar("B", default=Any)
+"""Bindings: the type of `c.env`, a TypedDict."""
+
+V = TypeVar("V", default=Any)
+"""Variables: the type of `c.var`, a TypedDict."""
 
 # PERF: header lines that most responses share.
 _TEXT_LINE = (b"content-type", b"text/plain; charset=UTF-8")

@@ -14,9 +14,8 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 from kit._app.types import AnyHandler, GetPath
 from kit._support.limits import Limits
-from kit._support.typevars import B, V
 from kit.app import Kit, OpenLifespan
-from kit.context import Context
+from kit.context import B, Context, V
 from kit.interface import Next, Router
 from kit.interface.options import OptionChecks
 from kit.interface.signatures import accepts, describe_signature, takes_next

@@ -25,7 +25,7 @@ from kit.interface.paths import decode_component
 from kit.web import Blob, FormData, Request
 from kit.web._blob import Bytes
 from kit.web._forms.urlencoded import last_values
-from kit.web._headers import encode_name, find_value, known_names, values_by_name
+from kit.web._header_lines import encode_name, find_value, known_names, values_by_name
 from kit.web._received import MOST_WHOLE_BYTES, MOST_WHOLE_MESSAGES, declared_length
 from kit.web._request import (
     give_back_channel,
@@ -628,7 +628,8 @@ class KitRequest:
         if self._raw is None and message["type"] == "http.request":
             data = message["body"] if "body" in message else b""  # noqa: SIM401 - PERF: no call
             size = len(data)
-            _, _, _, _, most, in_memory = self._limits
+            most = self._limits.max_body_size_bytes
+            in_memory = self._limits.max_memory_size_bytes
             # PERF: what _may_keep() does, without the call.
             if (
                 (most is None or size <= most)
@@ -645,7 +646,8 @@ class KitRequest:
 
     def _may_keep(self, size: int) -> bool:
         """Returns whether no limit forbids to keep so many bytes."""
-        _, _, _, _, most, in_memory = self._limits
+        most = self._limits.max_body_size_bytes
+        in_memory = self._limits.max_memory_size_bytes
         return (
             (most is None or size <= most)
             and (in_memory is None or size <= in_memory)

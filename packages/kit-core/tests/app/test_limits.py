@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import pytest
@@ -184,3 +186,23 @@ def test_memory_is_bounded_by_default() -> None:
     assert Limits().most_in_memory == 64 * 1024 * 1024
     assert Limits(max_body_size_bytes=5).most_in_memory == 5
     assert Limits(max_memory_size_bytes=None).most_in_memory is None
+
+
+def test_limits_are_immutable_values() -> None:
+    limits = Limits(max_files=3)
+    with pytest.raises(AttributeError):
+        limits.max_files = 4  # type: ignore[misc]  # what is tested
+    with pytest.raises(TypeError, match="max_fiels"):
+        Limits(max_fiels=3)  # type: ignore[call-arg]  # what is tested
+    assert limits == Limits(max_files=3) != Limits()
+    assert len({limits, Limits(max_files=3)}) == 1
+    assert copy.copy(limits) == pickle.loads(pickle.dumps(limits)) == limits
+    assert "max_files=3" in repr(limits)
+
+
+def test_limits_can_be_copied_with_changes() -> None:
+    limits = Limits(max_files=3)
+    assert limits.but(max_fields=5) == Limits(max_files=3, max_fields=5)
+    assert limits == Limits(max_files=3)
+    with pytest.raises(TypeError, match="max_fiels"):
+        limits.but(max_fiels=3)

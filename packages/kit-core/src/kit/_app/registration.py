@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, ov
 from kit._state.patterns import check_syntax
 from kit._state.route import Route
 from kit._support.late import import_late
-from kit._support.typevars import B, V
+from kit.context import B, V
 from kit.interface.callers import place_of_call
 from kit.interface.paths import merge_path
 from kit.interface.signatures import accepts, describe, describe_signature, takes_next

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kit.router import default_router
-
 if TYPE_CHECKING:
     from kit.interface import Router
 
@@ -18,7 +16,7 @@ def router_of(router: Any) -> tuple[Router[Any], MakeRouter | None]:
     """Returns the router that `Kit(router=...)` names, and a function that creates another one.
 
     Args:
-        router: A router, the name of an installed one, or None for the default.
+        router: A router, or the name of an installed one.
 
     Returns:
         The router and the function; None instead of the function if the router can't be copied.
@@ -27,8 +25,6 @@ def router_of(router: Any) -> tuple[Router[Any], MakeRouter | None]:
         PluginError: If no router of this name is installed, or it can't be loaded.
         TypeError: If it is neither a router nor a name.
     """
-    if router is None:
-        return default_router(), default_router
     if isinstance(router, str):
         from kit.interface import plugins
 

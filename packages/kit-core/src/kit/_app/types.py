@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
-from kit._support.typevars import B, V
-from kit.context import Context
+from kit.context import B, Context, V
 from kit.interface import HandlerResult, Next
 from kit.web import Request, Response
 

@@ -15,16 +15,15 @@ from kit.interface import HTTPException
 from kit.interface.media_types import MULTIPART, URLENCODED, media_type
 from kit.web import FormData, Request
 from kit.web._blob import Bytes
-from kit.web._body import peek, put, take
+from kit.web._body import USED, peek, put, take
 from kit.web._forms.field_sizes import FieldSizes
 from kit.web._forms.form_data import close_form
 from kit.web._forms.reading import read_form
 from kit.web._forms.urlencoded import decode_urlencoded, last_values
-from kit.web._headers import find_value
+from kit.web._header_lines import find_value
 from kit.web._received import ReceivedBody, Refuse, See
 from kit.web._request import header_lines, limit_body, with_body
 from kit.web._streams import (
-    USED,
     Stream,
     bounded_chunks_of,
     chunks_of,

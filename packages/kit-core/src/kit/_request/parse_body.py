@@ -9,7 +9,7 @@ from typing import Any, cast
 from kit.interface.media_types import MULTIPART, URLENCODED
 from kit.web import FormData
 from kit.web._forms.form_data import FormValue, entries_of
-from kit.web._headers import HeaderLine
+from kit.web._header_lines import HeaderLine
 
 _MOST_STEPS = 100
 """The maximum nesting depth of dotted names; the rest of a longer name is a single step."""

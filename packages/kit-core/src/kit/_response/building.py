@@ -9,7 +9,7 @@ from typing import Any
 
 from kit.web import Response
 from kit.web._body import extract, peek
-from kit.web._headers import (
+from kit.web._header_lines import (
     HeaderArgument,
     HeaderLine,
     encode_value,

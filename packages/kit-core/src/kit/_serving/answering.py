@@ -13,9 +13,8 @@ from kit._state.plans import Plan
 from kit.compose import respond
 from kit.context import Context
 from kit.web import Response
-from kit.web._body import peek
+from kit.web._body import USED, peek
 from kit.web._response import BuiltResponse
-from kit.web._streams import USED
 
 
 def new_context(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from kit._support.late import import_late
 from kit.context import Context
-from kit.web._headers import length_line, length_lines
+from kit.web._body import USED
+from kit.web._header_lines import length_line, length_lines
 from kit.web._response import WITHOUT_CONTENT, BuiltResponse
-from kit.web._streams import USED
 
 if TYPE_CHECKING:
     from kit._app.errors import answer_fault, handle_error

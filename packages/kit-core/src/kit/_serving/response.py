@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from kit._support.late import import_late
 from kit.web import Response
-from kit.web._body import peek, put
+from kit.web._body import USED, peek, put
 from kit.web._response import WITHOUT_CONTENT, lines_of
-from kit.web._streams import USED, close_stream
+from kit.web._streams import close_stream
 
 if TYPE_CHECKING:
     from .stream import send_stream

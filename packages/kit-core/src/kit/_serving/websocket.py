@@ -13,8 +13,8 @@ from kit.compose import respond
 from kit.context import Context, end_request
 from kit.interface import HandlerError
 from kit.web import Response
-from kit.web._body import peek, put
-from kit.web._streams import USED, close_stream
+from kit.web._body import USED, peek, put
+from kit.web._streams import close_stream
 from kit.websocket._handshake import Handshake
 
 from .answering import answer_alone, new_context, sendable

@@ -6,11 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kit._support.late import import_late
-from kit.interface import UnsupportedPathError
 
 if TYPE_CHECKING:
+    from kit.interface import UnsupportedPathError
     from kit.interface.patterns import split_pattern
 else:
+    import_late(globals(), "kit.interface", "UnsupportedPathError")
     import_late(globals(), "kit.interface.patterns", "split_pattern")
 
 # Characters of other frameworks' pattern syntax, which would be literals in Kit.

@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kit.interface import RouterClosedError
+from kit._support.late import import_late
 
 from .patterns import for_router, forms, without_slash
 from .route import Route
 
 if TYPE_CHECKING:
-    from kit.interface import Router
+    from kit.interface import Router, RouterClosedError
+else:
+    import_late(globals(), "kit.interface", "RouterClosedError")
 
 
 class RouteTable:

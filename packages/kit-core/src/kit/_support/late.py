@@ -20,12 +20,18 @@ def import_late(namespace: dict[str, Any], module: str, *names: str) -> None:
         names: The names in it.
     """
     for name in names:
-        namespace[name] = _stand_in(namespace, module, name)
+        namespace[name] = _StandIn(namespace, module, name)
 
 
-def _stand_in(namespace: dict[str, Any], module: str, name: str) -> Any:
-    def call_first(*arguments: Any, **keywords: Any) -> Any:
-        found = namespace[name] = getattr(import_module(module), name)
+class _StandIn:
+    # PERF: a function in a function would be six objects for the garbage collector, not one.
+    __slots__ = ("_module", "_name", "_namespace")
+
+    def __init__(self, namespace: dict[str, Any], module: str, name: str) -> None:
+        self._namespace = namespace
+        self._module = module
+        self._name = name
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        found = self._namespace[self._name] = getattr(import_module(self._module), self._name)
         return found(*arguments, **keywords)
-
-    return call_first

@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from kit.interface import HTTPException
+from .late import import_late
+from .struct import Struct
+
+if TYPE_CHECKING:
+    from kit.interface import HTTPException
+else:
+    import_late(globals(), "kit.interface", "HTTPException")
 
 _MIB = 1024 * 1024
 
 
-class Limits(NamedTuple):
+class Limits(Struct, frozen=True):
     """Limits for request bodies, app-wide with `Kit(limits=...)`. Exceeding one results in a 413.
 
     Attributes:
@@ -41,10 +47,10 @@ class Limits(NamedTuple):
 
     def but(self, **changes: int | None) -> Limits:
         """Returns these limits with some of them changed."""
-        return self._replace(**changes)  # type: ignore[arg-type]  # as the caller has it
+        return Limits(**{name: getattr(self, name) for name in LIMITS} | changes)
 
 
-LIMITS = Limits._fields
+LIMITS = Limits.__struct_fields__
 """The names of the limits."""
 
 

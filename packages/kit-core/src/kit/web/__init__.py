@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kit.interface import ClientDisconnectedError
-
 if TYPE_CHECKING:
+    from kit.interface import ClientDisconnectedError
+
     from ._blob import Blob
     from ._body import BodyBytes, BodyInit, BodyStream
     from ._forms.form_data import File, FormData
@@ -34,9 +34,6 @@ __all__ = (
     "URLSearchParams",
 )
 
-# Public classes show the module that they are imported from: kit.web.ClientDisconnectedError.
-ClientDisconnectedError.__module__ = __name__
-
 # Imported at first use: an app needs few of them.
 _MODULES = {
     "URL": "_url",
@@ -44,6 +41,7 @@ _MODULES = {
     "BodyBytes": "_body",
     "BodyInit": "_body",
     "BodyStream": "_body",
+    "ClientDisconnectedError": "_received",
     "File": "_forms.form_data",
     "FormData": "_forms.form_data",
     "Headers": "_headers",

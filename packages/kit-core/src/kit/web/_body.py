@@ -9,23 +9,30 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kit._support.late import import_late
 
-from ._streams import USED, Chunk, Stream, close_stream, decode_text, iterate
-
 if TYPE_CHECKING:
     from kit._support.json import decode
 
     from ._blob import Blob, Bytes
     from ._forms.form_data import FormData
     from ._headers import Headers
+    from ._streams import Chunk, Stream, close_stream, decode_text, iterate
     from ._url_search_params import URLSearchParams
 else:
     import_late(globals(), "kit._support.json", "decode")
     import_late(globals(), "kit.web._blob", "Blob")
+    import_late(globals(), "kit.web._streams", "close_stream", "decode_text", "iterate")
 
 BodyInit: TypeAlias = "Chunk | Stream | Blob | FormData | URLSearchParams"
 
 # SPEC: WHATWG Fetch section 5.2, "extract a body", for a string.
 _TEXT_TYPE = "text/plain;charset=UTF-8"
+
+
+def _used() -> None:
+    """Marks a body that was read. A function, since copying keeps its identity."""
+
+
+USED: Any = _used
 
 
 def extract(body: Any) -> tuple[bytes | Stream | None, str | None]:

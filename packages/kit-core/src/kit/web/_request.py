@@ -11,11 +11,12 @@ from typing import Any, TypedDict
 from kit._support.paths import encode_delimiters
 from kit.interface import FormData as AnyFormData
 
-from ._body import Body, BodyInit, extract, take
+from ._body import USED, Body, BodyInit, extract, take
 from ._forms.form_data import FormData
-from ._headers import HeaderLine, Headers, HeadersInit, headers_over
+from ._header_lines import HeaderLine
+from ._headers import Headers, HeadersInit, headers_over
 from ._received import ReceivedBody, Refuse
-from ._streams import USED, LimitedStream, Stream
+from ._streams import LimitedStream, Stream
 from ._url import URL
 
 _METHOD = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")

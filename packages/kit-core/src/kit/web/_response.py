@@ -12,19 +12,22 @@ from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct
 
 from ._body import Body, BodyInit, extract, take
-from ._headers import HeaderLine, Headers, HeadersInit, encode_value, headers_over
+from ._header_lines import HeaderLine, encode_value
 
 if TYPE_CHECKING:
     from kit._support.json import encode
 
+    from ._headers import Headers, HeadersInit, headers_over
     from ._tracked import BodyProgress, track
 else:
     import_late(globals(), "kit._support.json", "encode")
+    import_late(globals(), "kit.web._headers", "Headers", "headers_over")
     import_late(globals(), "kit.web._tracked", "track")
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
-STATUSES = frozenset((101, *range(200, 600)))  # of a Response
-STATUSES_WITH_BODY = STATUSES - NULL_BODY_STATUSES
+# Of a Response. Dicts, since the garbage collector passes over each slot of a set, every time.
+STATUSES = dict.fromkeys((101, *range(200, 600)))
+STATUSES_WITH_BODY = {status: None for status in STATUSES if status not in NULL_BODY_STATUSES}
 # SPEC: RFC 9110 sections 8.6, 15.2, 15.3.5 and 15.4.5: responses with these statuses end with the
 # header lines.
 WITHOUT_CONTENT = frozenset((101, 204, 304))

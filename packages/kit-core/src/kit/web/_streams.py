@@ -20,13 +20,6 @@ Chunk: TypeAlias = bytes | bytearray | memoryview | str
 Stream: TypeAlias = AsyncIterable[Chunk] | Iterable[Chunk]
 
 
-class _Used:
-    """Marks a body that was read. A class, since copying keeps its identity."""
-
-
-USED: Any = _Used
-
-
 def encode_chunk(chunk: Chunk) -> bytes:
     """Returns a chunk of a stream as bytes.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._streams import USED, Stream, close_stream, encode_chunk, iterate
+from ._body import USED
+from ._streams import Stream, close_stream, encode_chunk, iterate
 
 __all__ = ("BodyProgress", "TrackedStream", "track")
 

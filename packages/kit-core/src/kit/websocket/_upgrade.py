@@ -10,8 +10,7 @@ from functools import partial
 from types import CoroutineType
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 
-from kit._support.typevars import B, V
-from kit.context import Context, scope_of, switching_protocols
+from kit.context import B, Context, V, scope_of, switching_protocols
 from kit.interface import HTTPException
 from kit.interface.binding import BindableWebSocket, is_bindable
 from kit.interface.fields import is_token

@@ -22,7 +22,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from kit.interface import METHOD_NAME_ALL, RouterClosedError, is_pure
+from kit import interface  # its errors are imported when they are raised
+from kit.interface import METHOD_NAME_ALL, is_pure
 
 from .trie_router import TrieRouter, is_plain
 
@@ -41,7 +42,7 @@ T = TypeVar("T")
 _Table: TypeAlias = "tuple[dict[str, Result[T]], Matcher, Result[T]]"
 
 
-class _Route(Generic[T]):
+class _Route:
     """A route as added.
 
     `variants` are its patterns without optional parameters, and their steps; None if all of them
@@ -51,7 +52,7 @@ class _Route(Generic[T]):
     __slots__ = ("handler", "method", "path", "variants")
 
     def __init__(
-        self, method: str, path: str, handler: T, variants: list[tuple[str, list[Step] | None]]
+        self, method: str, path: str, handler: Any, variants: list[tuple[str, list[Step] | None]]
     ) -> None:
         self.method = method
         self.path = path
@@ -70,7 +71,7 @@ class RegExpRouter(Generic[T]):
     is_pure = True
 
     def __init__(self) -> None:
-        self._routes: list[_Route[T]] = []
+        self._routes: list[_Route] = []
         # By method, built at first use.
         self._tables: dict[str, _Table[T]] = {}
         # Finds the results of literal paths, and of paths that the expressions can't decide.
@@ -92,7 +93,7 @@ class RegExpRouter(Generic[T]):
             RouterClosedError: If `match` has been called.
         """
         if self._closed:
-            raise RouterClosedError(method, path)
+            raise interface.RouterClosedError(method, path)
         self._routes.append(_Route(method, path, handler, _variants(method, path)))
 
     def match(self, method: str, path: str) -> Result[T]:

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from kit.interface import RouterClosedError, UnsupportedPathError, is_pure
+from kit import interface  # its errors are imported when they are raised
+from kit.interface import is_pure
 
 from .reg_exp_router import RegExpRouter
 from .trie_router import TrieRouter
 
 if TYPE_CHECKING:
-    from kit.interface import Result, Router
+    from kit.interface import Result, Router, UnsupportedPathError
 
 __all__ = ("SmartRouter", "default_router")
 
@@ -81,13 +82,13 @@ class SmartRouter(Generic[T]):
             RouterClosedError: If `match` has been called.
         """
         if self._closed:
-            raise RouterClosedError(method, path)
+            raise interface.RouterClosedError(method, path)
         taking: list[Router[T]] = []
         refusals: list[tuple[str, UnsupportedPathError]] = []
         for router in self._left:
             try:
                 router.add(method, path, handler)
-            except UnsupportedPathError as error:
+            except interface.UnsupportedPathError as error:
                 refusals.append((router.name, error))
             else:
                 taking.append(router)
@@ -114,7 +115,7 @@ class SmartRouter(Generic[T]):
         for router in self._left:
             try:
                 found = router.match(method, path)
-            except UnsupportedPathError as error:
+            except interface.UnsupportedPathError as error:
                 self.refusals.append((router.name, error))
                 if router is self._left[-1]:
                     raise

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from kit.interface import METHOD_NAME_ALL, RouterClosedError
+from kit import interface  # its errors are imported when they are raised
+from kit.interface import METHOD_NAME_ALL
 
 if TYPE_CHECKING:
     import re
@@ -30,18 +31,20 @@ def is_plain(pattern: str) -> bool:
     return not (":" in pattern or "*" in pattern or "{" in pattern)
 
 
-class _Leaf(Generic[T]):
+# PERF: the classes of a tree have no type parameter, which takes longer to create than the rest
+# of a small class.
+class _Leaf:
     """A handler at the node where its pattern ends."""
 
     __slots__ = ("handler", "method", "order")
 
-    def __init__(self, order: int, method: str, handler: T) -> None:
+    def __init__(self, order: int, method: str, handler: Any) -> None:
         self.order = order
         self.method = method
         self.handler = handler
 
 
-class _Branch(Generic[T]):
+class _Branch:
     """The edge for `:name` or `:name{regex}`.
 
     One segment must match `segment` (None: anything but the empty one), or the start of the
@@ -56,10 +59,10 @@ class _Branch(Generic[T]):
         self.name = name
         self.segment = segment
         self.rest = rest
-        self.node: _Node[T] = _Node()
+        self.node: _Node = _Node()
 
 
-class _Node(Generic[T]):
+class _Node:
     """The edges that can follow a segment, and the handlers of the patterns that end with it.
 
     `star` is the node of a segment `*`, `prefixes` those of a last segment such as `assets*`,
@@ -69,11 +72,11 @@ class _Node(Generic[T]):
     __slots__ = ("branches", "children", "leaves", "prefixes", "star")
 
     def __init__(self) -> None:
-        self.children: dict[str, _Node[T]] = {}
-        self.branches: dict[tuple[str, str], _Branch[T]] = {}
-        self.star: _Node[T] | None = None
-        self.prefixes: dict[str, _Node[T]] = {}
-        self.leaves: list[_Leaf[T]] = []
+        self.children: dict[str, _Node] = {}
+        self.branches: dict[tuple[str, str], _Branch] = {}
+        self.star: _Node | None = None
+        self.prefixes: dict[str, _Node] = {}
+        self.leaves: list[_Leaf] = []
 
     def has_more(self) -> bool:
         """Returns whether any pattern continues from here."""
@@ -87,7 +90,7 @@ class TrieRouter(Generic[T]):
     is_pure = True
 
     def __init__(self) -> None:
-        self._root: _Node[T] = _Node()
+        self._root: _Node = _Node()
         self._count = 0
         self._methods = {METHOD_NAME_ALL}
         # For each path registered as a literal: results by method, each filled at first use.
@@ -107,7 +110,7 @@ class TrieRouter(Generic[T]):
             RouterClosedError: If `match` has been called.
         """
         if self._closed:
-            raise RouterClosedError(method, path)
+            raise interface.RouterClosedError(method, path)
         if is_plain(path):
             variants = [path]
         else:
@@ -167,7 +170,7 @@ class TrieRouter(Generic[T]):
                 continue
             name, expression = parameter
             if expression is None:
-                steps.append(((segment, ""), _Branch[T](name, None, None)))
+                steps.append(((segment, ""), _Branch(name, None, None)))
                 continue
             # An expression may match slashes, so it is tried on the rest of the path. It has to end
             # where a following literal starts, or else at the end of the path.
@@ -178,10 +181,10 @@ class TrieRouter(Generic[T]):
             then = f"(?=/{re.escape(literal)})" if literal else ""
             whole = compile_expression(expression, pattern, method)
             rest = compile_expression(expression, pattern, method, then) if then else whole
-            steps.append(((segment, literal), _Branch[T](name, None if then else whole, rest)))
+            steps.append(((segment, literal), _Branch(name, None if then else whole, rest)))
         return path, steps
 
-    def _insert(self, steps: list[str | tuple[tuple[str, str], Any]]) -> _Node[T]:
+    def _insert(self, steps: list[str | tuple[tuple[str, str], Any]]) -> _Node:
         node = self._root
         last = len(steps) - 1
         for index, step in enumerate(steps):
@@ -207,11 +210,11 @@ class TrieRouter(Generic[T]):
         return ([(leaf.handler, params) for leaf, params in found],)
 
 
-def _order(found: tuple[_Leaf[Any], Params]) -> int:
+def _order(found: tuple[_Leaf, Params]) -> int:
     return found[0].order
 
 
-class _Search(Generic[T]):
+class _Search:
     """One walk through the tree, for one method and path."""
 
     __slots__ = (
@@ -226,22 +229,22 @@ class _Search(Generic[T]):
         "waiting",
     )
 
-    def __init__(self, root: _Node[T], method: str, path: str) -> None:
+    def __init__(self, root: _Node, method: str, path: str) -> None:
         self.root = root
         self.method = method
         self.path = path
-        self.found: list[tuple[_Leaf[T], Params]] = []
+        self.found: list[tuple[_Leaf, Params]] = []
         # Nodes to visit for the next segment, each with the parameters found on the way to it.
-        self.following: list[tuple[_Node[T], Params]] = []
+        self.following: list[tuple[_Node, Params]] = []
         # By segment number: nodes after an expression that matched slashes, to visit then.
-        self.waiting: dict[int, list[tuple[_Node[T], Params]]] = {}
+        self.waiting: dict[int, list[tuple[_Node, Params]]] = {}
 
-    def run(self) -> list[tuple[_Leaf[T], Params]]:
+    def run(self) -> list[tuple[_Leaf, Params]]:
         """Returns all leaves whose pattern matches, in no particular order."""
         self.offset = 1 if self.path.startswith("/") else 0
         segments = self.path[self.offset :].split("/")
         self.last = len(segments) - 1
-        level: list[tuple[_Node[T], Params]] = [(self.root, _NO_PARAMS)]
+        level: list[tuple[_Node, Params]] = [(self.root, _NO_PARAMS)]
         for self.index, segment in enumerate(segments):
             self.following = []
             for node, params in level:
@@ -264,7 +267,7 @@ class _Search(Generic[T]):
             self.offset += len(segment) + 1
         return self.found
 
-    def _follow(self, branch: _Branch[T], segment: str, params: Params) -> None:
+    def _follow(self, branch: _Branch, segment: str, params: Params) -> None:
         """Follows the branch of a parameter, if the path matches it."""
         if branch.rest is None:
             if segment:
@@ -284,7 +287,7 @@ class _Search(Generic[T]):
             at = self.index + 1 + match[0].count("/")
             self.waiting.setdefault(at, []).append((node, params))
 
-    def _enter(self, node: _Node[T], params: Params) -> None:
+    def _enter(self, node: _Node, params: Params) -> None:
         """Continues at a node that matched the segment."""
         if self.index < self.last:
             self.following.append((node, params))
@@ -294,7 +297,7 @@ class _Search(Generic[T]):
         if node.star is not None:
             self._collect(node.star, params)
 
-    def _collect(self, node: _Node[T], params: Params) -> None:
+    def _collect(self, node: _Node, params: Params) -> None:
         for leaf in node.leaves:
             if leaf.method in (self.method, METHOD_NAME_ALL):
                 self.found.append((leaf, params))

@@ -11,9 +11,9 @@ from kit._serving.stream import send_stream
 from kit.context import Context
 from kit.rsgi import HeaderPairs, RsgiHttp, RsgiTransport
 from kit.web import Response
-from kit.web._body import peek, put
+from kit.web._body import USED, peek, put
 from kit.web._response import WITHOUT_CONTENT, lines_of
-from kit.web._streams import USED, close_stream
+from kit.web._streams import close_stream
 
 
 def header_pairs(lines: Iterable[tuple[bytes, bytes]]) -> HeaderPairs:
