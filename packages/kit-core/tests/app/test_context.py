@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http
 import pydoc
 from collections import UserString
@@ -179,6 +180,52 @@ async def test_header_values_that_are_no_str_are_refused(value: Any, append: boo
     response = await run(handler)
     text = f"ValueError: Invalid value {value!r} of header 'x-a': expected a str"
     assert (response.status, await response.text()) == (500, text)
+
+
+CONSTANTS = ("no-store", " padded ", "caf\xe9", "")
+SET_HEADERS = st.lists(
+    st.tuples(
+        st.sampled_from(["x-seldom", "X-Seldom", "x-often", "content-language", "Vary"]),
+        st.sampled_from(CONSTANTS) | st.text("ab \xe9", max_size=3) | st.none(),
+        st.booleans(),
+    ),
+    max_size=6,
+)
+
+
+@given(st.lists(SET_HEADERS, min_size=1, max_size=8))
+def test_headers_are_those_of_their_own_request(requests: Any) -> None:
+    """Whatever earlier requests set: the lines of constant values are kept between them."""
+    for calls in requests:
+        expected = Headers()
+        for name, value, append in calls:
+            if value is None:
+                expected.delete(name)
+            elif append:
+                expected.append(name, value)
+            else:
+                expected.set(name, value)
+
+        def handler(c: Context, calls: Any = calls) -> Response:
+            for name, value, append in calls:
+                c.header(name, value, append=append)
+            return c.text("x")
+
+        response = asyncio.run(run(handler))
+        response.headers.delete("content-type")
+        assert response.headers.raw == expected.raw
+
+
+@pytest.mark.parametrize("times", [1, 2, 9])
+@pytest.mark.parametrize("bad", ["a\nb", "\u20ac", b"x", 1])
+async def test_a_bad_value_is_refused_after_good_ones(bad: Any, times: int) -> None:
+    values = [*(f"v{number}" for number in range(times)), bad]
+    for value in values[:-1]:
+        response = await run(lambda c, v=value: c.header("x-good", v) or c.text("x"))
+        assert response.headers.get("x-good") == value
+    response = await run(lambda c: c.header("x-good", bad) or c.text("x"))
+    assert response.status == 500
+    assert "x-good" not in response.headers
 
 
 async def test_header_values_of_a_subclass_of_str_are_sent() -> None:
