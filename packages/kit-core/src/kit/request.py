@@ -26,7 +26,12 @@ from kit.web import Blob, FormData, Request
 from kit.web._blob import Bytes
 from kit.web._forms.urlencoded import last_values
 from kit.web._header_lines import encode_name, find_value, known_names, values_by_name
-from kit.web._received import MOST_WHOLE_BYTES, MOST_WHOLE_MESSAGES, declared_length
+from kit.web._received import (
+    LEAST_OF_MANY_BYTES,
+    MOST_WHOLE_BYTES,
+    MOST_WHOLE_MESSAGES,
+    declared_length,
+)
 from kit.web._request import (
     give_back_channel,
     header_lines,
@@ -335,7 +340,7 @@ class KitRequest:
         """
         data = self._data
         if data is None:
-            data = await self._receive_whole()
+            data = await self._receive_whole(None)
         return await self._body.bytes() if data is None else data
 
     async def array_buffer(self) -> Bytes:
@@ -385,7 +390,7 @@ class KitRequest:
                     raise
                 data = self._keep(message)
                 if self._is_receiving:
-                    data = await self._receive_rest(message)
+                    data = await self._receive_rest(message, None)
             if data is None:
                 data = await self._body.bytes()
         try:
@@ -437,7 +442,7 @@ class KitRequest:
             if may_be_simple:
                 data = self._data
                 if data is None:
-                    data = await self._receive_whole()
+                    data = await self._receive_whole(MOST_WHOLE_BYTES)
                 if data is not None:
                     found = last_values(data, self._limits)
                     if found is not None:
@@ -558,17 +563,20 @@ class KitRequest:
         if form is None:
             data = self._data
             if data is None:
-                data = await self._receive_whole()
+                data = await self._receive_whole(MOST_WHOLE_BYTES)
             if data is not None and len(data) <= self._limits.spool_size_bytes:
                 text = content_type.decode("latin-1")
                 form = self._form = decode_in_memory(data, text, self._limits)
         return form
 
-    async def _receive_whole(self) -> Bytes | None:
+    async def _receive_whole(self, most_whole: int | None) -> Bytes | None:
         """Receives the body if the server delivers it in few messages, and nothing has used `raw`.
 
-        PERF: nearly every body is small; it needs none of the objects that read larger ones and
-        share the channel among tasks. If they turn out to be needed, they get the messages.
+        PERF: it needs none of the objects that read a body in pieces and share the channel among
+        tasks. If they turn out to be needed, they get the messages.
+
+        Args:
+            most_whole: Number of bytes from which on the body is left to them; None for no limit.
 
         Returns:
             The body, which is kept; None if the reader has to be asked.
@@ -582,33 +590,50 @@ class KitRequest:
             self._stop_receiving()
             raise
         data = self._keep(message)
-        return await self._receive_rest(message) if self._is_receiving else data
+        return await self._receive_rest(message, most_whole) if self._is_receiving else data
 
-    async def _receive_rest(self, message: Any) -> Bytes | None:
-        """Receives what comes after the first message; returns what `_receive_whole` returns.
+    async def _receive_rest(self, message: Any, most_whole: int | None) -> Bytes | None:
+        """Receives what comes after the first message; otherwise as `_receive_whole`.
 
         Some servers end every body with an empty message, as granian does. PERF: that isn't waited
         for if the body is as long as declared, since it comes from another thread there.
         """
         length = declared_length(self._scope)
+        is_long = length is not None and most_whole is not None and length > most_whole
+        most = self._limits.max_body_size_bytes
+        in_memory = self._limits.max_memory_size_bytes
         messages = [message]
-        size = len(message.get("body", b""))
+        parts = [message["body"] if "body" in message else b""]  # noqa: SIM401 - PERF: no call
+        size = len(parts[0])
         try:
-            while size != length and message.get("more_body"):
+            while size != length and "more_body" in message and message["more_body"]:
                 if (
-                    len(messages) == MOST_WHOLE_MESSAGES
-                    or max(size, length or 0) > MOST_WHOLE_BYTES
+                    is_long
+                    or (most_whole is not None and size > most_whole)
+                    or (
+                        len(messages) >= MOST_WHOLE_MESSAGES
+                        and size < len(messages) * LEAST_OF_MANY_BYTES
+                    )
                 ):
                     break
                 message = await self._receive()
                 messages.append(message)
                 if message["type"] != "http.request":
                     break
-                size += len(message.get("body", b""))
-                if self._raw is not None or not self._may_keep(size):
+                if "body" in message:
+                    part = message["body"]
+                    parts.append(part)
+                    size += len(part)
+                # PERF: what _may_keep() does, without the call.
+                if (
+                    self._raw is not None
+                    or (most is not None and size > most)
+                    or (in_memory is not None and size > in_memory)
+                    or (self._body_limits and not self._may_keep(size))
+                ):
                     break
             else:
-                data = self._data = b"".join([each.get("body", b"") for each in messages])
+                data = self._data = b"".join(parts)
                 return data
         except BaseException:
             self._stop_receiving(messages)

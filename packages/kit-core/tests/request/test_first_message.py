@@ -664,3 +664,79 @@ def test_pieces_do_not_matter(
         assert apart == whole
 
     anyio.run(main)
+
+
+# More messages than are received at once if they are small, fewer if they are large.
+MANY = pytest.mark.parametrize(
+    ("count", "each"),
+    [(100, 10_000), (100, 1), (33, 4096), (32, 4095), (1000, 4000)],
+)
+
+
+@MANY
+@pytest.mark.parametrize("declares", [True, False])
+@pytest.mark.parametrize("read", [as_bytes, as_text, of_a_clone])
+async def test_a_large_body_in_many_messages(
+    client: Any, held: Any, count: int, each: int, declares: bool, read: Any
+) -> None:
+    pieces = [bytes([97 + number % 26]) * each for number in range(count)]
+    body = b"".join(pieces)
+    lines = [(b"content-length", b"%d" % len(body))] if declares else []
+    async with held(client(*pieces), headers=lines) as req:
+        assert await read(req) == body
+        assert await req.bytes() == body
+
+
+@MANY
+@pytest.mark.parametrize("received", [1, 2, 31, 32, 33])
+def test_a_large_body_whose_first_reader_is_cancelled(
+    run: Any, client: Any, held: Any, count: int, each: int, received: int
+) -> None:
+    class Stopping(client):
+        left = received
+
+        def __init__(self, *pieces: Any) -> None:
+            super().__init__(*pieces)
+            self.released = anyio.Event()
+
+        async def receive(self) -> Any:
+            if self.left == 0:
+                await self.released.wait()
+            self.left = max(0, self.left - 1)
+            return await super().receive()
+
+    pieces = [bytes([97 + number % 26]) * each for number in range(count)]
+
+    async def main() -> None:
+        server = Stopping(*pieces)
+        async with held(server) as req:
+            async with anyio.create_task_group() as group:
+                group.start_soon(req.bytes)
+                await anyio.wait_all_tasks_blocked()
+                group.cancel_scope.cancel()
+            server.released.set()
+            assert await req.bytes() == b"".join(pieces)
+
+    run(main)
+
+
+@MANY
+@pytest.mark.parametrize("limit", ["max_body_size_bytes", "max_memory_size_bytes"])
+async def test_a_large_body_beyond_a_limit_is_not_received_to_its_end(
+    client: Any, held: Any, count: int, each: int, limit: str
+) -> None:
+    received = 0
+
+    class Counting(client):
+        async def receive(self) -> Any:
+            nonlocal received
+            received += 1
+            return await super().receive()
+
+    pieces = [b"x" * each] * count
+    async with held(Counting(*pieces), limits=Limits(**{limit: 20 * each})) as req:
+        for _ in range(2):
+            with pytest.raises(HTTPException) as caught:
+                await req.bytes()
+            assert caught.value.status == 413
+    assert received == 21

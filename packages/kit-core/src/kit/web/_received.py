@@ -16,10 +16,12 @@ ClientDisconnectedError.__module__ = "kit.web"  # shown as it is imported
 See: TypeAlias = Callable[[bytes], object]
 
 _MOST_KEPT_BYTES = 64 * 1024
-# PERF: larger bodies are read, and forms among them decoded, as they arrive. The number of messages
-# has a limit, since each takes memory even if it contains a single byte.
+# PERF: larger forms are decoded as they arrive.
 MOST_WHOLE_BYTES = 128 * 1024
+# The number of messages has a limit, since each takes memory even if it contains a single byte.
 MOST_WHOLE_MESSAGES = 32
+# More messages are received only if this is what they contain on average.
+LEAST_OF_MANY_BYTES = 4096
 _MOST_DIGITS = 18
 # How long a task that waits for the client to disconnect leaves time to a reader that is behind,
 # before it receives one message more.
@@ -125,7 +127,15 @@ class ReceivedBody(Struct, eq=False):
                 if self._kept or self._busy or self._closed:
                     chunk = await self._next()
                 else:
-                    chunk = await self._receive_chunk()
+                    # PERF: not by _receive_chunk(), another coroutine for each chunk.
+                    self._busy = True
+                    try:
+                        message = await self._receive()
+                    finally:
+                        self._busy = False
+                        if self._changed is not None:
+                            self._tell()
+                    chunk = self._chunk_of(message)
                     if not chunk:
                         continue
                 chunks.append(chunk)
@@ -251,6 +261,10 @@ class ReceivedBody(Struct, eq=False):
             self._busy = False
             if self._changed is not None:
                 self._tell()
+        return self._chunk_of(message)
+
+    def _chunk_of(self, message: dict[str, Any]) -> bytes:
+        """Returns the chunk of a message for the task that received it; empty if it has none."""
         if message["type"] == "http.disconnect":
             self._gone = self._closed = True
             return b""
