@@ -23,6 +23,7 @@ MOST_WHOLE_MESSAGES = 32
 # More messages are received only if this is what they contain on average.
 LEAST_OF_MANY_BYTES = 4096
 _MOST_DIGITS = 18
+_HTTP_1 = ("1.1", "1.0")
 # How long a task that waits for the client to disconnect leaves time to a reader that is behind,
 # before it receives one message more.
 _CATCH_UP_S = 5.0
@@ -46,7 +47,7 @@ def declared_length(scope: Any) -> int | None:
         The number of bytes; None if the last message has to be received. It is on trio, where a
         client in process may send the body by a generator, which would warn if it isn't exhausted.
     """
-    if not scope or not scope.get("http_version", "").startswith("1"):
+    if not scope or scope.get("http_version") not in _HTTP_1:
         return None
     if running_trio() is not None:
         return None
