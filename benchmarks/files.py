@@ -22,9 +22,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from . import support
 from .files_apps import BOOKS, FOLDER, NGINX
 from .processor import processor_seconds
-from .server import Served, ServedError, free_port
+from .server import Served, ServedError
 from .tables import Table
 
 KIT = "kit"
@@ -158,7 +159,7 @@ def _started(
 def _nginx(folder: Path) -> Iterator[tuple[int, int]]:
     own = Path(f"{folder}.nginx")
     own.mkdir()
-    port = free_port()
+    port = support.load("ports").free_port()
     config = own / "nginx.conf"
     config.write_text(NGINX.format(folder=folder, port=port))
     process = subprocess.Popen(["nginx", "-p", str(own), "-c", str(config)])

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 
-from .crew import ROOT
+from . import support
 
 
 class NoPostgresError(Exception):
@@ -27,21 +25,10 @@ def started() -> Iterator[str]:
     Raises:
         NoPostgresError: If PostgreSQL isn't installed; the message says what to install.
     """
-    support = _support()
-    if reason := support.missing():
+    server_of_tests = support.load("postgres_server")
+    if reason := server_of_tests.missing():
         raise NoPostgresError(reason)
     with tempfile.TemporaryDirectory(prefix="kit-bench-") as folder:
         Path(folder).chmod(0o755)
-        with support.PostgresServer(Path(folder)) as server:
+        with server_of_tests.PostgresServer(Path(folder)) as server:
             yield server.url
-
-
-def _support() -> ModuleType:
-    """Imports the tests' module by its path, since the tests aren't a package."""
-    path = ROOT / "tests" / "support" / "postgres_server.py"
-    spec = importlib.util.spec_from_file_location("benchmarks_postgres_server", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 
-from . import rows
+from . import rows, support
 from .crew import PYTHON_M, ROOT
 from .peers import APP_VARIABLE
 
@@ -61,7 +61,7 @@ class Served:
     ) -> None:
         self.peer = peer
         self.app = app
-        self.port = free_port()
+        self.port: int = support.load("ports").free_port()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
         arguments = SERVERS[server].format(app=factory, port=self.port).split()
         function, count = app
@@ -132,11 +132,3 @@ class Served:
         self._log.seek(0)
         said = self._log.read().decode(errors="replace").strip().splitlines()
         return said[-1] if said else "it said nothing"
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
