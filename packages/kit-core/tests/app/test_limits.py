@@ -206,3 +206,10 @@ def test_limits_can_be_copied_with_changes() -> None:
     assert limits == Limits(max_files=3)
     with pytest.raises(TypeError, match="max_fiels"):
         limits.but(max_fiels=3)
+
+
+def test_a_copy_of_limits_has_their_class() -> None:
+    class Own(Limits, frozen=True):
+        max_photos: int = 3
+
+    assert Own(max_photos=4).but(max_files=1) == Own(max_files=1, max_photos=4)

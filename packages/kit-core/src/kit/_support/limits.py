@@ -47,7 +47,9 @@ class Limits(Struct, frozen=True):
 
     def but(self, **changes: int | None) -> Limits:
         """Returns these limits with some of them changed."""
-        return Limits(**{name: getattr(self, name) for name in LIMITS} | changes)
+        kind = type(self)
+        own = {name: getattr(self, name) for name in kind.__struct_fields__}
+        return kind(**own | changes)
 
 
 LIMITS = Limits.__struct_fields__

@@ -157,6 +157,15 @@ class Headers:
         return f"Headers({list(self.items())!r})"
 
 
+def lines_from(init: HeadersInit) -> list[HeaderLine]:
+    """Returns the lines of new headers.
+
+    Raises:
+        ValueError: If a name or value is invalid.
+    """
+    return Headers(init).raw
+
+
 def headers_over(lines: list[HeaderLine]) -> Headers:
     """Returns headers that read and change the given list itself."""
     headers = Headers.__new__(Headers)

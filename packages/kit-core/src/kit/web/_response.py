@@ -17,11 +17,11 @@ from ._header_lines import HeaderLine, encode_value
 if TYPE_CHECKING:
     from kit._support.json import encode
 
-    from ._headers import Headers, HeadersInit, headers_over
+    from ._headers import Headers, HeadersInit, headers_over, lines_from
     from ._tracked import BodyProgress, track
 else:
     import_late(globals(), "kit._support.json", "encode")
-    import_late(globals(), "kit.web._headers", "Headers", "headers_over")
+    import_late(globals(), "kit.web._headers", "headers_over", "lines_from")
     import_late(globals(), "kit.web._tracked", "track")
 
 NULL_BODY_STATUSES = frozenset((101, 204, 205, 304))
@@ -234,7 +234,7 @@ class Response(Body):
         """
         response = self.__copy__()
         if headers is not None:
-            response._lines = list(Headers(headers).raw)
+            response._lines = lines_from(headers)
         if body is not ...:
             response._body, _ = extract(body)
             response._lines = [line for line in response._lines if line[0] != b"content-length"]
@@ -346,7 +346,7 @@ def _init_response(
         )
     self._status = status
     self._status_text = _status_text_of(status_text) if status_text else _NO_STATUS_TEXT
-    lines = Headers(headers).raw
+    lines = [] if headers is None else lines_from(headers)
     if content_type is not None and all(name != b"content-type" for name, _ in lines):
         lines.append((b"content-type", encode_value("content-type", content_type)))
     self._lines = lines
