@@ -32,7 +32,7 @@ else:
     __path__ = _all_folders()
 
 try:
-    from kit.interface import METHOD_NAME_ALL  # noqa: F401 - not only a folder that was left over
+    from kit.interface import METHOD_NAME_ALL  # noqa: F401 - whether it is there
 except ImportError as error:
     raise ImportError(
         "The package 'kit' found here is not complete: 'kit.interface' is missing. Install it with "

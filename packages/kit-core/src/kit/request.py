@@ -624,12 +624,11 @@ class KitRequest:
                     part = message["body"]
                     parts.append(part)
                     size += len(part)
-                # PERF: what _may_keep() does, without the call.
                 if (
                     self._raw is not None
                     or (most is not None and size > most)
                     or (in_memory is not None and size > in_memory)
-                    or (self._body_limits and not self._may_keep(size))
+                    or (self._body_limits and not self._is_within_own_limits(size))
                 ):
                     break
             else:
@@ -655,11 +654,10 @@ class KitRequest:
             size = len(data)
             most = self._limits.max_body_size_bytes
             in_memory = self._limits.max_memory_size_bytes
-            # PERF: what _may_keep() does, without the call.
             if (
                 (most is None or size <= most)
                 and (in_memory is None or size <= in_memory)
-                and (not self._body_limits or self._may_keep(size))
+                and (not self._body_limits or self._is_within_own_limits(size))
             ):
                 if message.get("more_body"):
                     self._is_receiving = True
@@ -669,15 +667,9 @@ class KitRequest:
         self._give_back(self.raw, (message,))
         return None
 
-    def _may_keep(self, size: int) -> bool:
-        """Returns whether no limit forbids to keep so many bytes."""
-        most = self._limits.max_body_size_bytes
-        in_memory = self._limits.max_memory_size_bytes
-        return (
-            (most is None or size <= most)
-            and (in_memory is None or size <= in_memory)
-            and (not self._body_limits or all(size <= most for most, _ in self._body_limits))
-        )
+    def _is_within_own_limits(self, size: int) -> bool:
+        """Returns whether a body of so many bytes exceeds no limit of this request."""
+        return all(size <= most for most, _ in self._body_limits)
 
     def _stop_receiving(self, messages: Sequence[Any] = ()) -> None:
         """Leaves the body to other readers, with the messages that have come."""

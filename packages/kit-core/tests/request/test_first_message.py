@@ -20,7 +20,7 @@ from kit.request import clone_raw_request
 
 FORM = [(b"content-type", b"application/x-www-form-urlencoded")]
 BODY = b"a=1&a=2"
-# Of a body that is read at once; larger ones are read as they arrive.
+# Of a form that is read at once; larger ones are read as they arrive.
 MOST = 128 * 1024
 
 

@@ -11,8 +11,6 @@ from kit._support.struct import Struct, with_plain_stores
 from kit.interface import ClientDisconnectedError
 from kit.interface.event_loops import running_trio
 
-ClientDisconnectedError.__module__ = "kit.web"  # shown as it is imported
-
 See: TypeAlias = Callable[[bytes], object]
 
 _MOST_KEPT_BYTES = 64 * 1024
@@ -20,7 +18,7 @@ _MOST_KEPT_BYTES = 64 * 1024
 MOST_WHOLE_BYTES = 128 * 1024
 # The number of messages has a limit, since each takes memory even if it contains a single byte.
 MOST_WHOLE_MESSAGES = 32
-# More messages are received only if this is what they contain on average.
+# Beyond that number, messages of a body that isn't a form must have this size on average.
 LEAST_OF_MANY_BYTES = 4096
 _MOST_DIGITS = 18
 _HTTP_1 = ("1.1", "1.0")
@@ -128,15 +126,7 @@ class ReceivedBody(Struct, eq=False):
                 if self._kept or self._busy or self._closed:
                     chunk = await self._next()
                 else:
-                    # PERF: not by _receive_chunk(), another coroutine for each chunk.
-                    self._busy = True
-                    try:
-                        message = await self._receive()
-                    finally:
-                        self._busy = False
-                        if self._changed is not None:
-                            self._tell()
-                    chunk = self._chunk_of(message)
+                    chunk = await self._receive_chunk()
                     if not chunk:
                         continue
                 chunks.append(chunk)
@@ -262,10 +252,6 @@ class ReceivedBody(Struct, eq=False):
             self._busy = False
             if self._changed is not None:
                 self._tell()
-        return self._chunk_of(message)
-
-    def _chunk_of(self, message: dict[str, Any]) -> bytes:
-        """Returns the chunk of a message for the task that received it; empty if it has none."""
         if message["type"] == "http.disconnect":
             self._gone = self._closed = True
             return b""
