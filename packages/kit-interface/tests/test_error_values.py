@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.interface import (
-    ClientDisconnectedError,
     HandlerError,
     HTTPException,
     KitError,
@@ -71,16 +70,7 @@ def test_no_error_is_missing_above() -> None:
     assert ours - {KitError, PluginError} == {kind for kind, _ in VALUES}
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        ClientDisconnectedError,
-        HTTPException,
-        KitError,
-        RouterClosedError,
-        UnsupportedPathError,
-    ],
-)
+@pytest.mark.parametrize("kind", [KitError, HTTPException, UnsupportedPathError, RouterClosedError])
 def test_where_errors_say_they_are_from(kind: type[Exception]) -> None:
     assert kind.__module__ == "kit.interface"
 

@@ -11,6 +11,8 @@ from kit._support.struct import Struct, with_plain_stores
 from kit.interface import ClientDisconnectedError
 from kit.interface.event_loops import running_trio
 
+ClientDisconnectedError.__module__ = "kit.web"  # shown as it is imported
+
 See: TypeAlias = Callable[[bytes], object]
 
 _MOST_KEPT_BYTES = 64 * 1024

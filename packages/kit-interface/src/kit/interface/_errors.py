@@ -243,7 +243,6 @@ def check_status(status: int, message: object = None) -> None:
 
 # Shown as they are imported: kit.interface.HTTPException.
 for _class in (
-    ClientDisconnectedError,
     HTTPException,
     HandlerError,
     KitError,
