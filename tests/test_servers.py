@@ -32,7 +32,7 @@ APP = textwrap.dedent(
 
     import anyio
 
-    from kit import HTTPException, Kit
+    from kit import HTTPException, Kit, Response
 
 
     def trace(text):
@@ -67,6 +67,9 @@ APP = textwrap.dedent(
     app.get("/empty", lambda c: c.body(None, 204))
     app.get("/unchanged", lambda c: c.body(None, 304, {"etag": '"x"'}))
     app.get("/url", lambda c: c.text(c.req.url))
+    app.get("/urls/*", lambda c: c.text(c.req.url))
+    app.use("/mounted/admin/*", lambda c, next: c.text("denied", 403))
+    app.mount("/mounted", lambda request, *_: Response(request.url))
     app.on("PURGE", "/cache", lambda c: c.text(c.req.method))
 
 
@@ -317,6 +320,14 @@ def test_statuses_on_one_connection(server: Server, path: str, status: int, text
         assert (second[0], second[2]) == (200, b"hello from kit")
         if status == 204:
             assert first[1].get("content-length") is None
+
+
+@pytest.mark.parametrize("path", ["ad%0Amin", "ad%09min", "admin%20", "x/.%09./admin", "%20"])
+def test_characters_that_url_parsers_drop(server: Server, path: str) -> None:
+    targets = ("/urls", f"/urls/{path}"), ("", f"/mounted/{path}")
+    for prefix, target in targets:
+        [(status, _, body)] = server.raw(raw_request(target))
+        assert (status, body.decode()) == (200, f"http://example.com{prefix}/{path}")
 
 
 def test_fault_is_in_the_log_of_the_server(server: Server, client: httpx.Client) -> None:

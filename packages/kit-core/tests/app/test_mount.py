@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -218,6 +219,35 @@ async def test_no_path_leads_past_middleware(client: Any, target: str) -> None:
     path = target.replace("%2e%2E", "..")
     answer = await client().ask(app, path, raw_path=target.encode())
     assert answer.status in (400, 403)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/ad%0Amin",
+        "/ad%0Dmin",
+        "/ad%09min",
+        "/admin%20",
+        "/admin%00",
+        "/x/.%09./admin",
+        "/%20",
+        "/%1F",
+    ],
+)
+@pytest.mark.parametrize("has_raw_path", [True, False])
+async def test_characters_that_url_parsers_drop_are_handed_on(
+    client: Any, target: str, has_raw_path: bool
+) -> None:
+    """Without them, the path would be one that middleware wasn't matched with."""
+
+    def deny(c: Context, next: Next) -> Response:
+        return c.text("denied", 403)
+
+    app = Kit().use("/m/admin/*", deny).mount("/m", tell)
+    assert await get(app, "/m" + target) == f"GET http://localhost{target} 2"
+    raw_path = f"/m{target}".encode() if has_raw_path else None
+    answer = await client().ask(app, unquote("/m" + target), raw_path=raw_path)
+    assert answer.body.decode().split("/", 3)[3] == f"{target[1:]} 2"
 
 
 async def test_a_handler_may_have_locals_called_like_those_of_asgi() -> None:

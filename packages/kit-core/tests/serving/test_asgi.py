@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import anyio
 import pytest
@@ -248,6 +249,16 @@ def test_url_whatever_the_host_header_is(
     scope = http_scope("/x?q=1", headers=[(b"host", host)], server=("10.0.0.1", 81))
     app = Kit().get("/x", lambda c: c.text(c.req.url))
     assert run(serve, app, scope).body.decode() == url
+
+
+@pytest.mark.parametrize("has_raw_path", [True, False])
+@pytest.mark.parametrize("target", ["/ad%0Amin", "/a%09/%0D", "/a%20", "/%00", "/%20%1F"])
+def test_url_has_every_character_of_the_path(
+    run: Any, http_scope: Any, serve: Any, target: str, has_raw_path: bool
+) -> None:
+    app = Kit().get("/*", lambda c: c.text(c.req.url))
+    scope = http_scope(unquote(target), raw_path=target.encode() if has_raw_path else None)
+    assert urlsplit(run(serve, app, scope).body.decode()).path == target
 
 
 def test_get_path_gets_the_request_of_the_scope(run: Any, http_scope: Any, serve: Any) -> None:

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any
 from urllib.parse import unquote
 
+from kit._support.paths import encode_dropped
 from kit.context import Context
 from kit.interface import HTTPException, Next
 from kit.interface.metadata import attach
@@ -110,7 +111,7 @@ def _moved(request: Request, path: str) -> Request:
     if _RESOLVED.search(path):
         raise HTTPException(400, "The path has dot segments or backslashes")
     parsed = URL(request.url)
-    escaped = path.replace("?", "%3F").replace("#", "%23")
+    escaped = encode_dropped(path).replace("?", "%3F").replace("#", "%23")
     moved = URL(f"{parsed.origin}{escaped}{parsed.search}{parsed.hash}")
     prefix = _prefix(parsed.pathname, moved.pathname)
     root = request.root_path

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import Any, TypedDict
 
-from kit._support.paths import encode_delimiters
+from kit._support.paths import encode_delimiters, encode_dropped
 from kit.interface import FormData as AnyFormData
 
 from ._body import USED, Body, BodyInit, extract, take
@@ -352,7 +352,7 @@ def url_of_scope(scope: dict[str, Any]) -> str:
     if not text.startswith("/"):  # a target such as `@other.example` would become part of the host
         text = "/" + text
     query = scope.get("query_string", b"").decode("utf-8", "replace")
-    rest = text + (f"?{query}" if query else "")
+    rest = encode_dropped(text + (f"?{query}" if query else ""))
     scheme = scope.get("scheme", "http")
     host = next((v.decode("latin-1") for n, v in scope["headers"] if n == b"host"), "")
     if _HOST.fullmatch(host):
