@@ -550,6 +550,13 @@ async def test_functions_are_given_the_context() -> None:
     assert await answer(app) == (401, 'Bearer realm="/x"', '{"path":"/x"}')
 
 
+async def test_a_challenge_with_what_the_client_sent_may_end_in_a_space() -> None:
+    header: FailureOptions = {"www_authenticate_header": lambda c: f"Bearer of {c.req.path}"}
+    app = app_with(token=TOKEN, no_authentication_header=header)
+    response = await app.request("/x%20")
+    assert (response.status, response.headers.get("www-authenticate")) == (401, "Bearer of /x")
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -51,6 +51,23 @@ async def test_below_prefixes_with_parameters() -> None:
     assert await get(app, "/v1/123/n/a") == "GET http://localhost/a 2"
 
 
+@pytest.mark.parametrize(
+    ("prefix", "path", "rest"),
+    [
+        ("/a/:b{.+}", "/a/x/y", "/"),
+        ("/a/:b{.+}", "/a/x%2Fy/", "/"),
+        ("/a/:b{[a-z/]+}/m", "/a/x/y/m/q/r", "/q/r"),
+        ("/a/:b{[a-z]+/[0-9]+}/m", "/a/x/1/m/q", "/q"),
+        ("/a/:b{[a-z]+}/m", "/a/x/m/q", "/q"),
+    ],
+)
+async def test_expressions_in_the_prefix_that_match_slashes(
+    prefix: str, path: str, rest: str
+) -> None:
+    app = Kit().mount(prefix, tell)
+    assert await get(app, path) == f"GET http://localhost{rest} 2"
+
+
 async def test_a_body_that_is_declared_too_large_is_not_handed_on() -> None:
     app = Kit(limits=Limits(max_body_size_bytes=3)).mount("/m", tell)
     for body, answer in (("abcd", "The body is larger than 3 bytes"), ("abc", "POST http")):

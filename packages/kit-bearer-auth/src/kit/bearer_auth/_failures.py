@@ -98,7 +98,10 @@ def prepare(
     async def error(c: Context[Any, Any]) -> HTTPException:
         text = header
         if callable(text):
-            text = _header_text(where, await call(text, c), challenge)
+            found = await call(text, c)
+            # It may hold what the client sent; a space at the end must not become a 500.
+            found = found.strip(" \t\r\n") if isinstance(found, str) else found
+            text = _header_text(where, found, challenge)
         body = await call(message, c) if callable(message) else message
         headers = {"WWW-Authenticate": text}
         if isinstance(body, str):

@@ -13,6 +13,7 @@ from kit._support.paths import encode_dropped
 from kit.context import Context
 from kit.interface import HTTPException, Next
 from kit.interface.metadata import attach
+from kit.interface.patterns import parse_parameter, split_pattern
 from kit.request import KitRequest
 from kit.web import URL, Request, Response
 from kit.web._body import put, take
@@ -78,9 +79,20 @@ def _check(call: str, application_handler: Any, option_handler: Any, replace_req
 
 def _rest_of_path(c: Context[Any, Any]) -> str:
     """Returns the path that the wildcard of the current route matches, with a leading slash."""
-    route = c.matched_routes[c.req.route_index]
+    handlers, *captured = c._match
+    route, params = handlers[c.req.route_index]
+    prefix: str = route.path.removesuffix("*").rstrip("/")
     # By segments, since those in front may be parameters.
-    segments = route.path.removesuffix("*").rstrip("/").count("/")
+    segments = prefix.count("/")
+    if "{" in prefix:
+        parts = split_pattern(prefix)
+        segments = len(parts)
+        for part in parts:
+            parameter = parse_parameter(part)
+            if parameter is not None and parameter.expression is not None:
+                # It may have matched several segments. Encoded slashes separate none.
+                value = params[parameter.name]
+                segments += (captured[0][value] if captured else value).count("/")
     return "/" + "/".join(c.req.path.split("/")[segments + 1 :])
 
 
