@@ -379,6 +379,8 @@ def test_body_that_the_handler_ignores(server: Server, client: httpx.Client) -> 
         ("/users/a%2Fb", "/users/a%2Fb", "a/b"),
         ("/users/%2541", "/users/%2541", "%41"),
         ("/users/%E3%81", "/users/%E3%81", "%E3%81"),
+        ("/users/%%361dmin", "/users/%2561dmin", "%61dmin"),
+        ("/users/%6%31dmin", "/users/%2561dmin", "%61dmin"),
         ("/users/a+b;c?q=1", "/users/a+b;c", "a+b;c"),
     ],
 )

@@ -315,6 +315,8 @@ SPELLINGS = [
             "private;a",
             "%2e/private",
             "%2570rivate",
+            "%%370rivate",
+            "%7%30rivate",
             "x/../private",
         ),
         ("/", "//", "%2f", "\\", "%5c", "/./", "/x/../", "%252f", "/%2e/"),

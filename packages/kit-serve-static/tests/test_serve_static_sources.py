@@ -58,7 +58,8 @@ def test_a_fixed_path_and_the_default_root(ask: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/..%2fa.txt", "//a.txt", "/.env", "/%2541.txt", "/a.txt%00", "/x/%5c../a.txt"]
+    "path",
+    ["/..%2fa.txt", "//a.txt", "/.env", "/%2541.txt", "/a.txt%00", "/x/%5c../a.txt", "/b%5ca.txt"],
 )
 def test_refused_paths_are_not_asked_for(ask: Callable[..., Any], path: str) -> None:
     seen: list[str] = []
@@ -72,6 +73,15 @@ def test_refused_paths_are_not_asked_for(ask: Callable[..., Any], path: str) -> 
     assert ask(app, "http://localhost" + path).status == 404
     assert not seen
     assert len(missing) == 1
+
+
+def test_function_for_missing_files_gets_an_ambiguous_path_as_it_was_routed(
+    ask: Callable[..., Any],
+) -> None:
+    missing: list[str] = []
+    app = app_with(on_not_found=lambda path, c: missing.append(path))
+    assert ask(app, "/b%5Ca.txt").status == 404
+    assert missing == ["/b\\a.txt"]
 
 
 def test_options_lift_refusals(ask: Callable[..., Any]) -> None:

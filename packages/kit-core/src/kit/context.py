@@ -672,9 +672,10 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         """Removes headers that describe the response's body, now that an error replaces it.
 
         SPEC: RFC 9110 section 8: representation data and metadata. Cookies are removed as well:
-        they belong to the discarded response.
+        they belong to the discarded response. Before there is a response, `c.res` only has what
+        middleware set for any response.
         """
-        if self._res is not None:
+        if self._finalized and self._res is not None:
             self._res = without_representation(self._res)
 
     def _answer(self, error: HTTPException) -> Response:

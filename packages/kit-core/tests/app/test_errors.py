@@ -345,6 +345,27 @@ async def test_http_exception_headers() -> None:
     assert response.headers.get_set_cookie() == ["a=1", "b=2"]
 
 
+@pytest.mark.parametrize("reads_res", [False, True])
+@pytest.mark.parametrize("error", [ValueError("boom"), HTTPException(403, "no")])
+async def test_headers_set_before_there_is_a_response_are_on_the_error_page(
+    error: Exception, reads_res: bool
+) -> None:
+    """Reading `c.res` makes no response of it yet."""
+
+    async def early(c: Context, next: Any) -> None:
+        c.header("cache-control", "no-store")
+        c.header("set-cookie", "a=1", append=True)
+        if reads_res:
+            c.res.headers.set("x-early", "b")
+        await next()
+
+    response = await Kit().use(early).route("/", failing(error)).request("/")
+    assert response.status == (403 if isinstance(error, HTTPException) else 500)
+    assert response.headers.get("cache-control") == "no-store"
+    assert response.headers.get_set_cookie() == ["a=1"]
+    assert response.headers.get("x-early") == ("b" if reads_res else None)
+
+
 async def test_http_exception_keeps_all_lines_of_a_header_of_res() -> None:
     challenges = [("www-authenticate", "Basic"), ("www-authenticate", "Bearer")]
     error = HTTPException(401, res=Response("who?", headers=challenges))

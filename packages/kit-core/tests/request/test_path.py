@@ -74,8 +74,17 @@ def one_run(run: str, decoder: Decoder) -> str:
         return run
 
 
+def decode_uri_but_percent(text: str) -> str:
+    return decode_uri(text.replace("%25", "%2525"))
+
+
 def hono_path(text: str) -> str:
-    return hono_try(text.replace("%25", "%2525"), decode_uri)
+    """What `getPath` of Hono does."""
+    decoded = hono_try(text, decode_uri_but_percent)
+    lone = "%(?![0-9A-Fa-f]{2})"
+    if re.search(lone, text) and hono_try(decoded, decode_uri_but_percent) != decoded:
+        return hono_try(re.sub(lone, "%25", text), decode_uri_but_percent)
+    return decoded
 
 
 PIECES = st.lists(

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ("decode_component", "decode_path", "merge_path", "path_of_url")
 
-# The escapes that decodeURI doesn't decode: those of # $ & + , / : ; = ? @.
-_KEPT = r"(%(?:2[346BCFbcf]|3[ABDFabdf]|40))"
+# The escapes that decodeURI doesn't decode: those of # $ & + , / : ; = ? @; and that of %.
+_KEPT = r"(%(?:2[3-6BCFbcf]|3[ABDFabdf]|40))"
 
 
 def decode_component(text: str) -> str:
@@ -40,10 +40,15 @@ def decode_path(text: str) -> str:
         text: Percent-encoded path.
 
     Returns:
-        The routing path. Runs of escapes that aren't UTF-8 aren't changed.
+        The routing path. Runs of escapes that aren't UTF-8 aren't changed. A `%` that begins no
+        escape becomes `%25` if it would begin one in the decoded path, as in `%%361`.
     """
-    # Doubled first, as in Hono, so that a parameter can be decoded again.
-    return _escapes().sub(_decode_run_but_reserved, text.replace("%25", "%2525"))
+    decoded = _decoded(text)
+    # Decoded once more, as a parameter or a part of a file's path, it would be another path than
+    # the one that guards are matched with.
+    if "%" in decoded and _lone_percent().search(text) and _decoded(decoded) != decoded:
+        return _decoded(_lone_percent().sub("%25", text))
+    return decoded
 
 
 def path_of_url(url: str) -> str:
@@ -99,12 +104,24 @@ def _escapes() -> re.Pattern[str]:
     return re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 
+@cache
+def _lone_percent() -> re.Pattern[str]:
+    """Returns the expression for a percent sign that begins no escape."""
+    import re
+
+    return re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
 def _decode_run(match: re.Match[str]) -> str:
     run = match[0]
     try:
         return bytes.fromhex(run.replace("%", "")).decode()
     except UnicodeDecodeError:
         return run
+
+
+def _decoded(path: str) -> str:
+    return _escapes().sub(_decode_run_but_reserved, path)
 
 
 def _decode_run_but_reserved(match: re.Match[str]) -> str:

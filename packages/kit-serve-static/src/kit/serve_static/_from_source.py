@@ -17,8 +17,8 @@ from ._options import GetContent, IsDir, Notify
 from ._paths import safe_segments
 from ._site import EXTENSIONS
 
-# `..` as a segment, and empty segments, however they are separated.
-_AMBIGUOUS = re.compile(r"(?:^|[/\\])\.\.(?:$|[/\\])|[/\\]{2}")
+# `..` as a segment, empty segments, and backslashes, which may separate segments too.
+_AMBIGUOUS = re.compile(r"(?:^|/)\.\.(?:$|/)|//|\\")
 _DOT = re.compile(r"(?:^|/)\.(?=/|$)")
 
 
