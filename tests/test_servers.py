@@ -33,6 +33,7 @@ APP = textwrap.dedent(
     import anyio
 
     from kit import HTTPException, Kit, Response
+    from kit.asgi import from_asgi
 
 
     def trace(text):
@@ -70,6 +71,17 @@ APP = textwrap.dedent(
     app.get("/urls/*", lambda c: c.text(c.req.url))
     app.use("/mounted/admin/*", lambda c, next: c.text("denied", 403))
     app.mount("/mounted", lambda request, *_: Response(request.url))
+    app.use("/asgi/admin/*", lambda c, next: c.text("denied", 403))
+
+
+    async def tell(scope, receive, send):
+        if scope["type"] == "http":
+            body = scope["path"].removeprefix(scope["root_path"]).encode()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": body})
+
+
+    app.mount("/asgi", from_asgi(tell))
     app.on("PURGE", "/cache", lambda c: c.text(c.req.method))
 
 
@@ -328,6 +340,27 @@ def test_characters_that_url_parsers_drop(server: Server, path: str) -> None:
     for prefix, target in targets:
         [(status, _, body)] = server.raw(raw_request(target))
         assert (status, body.decode()) == (200, f"http://example.com{prefix}/{path}")
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "seen"),
+    [
+        ("/asgi/a%20b", 200, "/a b"),
+        ("/asgi/admin/x", 403, "denied"),
+        ("/asgi/asgi/admin/x", 200, "/asgi/admin/x"),
+        ("/asgi//admin/x", 400, None),
+        ("/asgi/admin%2Fx", 400, None),
+        ("/asgi/x%2f..%2fadmin/x", 400, None),
+    ],
+)
+def test_paths_below_a_mounted_asgi_application(
+    server: Server, path: str, status: int, seen: str | None
+) -> None:
+    [(got, _, body)] = server.raw(raw_request(path))
+    if server.name == "granian-rsgi" and "%2F" in path:
+        status = 403  # RSGI gives the decoded path alone
+    assert got == status
+    assert seen is None or body.decode() == seen
 
 
 def test_fault_is_in_the_log_of_the_server(server: Server, client: httpx.Client) -> None:

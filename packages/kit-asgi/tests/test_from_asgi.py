@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
+from urllib.parse import unquote
 
 import anyio
 import pytest
@@ -90,11 +91,11 @@ async def test_a_mounted_application_knows_in_process_where_it_is_mounted() -> N
     app = Telling()
     inner = Kit().mount("/:x/deep", from_asgi(app))
     seen: list[tuple[str, ...]] = []
-    for path in ("/v1/caf%C3%A9/deep/a%2Fb?q=1", "/v1/x/deep"):
+    for path in ("/v1/caf%C3%A9/deep/a%3Fb?q=1", "/v1/x/deep"):
         await Kit().route("/v1", inner).request(path)
         seen.append(tuple(app.scope[key] for key in ("root_path", "path", "raw_path")))
     assert seen == [
-        ("/v1/café/deep", "/v1/café/deep/a/b", b"/v1/caf%C3%A9/deep/a%2Fb"),
+        ("/v1/café/deep", "/v1/café/deep/a?b", b"/v1/caf%C3%A9/deep/a%3Fb"),
         ("/v1/x/deep", "/v1/x/deep/", b"/v1/x/deep/"),
     ]
 
@@ -532,3 +533,83 @@ def test_messages_that_are_refused(run: Any, messages: Any, text: str) -> None:
     with suppress(RuntimeError):  # where START was sent before
         run(main)
     assert text in refused[0]
+
+
+# --- paths that lead past middleware -------------------------------------------------------------
+
+
+def guarded(handler: Any) -> Kit:
+    def deny(c: Context, next: Any) -> Response:
+        return c.text("denied", 403)
+
+    return Kit().use("/api/admin/*", deny).mount("/api", handler)
+
+
+def target(raw: str) -> dict[str, Any]:
+    return {"path": unquote(raw), "raw_path": raw.encode()}
+
+
+@pytest.mark.parametrize("raw", ["/api/api/admin/x", "/api/%61pi/admin/x", "/api/api"])
+async def test_a_path_that_repeats_the_prefix_is_below_it(client: Any, raw: str) -> None:
+    app = Telling()
+    await client().ask(guarded(from_asgi(app)), **target(raw))
+    assert (app.scope["path"], app.scope["root_path"]) == (unquote(raw), "/api")
+    await guarded(from_asgi(app)).request(raw)
+    assert (app.scope["path"], app.scope["root_path"]) == (unquote(raw), "/api")
+
+
+@pytest.mark.parametrize("again", ["/api/api/x", "/api/x"])
+async def test_prefix_within_the_same_prefix(client: Any, again: str) -> None:
+    app = Telling()
+    inner = Kit().mount("/api", from_asgi(app))
+    answer = await client().ask(Kit().mount("/api", inner.fetch), **target(again))
+    if again == "/api/x":
+        assert answer.status == 404
+    else:
+        assert (app.scope["path"], app.scope["root_path"]) == ("/api/api/x", "/api/api")
+
+
+AMBIGUOUS = [
+    "/api/admin%2Fx",
+    "/api/admin%2fx",
+    "/api/admin%5Cx",
+    "/api//admin/x",
+    "/api/%2Fadmin/x",
+    "/api/x%2f..%2fadmin/x",
+    "/api/%2e%2fadmin/x",
+    "/api/admin%2%46x",
+]
+
+
+@pytest.mark.parametrize("raw", AMBIGUOUS)
+async def test_ambiguous_paths_are_refused(client: Any, raw: str) -> None:
+    app = Telling()
+    assert (await client().ask(guarded(from_asgi(app)), **target(raw))).status == 400
+    assert (await guarded(from_asgi(app)).request(raw)).status == 400
+    assert not hasattr(app, "scope")
+
+
+@pytest.mark.parametrize("raw", ["/api/admin%2Fx", "/api//admin/x"])
+async def test_ambiguous_paths_may_be_allowed(client: Any, raw: str) -> None:
+    app = Telling()
+    await client().ask(guarded(from_asgi(app, ambiguous_paths=True)), **target(raw))
+    assert (app.scope["path"], app.scope["raw_path"]) == (unquote(raw), raw.encode())
+
+
+@pytest.mark.parametrize("raw", ["/api/", "/api", "/api/a/", "/api/a.b/..c/%20/%3F/%25"])
+async def test_other_paths_are_handed_on(client: Any, raw: str) -> None:
+    app = Telling()
+    await client().ask(guarded(from_asgi(app)), **target(raw))
+    assert app.scope["path"] == unquote(raw) + ("/" if raw == "/api" else "")
+
+
+@pytest.mark.parametrize(
+    "raw", ["/%2Fevil.example/x", "/%5Cevil.example/x", "/%09%2Fevil/x", "/%0Aevil/x"]
+)
+async def test_a_parameter_can_not_make_another_host_of_the_root_path(
+    client: Any, raw: str
+) -> None:
+    app = Telling()
+    answer = await client().ask(Kit().mount("/:tenant", from_asgi(app)), **target(raw))
+    assert answer.status == 400
+    assert not hasattr(app, "scope")

@@ -162,6 +162,25 @@ def test_mounted_apps_share_a_store_but_no_responses(run: Any, clock: Any, is_as
     run(ask)
 
 
+def test_a_second_host_of_a_mounted_app_is_another_response(run: Any, clock: Any) -> None:
+    """APPSEC: the URL has the first line of Host, handlers read both."""
+    inner: Kit[Any, Any] = Kit()
+    inner.use(cache(clock=clock, cache_control="max-age=60"))
+    inner.get("/page", lambda c: c.text(c.req.header("host") or ""))
+    app: Kit[Any, Any] = Kit()
+    app.mount("/in", inner.fetch)
+    served: Kit[Any, Any] = Kit()
+    served.mount("/", from_asgi(app))
+
+    async def ask() -> None:
+        for hosts in (["good.example", "@evil.example"], ["good.example"]):
+            headers = [("host", host) for host in hosts]
+            response = await served.request("/in/page", {"headers": headers})
+            assert await response.text() == ", ".join(hosts)
+
+    run(ask)
+
+
 def test_a_mounted_app_has_the_url_that_it_was_given(run: Any, clock: Any) -> None:
     inner = Origin(clock)
 

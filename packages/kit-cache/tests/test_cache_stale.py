@@ -589,6 +589,23 @@ def test_a_store_that_fails_is_done_without(
     ]
 
 
+def test_a_path_in_the_log_can_not_forge_a_line(
+    run: Any, clock: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    app: Kit[Any, Any] = Kit()
+    app.use(cache(clock=clock, store=Failing(), cache_control="max-age=60"))
+    app.on(["GET", "POST"], "/*", lambda c: c.text("answer"))
+
+    async def ask() -> None:
+        for method in ("GET", "POST"):
+            await app.request("/x%0AERROR%1B[31m", {"method": method})
+
+    with caplog.at_level(logging.WARNING, "kit.cache"):
+        run(ask)
+    assert len(caplog.records) == 3
+    assert all(record.getMessage().isprintable() for record in caplog.records)
+
+
 class Slow:
     """A store that is not in memory."""
 

@@ -111,6 +111,13 @@ def ask(run: Any, app: Kit, **request: Any) -> list[Any]:
     return messages
 
 
+def test_route_below_a_mount_has_its_parameters_by_name(run: Any) -> None:
+    lines = Lines()
+    app = Kit().mount("/t/:tenant", app_of(lines).fetch)
+    ask(run, app, path="/t/acme/users/7")
+    assert lines.entry["route"] == "/t/:tenant/users/:id"
+
+
 def test_all_fields(run: Any) -> None:
     lines = Lines()
     app = Kit().use(access_log(to=lines), request_id())

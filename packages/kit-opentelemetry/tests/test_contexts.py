@@ -425,6 +425,16 @@ def test_root_path_is_part_of_the_route(run: Any, served: Any, telemetry: Any) -
     assert telemetry.span.attributes["url.path"] == "/v1/users/7"
 
 
+def test_route_below_a_mount_has_its_parameters_by_name(
+    run: Any, served: Any, telemetry: Any
+) -> None:
+    inner = Kit().use(telemetry.middleware())
+    inner.get("/users/:id", lambda c: c.text("x"))
+    app = Kit().mount("/t/:tenant", inner.fetch)
+    run(served(path="/v1/t/acme/users/7", root_path="/v1").by, app)
+    assert telemetry.span.attributes["http.route"] == "/v1/t/:tenant/users/:id"
+
+
 def test_a_request_of_a_handler_is_a_child(run: Any, served: Any, telemetry: Any) -> None:
     app = Kit().use(telemetry.middleware())
     app.get("/inner", lambda c: c.text("x"))

@@ -668,3 +668,16 @@ def test_two_thousand_requests_that_end_early_leave_no_file_open(folder: Path) -
     finally:
         gc.enable()
     assert {"cancelled", "None"} <= ends
+
+
+def test_index_of_a_folder_in_an_app_that_is_not_strict(
+    folder: Path, ask: Callable[..., Any]
+) -> None:
+    """The routing path has no slash at the end there, but the path of the URL has."""
+    (folder / "guide").mkdir()
+    (folder / "guide" / "index.html").write_text("guide")
+    app = Kit(strict=False).use("/*", serve_static(folder))
+    found = ask(app, "/guide")
+    assert (found.status, found.headers["location"]) == (301, "./guide/")
+    found = ask(app, "/guide/?a=1")
+    assert (found.status, found.body) == (200, b"guide")

@@ -219,6 +219,9 @@ async def test_parameter_survives_the_two_decodings(decode_path: Any, value: str
         pytest.param("/é ü/x/z", b"/%C3%A9%20%C3%BC/x%2Fz", "/é ü", "/x%2Fz", id="decoded root"),
         pytest.param("/api/a%b", None, "/api", "/a%25b", id="mounted, no raw_path"),
         pytest.param("/api//x", b"/api//x", "/api", "//x", id="mounted, empty segment"),
+        pytest.param("/api/x/a", b"/api%2Fx/a", "/api", "/x/a", id="slash after the root encoded"),
+        pytest.param("/a/b/x", b"/a%2Fb/x", "/a/b", "/x", id="slash within the root encoded"),
+        pytest.param("/api/x/a%", b"/api%2Fx/a%25", "/api", "/x/a%25", id="encoded anew"),
     ],
 )
 async def test_path_of_a_scope(

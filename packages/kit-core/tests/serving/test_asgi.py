@@ -261,6 +261,14 @@ def test_url_has_every_character_of_the_path(
     assert urlsplit(run(serve, app, scope).body.decode()).path == target
 
 
+def test_hash_sign_is_part_of_the_path_and_query(run: Any, http_scope: Any, serve: Any) -> None:
+    """A request has no fragment; some servers take a `#` in the target all the same."""
+    app = Kit().get("/*", lambda c: c.text(f"{c.req.path} {c.req.url}"))
+    scope = http_scope("/a#/b", raw_path=b"/a#/b", query_string=b"q=1#2")
+    path, url = run(serve, app, scope).body.decode().split(" ")
+    assert (path, url.partition("/a")[1:]) == ("/a#/b", ("/a", "%23/b?q=1%232"))
+
+
 def test_get_path_gets_the_request_of_the_scope(run: Any, http_scope: Any, serve: Any) -> None:
     seen: list[Any] = []
 

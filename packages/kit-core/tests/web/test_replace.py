@@ -99,6 +99,23 @@ async def test_root_path_is_carried_by_copies() -> None:
     assert request.replace(url="http://x/b").root_path == "/outer"
 
 
+async def test_place_below_a_root_path_is_carried_by_copies() -> None:
+    seen: list[Any] = []
+
+    def place(request: Request) -> tuple[str, str, bool]:
+        return request.root_path, request.root_pattern, request.is_below_root_path
+
+    async def foreign(request: Request, *rest: Any) -> Response:
+        copies = (request, request.clone(), Request(request), request.replace(method="PUT"))
+        seen.extend(place(each) for each in copies)
+        return Response("ok")
+
+    inner = Kit().mount("/n", foreign)
+    await Kit().mount("/:tenant", inner.fetch).request("/acme/n/a")
+    assert seen == [("/acme/n", "/:tenant/n", True)] * 4
+    assert place(Request("http://x/a")) == ("", "", False)
+
+
 async def test_mounted_request_keeps_its_root_path_when_it_is_cloned() -> None:
     seen: list[str] = []
 

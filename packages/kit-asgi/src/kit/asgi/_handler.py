@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
+from kit.interface import HTTPException
 from kit.interface.options import OptionChecks
 from kit.interface.signatures import describe
 from kit.lifespan import Lifespan
@@ -15,7 +16,7 @@ from kit.web import Request, Response
 
 from ._exchange import Exchange
 from ._lifespan import run_lifespan
-from ._scope import scope_of
+from ._scope import is_ambiguous, scope_of
 from ._to_wsgi import WsgiApplication
 from ._types import Scope
 
@@ -33,11 +34,15 @@ class AsgiHandler:
     Args:
         app: The ASGI application.
         wsgi_app: The WSGI application that `app` wraps, if any.
+        ambiguous_paths: See `from_asgi`.
     """
 
-    def __init__(self, app: AsgiApp, wsgi_app: WsgiApp | None = None) -> None:
+    def __init__(
+        self, app: AsgiApp, wsgi_app: WsgiApp | None = None, *, ambiguous_paths: bool = False
+    ) -> None:
         wraps = app if wsgi_app is None else wsgi_app
         self._app = app
+        self._takes_all_paths = ambiguous_paths
         self._name = describe(wraps)
         self._is_wsgi = wsgi_app is not None
         self._lifespan = Lifespan(
@@ -59,12 +64,17 @@ class AsgiHandler:
         Raises:
             Exception: The exception that the application raised before it sent a response head.
             HandlerError: If the application ended without a response, or its response is invalid.
+            HTTPException: 400 if the path is ambiguous, see `from_asgi`.
             TypeError: If the body of the request was already read.
         """
         if not isinstance(request, Request):
             raise TypeError(
                 f"The handler of {self._name} takes a Request, not {type(request).__name__}: "
                 "give it to app.mount(path, handler)"
+            )
+        if not self._takes_all_paths and is_ambiguous(request):
+            raise HTTPException(
+                400, "The path has an encoded slash or backslash, or an empty or dot segment"
             )
         wait_until = next(
             (each.wait_until for each in arguments if hasattr(each, "wait_until")), None
@@ -108,22 +118,29 @@ class AsgiHandler:
         return f"<AsgiHandler of {self._name}>"
 
 
-def from_asgi(asgi_app: AsgiApp, /) -> AsgiHandler:
+def from_asgi(asgi_app: AsgiApp, /, *, ambiguous_paths: bool = False) -> AsgiHandler:
     """Returns an application handler for `Kit.mount` that runs an ASGI application.
 
         app.mount("/api", from_asgi(FastAPI()))
 
     Args:
         asgi_app: An ASGI 3 application, such as one of Starlette, FastAPI, Django, Quart or Kit.
+        ambiguous_paths: Whether to pass on paths with an encoded slash or backslash, or with an
+            empty or dot segment (`/files/private%2Fa`, `/files//private/a`), which are a 400
+            otherwise. The application gets them decoded, so middleware of the Kit app on
+            `/files/private/*` doesn't run for them: allow them only where no guard depends on the
+            path below the mount.
 
     Raises:
         TypeError: If it is not an ASGI 3 application.
     """
     _check("from_asgi() takes an ASGI 3 application (scope, receive, send)", asgi_app, 3)
-    return AsgiHandler(asgi_app)
+    return AsgiHandler(asgi_app, ambiguous_paths=ambiguous_paths)
 
 
-def from_wsgi(wsgi_app: WsgiApp, /, *, workers: int = 10) -> AsgiHandler:
+def from_wsgi(
+    wsgi_app: WsgiApp, /, *, workers: int = 10, ambiguous_paths: bool = False
+) -> AsgiHandler:
     """Returns an application handler for `Kit.mount` that runs a WSGI application.
 
         app.mount("/admin", from_wsgi(get_wsgi_application()))
@@ -134,6 +151,7 @@ def from_wsgi(wsgi_app: WsgiApp, /, *, workers: int = 10) -> AsgiHandler:
     Args:
         wsgi_app: A WSGI application, such as one of Flask or Django.
         workers: Number of threads; further requests wait for a free one.
+        ambiguous_paths: See `from_asgi`.
 
     Raises:
         ImportError: If a2wsgi is not installed.
@@ -145,7 +163,7 @@ def from_wsgi(wsgi_app: WsgiApp, /, *, workers: int = 10) -> AsgiHandler:
     _check("from_wsgi() takes a WSGI application (environ, start_response)", wsgi_app, 2)
     if workers < 1:
         raise ValueError(f"Invalid workers {workers!r} of from_wsgi(): expected 1 or more")
-    return AsgiHandler(asgi_of(wsgi_app, workers), wsgi_app)
+    return AsgiHandler(asgi_of(wsgi_app, workers), wsgi_app, ambiguous_paths=ambiguous_paths)
 
 
 def to_wsgi(asgi_app: AsgiApp, /, *, shutdown_timeout: float = 10.0) -> WsgiApplication:

@@ -60,6 +60,26 @@ def scope_of(request: Request, state: Mapping[str, Any] | None) -> Scope:
     }
 
 
+def is_ambiguous(request: Request) -> bool:
+    """Returns whether a path means something else once all of it is decoded, or normalized.
+
+    The application gets it decoded, and may drop empty and dot segments. Guards that are matched
+    with the path as it was sent wouldn't have seen what the application sees then.
+    """
+    segments = _parts(request.url)[2].split("/")[1:]
+    for number, segment in enumerate(segments):
+        decoded = unquote(segment)
+        is_inner = number < len(segments) - 1
+        if (
+            decoded in (".", "..")
+            or "/" in decoded
+            or "\\" in decoded
+            or (is_inner and not decoded)
+        ):
+            return True
+    return False
+
+
 def _parts(url: str) -> tuple[str, str, str, str]:
     """Returns scheme, host with port, path and query of a URL in normalized form."""
     scheme, _, rest = url.partition("#")[0].partition("://")
@@ -82,7 +102,8 @@ def _place(request: Request, url_path: str, url_query: str) -> tuple[str, bytes 
     """
     root = request.root_path
     rest = unquote(url_path)
-    path = rest if f"{rest}/".startswith(f"{root}/") else root + rest
+    has_root = f"{rest}/".startswith(f"{root}/") and not request.is_below_root_path
+    path = rest if has_root else root + rest
     raw_path: bytes | None = quote(path[: len(path) - len(rest)]).encode() + url_path.encode()
     query = url_query.encode()
     scope = request.scope

@@ -159,7 +159,8 @@ class Cache:
                 variant = variant_of(key, vary_values(headers, names))
                 stored = await self._store.get(variant)
         except Exception:
-            _logger.warning("The store failed to read %s: uncached", key.group, exc_info=True)
+            path = ascii(key.group)[1:-1]
+            _logger.warning("The store failed to read %s: uncached", path, exc_info=True)
             stored = None
         entry = stored if isinstance(stored, Entry) and may_be_sent(headers, stored) else None
         if entry is not None and entry.stored_at > self._options.clock() + _LARGEST_SKEW_S:
@@ -347,7 +348,7 @@ class Cache:
             if flight.is_outdated:  # the purge may have run before the response was stored
                 await self._store.delete(key.cache, key.group)
         except Exception:
-            _logger.warning("The store failed to write %s", key.group, exc_info=True)
+            _logger.warning("The store failed to write %s", ascii(key.group)[1:-1], exc_info=True)
 
     # Afterwards -------------------------------------------------------------------------------
 
@@ -361,7 +362,9 @@ class Cache:
             try:
                 await self._store.delete(name, group)
             except Exception:
-                _logger.error("The store failed to remove %s: stale", group, exc_info=True)
+                _logger.error(
+                    "The store failed to remove %s: stale", ascii(group)[1:-1], exc_info=True
+                )
 
     def _status(self, text: str) -> str | None:
         name = self._options.status_name

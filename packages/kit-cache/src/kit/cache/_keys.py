@@ -39,7 +39,9 @@ async def key_of(c: Context[Any, Any], options: Options, headers: Mapping[str, s
     raw, host = req.raw, headers.get("host")
     scope = raw.scope
     if scope is None or raw.is_moved or host is None:
-        scheme, host, query = _parts(req.url)
+        scheme, host_of_url, query = _parts(req.url)
+        # The handlers read the header, of which the URL has only the first line.
+        host = host or host_of_url
     else:  # PERF: the URL is not built
         scheme, query = scope["scheme"], scope["query_string"].decode("latin-1")
     # The separator can't occur in any part, since clients control Host. In a mounted app, the path

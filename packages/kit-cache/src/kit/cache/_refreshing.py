@@ -60,7 +60,7 @@ class Refreshing:
             response = await self._app.fetch(request, env)
             await response.bytes()
         except Exception:
-            _logger.warning("%s was not refreshed", key.group, exc_info=True)
+            _logger.warning("%s was not refreshed", ascii(key.group)[1:-1], exc_info=True)
         finally:
             _refreshed.reset(token)
             self._keys.discard(key)

@@ -19,6 +19,8 @@ from kit.web import URL, Request, Response
 from kit.web._body import put, take
 from kit.web._request import with_body
 
+# In a root path, they would make another host, or another path, of it.
+_MISLEADING = re.compile(r"\A//|[\\\x00-\x1f\x7f]|(?:\A|/)\.{1,2}(?:/|\Z)")
 _RESOLVED = re.compile(r"\\|(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
 
 
@@ -41,7 +43,7 @@ def mounted_handler(
     async def mounted(c: Context[Any, Any], next: Next) -> Response | None:
         request = await _request_with_body(c.req)
         if replace_request is None:
-            handed_on = _moved(request, _rest_of_path(c))
+            handed_on = _moved(request, *_place_of(c))
         elif replace_request is False:
             handed_on = request
         else:
@@ -77,8 +79,8 @@ def _check(call: str, application_handler: Any, option_handler: Any, replace_req
             raise TypeError(f"{call}: {name} must be a function, not {value!r:.100}")
 
 
-def _rest_of_path(c: Context[Any, Any]) -> str:
-    """Returns the path that the wildcard of the current route matches, with a leading slash."""
+def _place_of(c: Context[Any, Any]) -> tuple[str, str]:
+    """Returns the pattern of the prefix, and the path that the wildcard after it matches."""
     handlers, *captured = c._match
     route, params = handlers[c.req.route_index]
     prefix: str = route.path.removesuffix("*").rstrip("/")
@@ -93,7 +95,7 @@ def _rest_of_path(c: Context[Any, Any]) -> str:
                 # It may have matched several segments. Encoded slashes separate none.
                 value = params[parameter.name]
                 segments += (captured[0][value] if captured else value).count("/")
-    return "/" + "/".join(c.req.path.split("/")[segments + 1 :])
+    return prefix, "/" + "/".join(c.req.path.split("/")[segments + 1 :])
 
 
 def _arguments(c: Context[Any, Any], option_handler: Any) -> list[Any]:
@@ -117,8 +119,8 @@ async def _request_with_body(req: KitRequest) -> Request:
         return raw
 
 
-def _moved(request: Request, path: str) -> Request:
-    """Returns the request with a new path; the removed part becomes its root path."""
+def _moved(request: Request, pattern: str, path: str) -> Request:
+    """Returns the request with a new path; the removed part, of this pattern, is its root path."""
     # A URL would resolve them, and so bypass middleware matched against the original path.
     if _RESOLVED.search(path):
         raise HTTPException(400, "The path has dot segments or backslashes")
@@ -128,9 +130,13 @@ def _moved(request: Request, path: str) -> Request:
     prefix = _prefix(parsed.pathname, moved.pathname)
     root = request.root_path
     # SPEC: ASGI: the path holds the root path; hypercorn leaves it out.
-    if not f"{prefix}/".startswith(f"{root}/"):
+    if request.is_below_root_path or not f"{prefix}/".startswith(f"{root}/"):
         prefix = root + prefix
-    return request.replace(url=moved.href, root_path=prefix)
+    if _MISLEADING.search(prefix):
+        raise HTTPException(400, "The path has a segment that can't be part of a root path")
+    handed_on = request.replace(url=moved.href, root_path=prefix)
+    handed_on._root_pattern = request.root_pattern + pattern
+    return handed_on
 
 
 def _prefix(whole: str, rest: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import unquote
 
 from kit._support.paths import encode_delimiters
 from kit.interface.paths import decode_path, path_of_url
@@ -35,7 +36,12 @@ def path_of_scope(scope: Any) -> str:
     root = (scope.get("root_path") or "").rstrip("/")
     if root and (scope["path"] + "/").startswith(root + "/"):
         # By segments: the root is decoded, and its part of the path may be encoded differently.
-        path = "/" + "/".join(path.split("/")[root.count("/") + 1 :])
+        cut = root.count("/") + 1
+        segments = path.split("/")
+        if unquote("/".join(segments[:cut])) == root:
+            path = "/" + "/".join(segments[cut:])
+        else:  # a slash around it is encoded
+            path = encode_delimiters(scope["path"][len(root) :])
     return path or "/"
 
 
@@ -52,6 +58,4 @@ def path_of_request(request: Request) -> str:
 
 def _is_decoded(path: str, raw: str) -> bool:
     """Returns whether a server would decode `raw` to `path`."""
-    from urllib.parse import unquote
-
     return unquote(raw) == path

@@ -57,17 +57,21 @@ class Request(Body):
         "_body",
         "_closer",
         "_headers",
+        "_is_below",
         "_is_moved",
         "_method",
         "_received",
         "_root_path",
+        "_root_pattern",
         "_url",
         "scope",
     )
 
     # PERF: set on the few requests that need them; reading them allows for their absence.
     _closer: Callable[[], None]
+    _is_below: bool
     _is_moved: bool
+    _root_pattern: str
 
     scope: dict[str, Any] | None
     """The ASGI scope, or None for a request created in process."""
@@ -84,6 +88,8 @@ class Request(Body):
         self._received: ReceivedBody | None = None
         source = input if isinstance(input, Request) else None
         self._root_path: str | None = source.root_path if source else None
+        if source:
+            self._take_place(source)
         self._url: str | None = source.url if source else URL(str(input)).href
         self._method = _checked_method(method or (source.method if source else "GET"))
         self._headers: Headers | None = Headers(
@@ -138,6 +144,19 @@ class Request(Body):
             return self._root_path
         root: str = (self.scope or {}).get("root_path") or ""
         return root.rstrip("/")
+
+    @property
+    def root_pattern(self) -> str:
+        """The pattern of `root_path`: the parameters of mounts by their names, as in `/:tenant`."""
+        return getattr(self, "_root_pattern", self.root_path)
+
+    @property
+    def is_below_root_path(self) -> bool:
+        """Whether `url` doesn't contain `root_path`, since a mount or `replace` has set it.
+
+        The URL of a request from a server may contain it, or not; hypercorn leaves it out.
+        """
+        return getattr(self, "_is_below", False)
 
     @property
     def is_moved(self) -> bool:
@@ -195,7 +214,7 @@ class Request(Body):
             body: The new body; Content-Length is removed, and Content-Type kept, unless the body is
                 a form, whose boundary it has to name. Default: the body of this request, which then
                 counts as read.
-            root_path: The new `root_path`.
+            root_path: The new `root_path`, which the URL doesn't contain.
 
         Returns:
             The request; `scope` is the same object.
@@ -223,6 +242,7 @@ class Request(Body):
             request._headers = Headers(headers)
         if root_path is not None:
             request._root_path = root_path
+            request._is_below = True
         return request
 
     def close(self) -> None:
@@ -243,10 +263,18 @@ class Request(Body):
         copy._headers = None if self._headers is None else Headers(self._headers)
         copy._received = self._received
         copy._root_path = self._root_path
+        copy._take_place(self)
         if self.is_moved:
             copy._is_moved = True
         copy._body = body
         return copy
+
+    def _take_place(self, source: Request) -> None:
+        """Takes over how `root_path` is to be understood."""
+        if source.is_below_root_path:
+            self._is_below = True
+        if hasattr(source, "_root_pattern"):
+            self._root_pattern = source._root_pattern
 
     def __repr__(self) -> str:
         return f"<Request {self._method} {self.url}>"
@@ -352,7 +380,8 @@ def url_of_scope(scope: dict[str, Any]) -> str:
     if not text.startswith("/"):  # a target such as `@other.example` would become part of the host
         text = "/" + text
     query = scope.get("query_string", b"").decode("utf-8", "replace")
-    rest = encode_dropped(text + (f"?{query}" if query else ""))
+    # A request has no fragment (RFC 9112, section 3.2).
+    rest = encode_dropped(text + (f"?{query}" if query else "")).replace("#", "%23")
     scheme = scope.get("scheme", "http")
     host = next((v.decode("latin-1") for n, v in scope["headers"] if n == b"host"), "")
     if _HOST.fullmatch(host):

@@ -169,6 +169,14 @@ class Request(Protocol):
         """The decoded path prefix of the app or mounted application; may be empty."""
 
     @property
+    def root_pattern(self) -> str:
+        """The pattern of `root_path`: the parameters of mounts by their names, as in `/:tenant`."""
+
+    @property
+    def is_below_root_path(self) -> bool:
+        """Whether the URL doesn't contain `root_path`, since a mount or `replace` has set it."""
+
+    @property
     def is_moved(self) -> bool:
         """Whether the URL may differ from `scope`, since a mount or `replace` has set it."""
 

@@ -102,7 +102,7 @@ class Entry:
             fields["query"] = visible(redact_query(query))[:_LONGEST_TARGET]
         route = endpoint(c)
         if route is not None:
-            fields["route"] = raw.root_path + route.path
+            fields["route"] = raw.root_pattern + route.path
         if outcome.status is not None:
             fields["status"] = outcome.status
         fields["duration_ms"] = duration_ms

@@ -243,5 +243,6 @@ def prefix_of(c: Context[Any, Any], base_path: str, path: str) -> str:
     if unquote("/".join(segments[-1:])) != path.rsplit("/", 1)[-1] or count > len(segments):
         return root  # the app doesn't route only by path
     prefix = "".join(f"/{each}" for each in segments[: len(segments) - count])
-    # Some servers leave the prefix of a proxy out of the path.
-    return prefix if f"{unquote(prefix)}/".startswith(f"{root}/") else root + prefix
+    # Some servers leave the prefix of a proxy out of the path, as mounts leave out theirs.
+    has_root = not c.req.raw.is_below_root_path
+    return prefix if has_root and f"{unquote(prefix)}/".startswith(f"{root}/") else root + prefix

@@ -118,7 +118,7 @@ class Described:
         if route is None:
             self.name, self.route = shown, None
         else:
-            self.route = attributes["http.route"] = request.root_path + route.path
+            self.route = attributes["http.route"] = request.root_pattern + route.path
             self.name = f"{shown} {self.route}"
         _add_connection(attributes, scope)
         if settings.conn_info is not None:

@@ -11,7 +11,7 @@ from kit.interface.calls import call
 from kit.interface.fields import parse_accept
 from kit.interface.paths import decode_component
 
-from ._answers import Answer, Asked
+from ._answers import IS_FOLDER, Answer, Asked
 from ._caching import CacheControl
 from ._media_types import extension_of, is_known
 from ._options import IS_WINDOWS, Notify
@@ -57,6 +57,9 @@ def from_folder(options: FolderOptions) -> AsyncMiddleware:
         found = None
         if segments is not None:
             found = await run_in_thread(options.site.answer, asked, segments, has_slash, redirects)
+            if found == IS_FOLDER and _has_slash(req.url):
+                # The routing path has lost it, since the app isn't strict.
+                found = await run_in_thread(options.site.answer, asked, segments, True, False)
         if isinstance(found, Answer):
             return await _respond(c, found, options)
         if found is not None:
@@ -102,6 +105,10 @@ def _decoded(routed: str) -> str | None:
     if any("/" in each for each in segments):
         return None
     return "/".join(segments)
+
+
+def _has_slash(url: str) -> bool:
+    return url.partition("#")[0].partition("?")[0].endswith("/")
 
 
 def with_slash(url: str) -> str:
