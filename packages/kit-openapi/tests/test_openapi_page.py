@@ -217,6 +217,18 @@ def test_mounted_app(run: Run) -> None:
     assert document(run, app, "/shelf/openapi.json")["servers"] == [{"url": "/shelf"}]
 
 
+@pytest.mark.parametrize(
+    ("tenant", "server"),
+    [("a", "/a"), ("a%20b", "/a%20b"), ("%2Fevil.example", "/evil.example"), ("sub", "/sub")],
+)
+def test_app_mounted_below_a_parameter(run: Run, tenant: str, server: str) -> None:
+    inner = Kit()
+    inner.route("/sub", app_with())
+    app = Kit().mount("/:tenant", inner.fetch)
+    found = document(run, app, f"/{tenant}/sub/openapi.json")
+    assert found["servers"] == [{"url": f"{server}/sub"}]
+
+
 @pytest.mark.parametrize("path", ["/behind/openapi.json", "/openapi.json"])
 def test_root_path_of_a_proxy(run: Run, path: str) -> None:
     app = app_with()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote
@@ -16,6 +17,8 @@ from ._types import Scope
 _OF_THE_APP_AROUND = frozenset(
     ("app", "app_root_path", "endpoint", "kit.websocket", "path_params", "route", "router")
 )
+
+_MISLEADING = re.compile(r"\A//|[\\\t\n\r]|(?:\A|/)\.{1,2}(?:/|\Z)")
 
 
 def scope_of(request: Request, state: Mapping[str, Any] | None) -> Scope:
@@ -64,8 +67,12 @@ def is_ambiguous(request: Request) -> bool:
     """Returns whether a path means something else once all of it is decoded, or normalized.
 
     The application gets it decoded, and may drop empty and dot segments. Guards that are matched
-    with the path as it was sent wouldn't have seen what the application sees then.
+    with the path as it was sent wouldn't have seen what the application sees then. And a parameter
+    in the prefix of the mount could make `//other.example` of the root path, which applications put
+    before the paths that they redirect to.
     """
+    if _MISLEADING.search(request.root_path):
+        return True
     segments = _parts(request.url)[2].split("/")[1:]
     for number, segment in enumerate(segments):
         decoded = unquote(segment)

@@ -19,8 +19,6 @@ from kit.web import URL, Request, Response
 from kit.web._body import put, take
 from kit.web._request import with_body
 
-# In a root path, they would make another host, or another path, of it.
-_MISLEADING = re.compile(r"\A//|[\\\x00-\x1f\x7f]|(?:\A|/)\.{1,2}(?:/|\Z)")
 _RESOLVED = re.compile(r"\\|(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
 
 
@@ -132,8 +130,6 @@ def _moved(request: Request, pattern: str, path: str) -> Request:
     # SPEC: ASGI: the path holds the root path; hypercorn leaves it out.
     if request.is_below_root_path or not f"{prefix}/".startswith(f"{root}/"):
         prefix = root + prefix
-    if _MISLEADING.search(prefix):
-        raise HTTPException(400, "The path has a segment that can't be part of a root path")
     handed_on = request.replace(url=moved.href, root_path=prefix)
     handed_on._root_pattern = request.root_pattern + pattern
     return handed_on

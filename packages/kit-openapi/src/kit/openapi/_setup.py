@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from anyio import to_thread
 
@@ -234,15 +234,19 @@ def prefix_of(c: Context[Any, Any], base_path: str, path: str) -> str:
         path: The path of the route, without that prefix.
 
     Returns:
-        The prefix, percent-encoded as received; empty if there is none.
+        The prefix, percent-encoded; empty if there is none.
     """
     own = f"{base_path.rstrip('/')}{path}"
     segments = urlsplit(c.req.url).path.rstrip("/").split("/")[1:]
     count = len([each for each in own.split("/") if each])
     root = c.req.raw.root_path.rstrip("/")
+    # A parameter in the prefix of a mount could begin with a slash, and so become another host.
+    encoded_root = root and "/" + quote(root.lstrip("/"))
     if unquote("/".join(segments[-1:])) != path.rsplit("/", 1)[-1] or count > len(segments):
-        return root  # the app doesn't route only by path
+        return encoded_root  # the app doesn't route only by path
     prefix = "".join(f"/{each}" for each in segments[: len(segments) - count])
     # Some servers leave the prefix of a proxy out of the path, as mounts leave out theirs.
     has_root = not c.req.raw.is_below_root_path
-    return prefix if has_root and f"{unquote(prefix)}/".startswith(f"{root}/") else root + prefix
+    if has_root and f"{unquote(prefix)}/".startswith(f"{root}/"):
+        return prefix
+    return encoded_root + prefix
