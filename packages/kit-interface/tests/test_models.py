@@ -31,6 +31,15 @@ class Book(pydantic.BaseModel):
     authors: list[Author] = []
 
 
+class Library(pydantic.BaseModel):
+    books: list[Book]
+
+
+class Price(pydantic.BaseModel):
+    amount: float
+    note: str = ""
+
+
 @pydantic.dataclasses.dataclass
 class Shelf:
     number: Annotated[int, pydantic.Field(ge=1)]
@@ -157,6 +166,32 @@ def test_error_that_is_not_pydantic_s() -> None:
         {"path": "", "message": "no", "type": "value_error"},
     ]
     assert summary(error) == "no"
+
+
+@pytest.mark.parametrize("count", [10_000, 10_001])
+def test_so_many_errors_that_they_are_only_counted(count: int) -> None:
+    """APPSEC: pydantic lists all or none; a body of 1 MB can have 1.4 million of them."""
+    with pytest.raises(pydantic.ValidationError) as caught:
+        Library.model_validate({"books": ["x"] * count})
+    found = [*validation_errors(caught.value)]
+    if count == 10_000:
+        assert len(found) == count
+        assert found[-1]["path"] == "books[9999]"
+    else:
+        assert found == [
+            {"path": "", "message": "There are 10001 errors", "type": "too_many_errors"}
+        ]
+
+
+@pytest.mark.parametrize("kind", [Price, list[Price], Annotated[Price, "x"]])
+@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity"])
+def test_only_json_is_validated(kind: Any, number: bytes) -> None:
+    model = model_of(kind)
+    assert model is not None
+    start, end = (b"[", b"]") if kind == list[Price] else (b"", b"")
+    with pytest.raises(ValueError, match="malformed"):
+        model.validate_json(start + b'{"amount":' + number + b"}" + end)
+    model.validate_json(start + b'{"amount":1,"note":"NaN Infinity"}' + end)
 
 
 def test_summary_is_bounded() -> None:

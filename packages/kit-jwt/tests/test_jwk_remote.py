@@ -493,7 +493,7 @@ def test_uri_by_tenant(run: Run) -> None:
         calls.append(uri.rpartition("/")[2])
         return keys(calls[-1])
 
-    app = app_with(tenant, fetch=fetch)
+    app = app_with(tenant, fetch=fetch, cooldown=0)
 
     async def ask(name: str, key: str) -> int:
         headers = {"Authorization": f"Bearer {token(key)}"}
@@ -510,6 +510,27 @@ def test_uri_by_tenant(run: Run) -> None:
         # The keys of 32 are kept: those that were used last.
         assert await ask("one", "one") == 200
         assert (calls.count("one"), calls.count("two")) == (2, 1)
+
+    run(main)
+
+
+def test_unknown_keys_of_many_tenants_are_not_asked_for_again_and_again(run: Run) -> None:
+    """APPSEC: as for CVE-2026-48524, but with more key sets than are cached."""
+    calls: list[str] = []
+
+    def fetch(uri: str) -> Any:
+        calls.append(uri)
+        return keys("known")
+
+    app = app_with(lambda c: f"https://issuer.example/{c.req.query('t')}", fetch=fetch)
+
+    async def main() -> None:
+        headers = {"Authorization": f"Bearer {token('unknown')}"}
+        for _ in range(3):
+            for number in range(40):
+                response = await app.request(f"/x?t={number}", {"headers": headers})
+                assert response.status == 401
+        assert len(calls) == 40
 
     run(main)
 

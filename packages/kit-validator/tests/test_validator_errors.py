@@ -568,3 +568,68 @@ async def test_kit_does_not_import_it_nor_pydantic() -> None:
         "import kit.validator; assert 'pydantic' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+async def errors_of(target: Any, kind: Any, path: str = "/", **init: Any) -> list[tuple[str, str]]:
+    response, _ = await send(target, kind, path, **init)
+    assert response.status == 400
+    return [(each["path"], each["message"]) for each in json.loads(await response.text())["errors"]]
+
+
+async def test_an_error_without_a_place_is_that_of_its_field() -> None:
+    """msgspec names none for a datetime beyond the year 9999."""
+
+    class Stay(msgspec.Struct):
+        nights: int
+        since: datetime.datetime
+
+    text = ("since", "year 10000 is out of range")
+    assert await errors_of("query", Stay, "/?nights=1&since=253402300800") == [text]
+    found = await errors_of("query", Stay, "/?nights=x&since=253402300800")
+    assert found == [("nights", "Expected `int`"), text]
+    body = '{"nights":"x","since":253402300800}'
+    assert await errors_of("json", Stay, body=body, headers=JSON) == [
+        ("nights", "Expected `int`, got `str`"),
+        ("since", "Expected `datetime`, got `int`"),
+    ]
+
+
+class Tree(msgspec.Struct):
+    kids: list[Tree] = []
+    number: int = 0
+
+
+async def test_search_for_further_errors_ends() -> None:
+    """APPSEC: it validates every part several times, and blocks other requests meanwhile."""
+
+    def nested(depth: int, count: int) -> str:
+        kids = '{"number":1},' * count + '{"number":"x"},{"number":"y"}'
+        return '{"kids":[' * depth + kids + "]}" * depth
+
+    text = "Expected `int`, got `str`"
+    found = await errors_of("json", Tree, body=nested(3, 1000), headers=JSON)
+    place = "kids[0].kids[0].kids"
+    assert found == [(f"{place}[{number}].number", text) for number in (1000, 1001)]
+    found = await errors_of("json", Tree, body=nested(3, 500_000), headers=JSON)
+    assert found == [(f"{place}[500000].number", text)]
+
+
+@needs_pydantic
+async def test_so_many_errors_of_a_model_that_they_are_only_counted() -> None:
+    class Numbers(pydantic.BaseModel):
+        numbers: list[int]
+
+    body = json.dumps({"numbers": ["x"] * 20_000})
+    found = await errors_of("json", Numbers, body=body, headers=JSON)
+    assert found == [("", "There are 20000 errors")]
+
+
+@needs_pydantic
+@pytest.mark.parametrize("number", ["NaN", "Infinity"])
+async def test_what_is_no_json_is_none_for_models_either(number: str) -> None:
+    class Price(pydantic.BaseModel):
+        amount: float
+
+    response, _ = await send("json", Price, body=f'{{"amount":{number}}}', headers=JSON)
+    assert response.status == 400
+    assert "Malformed JSON" in await response.text()

@@ -38,8 +38,10 @@ _MARKS_OF_FIELDS = (
     "__attrs_attrs__",
 )
 
-# How many errors the summary contains; clients control how many there are.
+# APPSEC: clients control how many errors there are. The summary contains so many; pydantic lists
+# all at once or none, in a kilobyte each.
 _MOST_ERRORS = 10
+_MOST_LISTED = 10_000
 
 # Beginnings of msgspec messages that quote client input, which may be any text.
 _TYPES_BY_START = (
@@ -104,7 +106,8 @@ class Model(NamedTuple):
 
     Attributes:
         validate: Takes Python values, and returns a value of the type.
-        validate_json: Takes JSON as bytes, and returns a value of the type.
+        validate_json: Takes JSON as bytes, and returns a value of the type; raises a ValueError
+            for what is no JSON.
     """
 
     validate: Callable[[Any], Any]
@@ -125,7 +128,7 @@ def model_of(type: Any) -> Model | None:
     """
     own = None
     if hasattr(type, "model_validate_json"):
-        own = Model(type.model_validate, type.model_validate_json)
+        own = Model(type.model_validate, _of_strict_json(type.model_validate_json))
     # Annotated has the attributes of the type it annotates, which ignore its rules.
     if "pydantic" not in sys.modules or (own is not None and get_origin(type) is not Annotated):
         return own
@@ -155,9 +158,17 @@ def validation_errors(error: Exception) -> Iterator[FieldError]:
 
     Yields:
         For each field, its path, e.g. `authors[0].name`, the message, and pydantic's type of the
-        error, e.g. `int_parsing`.
+        error, e.g. `int_parsing`. Only the number of errors if there are more than 10,000.
     """
-    errors = error.errors() if hasattr(error, "errors") else ()
+    own: Any = error
+    if not hasattr(error, "error_count"):
+        errors = own.errors() if hasattr(error, "errors") else ()
+    elif own.error_count() > _MOST_LISTED:
+        message = f"There are {own.error_count()} errors"
+        yield FieldError(path="", message=message, type="too_many_errors")
+        return
+    else:
+        errors = own.errors(include_url=False, include_context=False, include_input=False)
     for each in errors:
         steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in each["loc"])
         path = "".join(steps).removeprefix(".")
@@ -206,7 +217,20 @@ def _adapted(type: Any) -> Model | None:
     if not _holds_model(type, set()):
         return None
     adapter = sys.modules["pydantic"].TypeAdapter(type)
-    return Model(adapter.validate_python, adapter.validate_json)
+    return Model(adapter.validate_python, _of_strict_json(adapter.validate_json))
+
+
+def _of_strict_json(validate: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    """Lets pydantic validate only JSON: its parser takes `NaN` and `Infinity` too (RFC 8259)."""
+
+    def validate_json(data: bytes) -> Any:
+        if b"NaN" in data or b"Infinity" in data:
+            import msgspec
+
+            msgspec.json.decode(data, type=msgspec.Raw)
+        return validate(data)
+
+    return validate_json
 
 
 def _holds_model(kind: Any, seen: set[int]) -> bool:

@@ -68,6 +68,11 @@ class JwksCache:
         self._answers = 0
         self._variable: RunVar[Event | None] | None = None
 
+    @property
+    def is_resting(self) -> bool:
+        """Whether the source isn't asked now, since it was asked a moment ago."""
+        return time.monotonic() - self._asked_at < self._pause_s
+
     async def current(self) -> KeySet:
         """Returns the keys, and fetches them if their lifetime has ended.
 
@@ -119,7 +124,7 @@ class JwksCache:
         while (event := under_way.get()) is not None:
             await event.wait()
         # The other task got a response, unless it was cancelled.
-        if self._answers != answers or time.monotonic() - self._asked_at < self._pause_s:
+        if self._answers != answers or self.is_resting:
             return
         from anyio import CancelScope, Event
 

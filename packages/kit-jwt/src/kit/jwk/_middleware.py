@@ -132,7 +132,7 @@ def jwk(
         jwks_uri: The https URI of a JSON Web Key Set, or a function `(c)`, plain or async, that
             returns it. With `keys` too, the set is fetched for tokens whose key isn't in `keys`. A
             function should choose from known URIs, since the keys there are trusted; the keys of
-            the last 32 are cached.
+            the last 32 are cached, and up to 1000 during their cooldown.
         alg: The allowed algorithm, or several; only public-key algorithms.
         allow_anon: Whether to let requests without a token through. Tokens are still verified.
         cookie: As for `kit.jwt.jwt`.

@@ -19,12 +19,13 @@ from kit.jwt._errors import (
 from kit.jwt._keys import ASYMMETRIC, SYMMETRIC
 from kit.jwt._tokens import VerifiedToken, verified
 
-from ._cache import JwksCache, Policy
+from ._cache import JwksCache, JwksUnavailableError, Policy
 from ._fetch import fetch_keys, is_safe_uri
 from ._keys import KeySet, key_list, key_set
 
 # A function may return one for each tenant.
 _MOST_URIS = 32
+_MOST_RESTING = 1000
 
 
 class Sources:
@@ -112,10 +113,20 @@ class Sources:
         cache = self._caches.pop(uri, None)
         if cache is None:
             if len(self._caches) >= _MOST_URIS:
-                del self._caches[next(iter(self._caches))]
+                self._drop_one()
             cache = JwksCache(uri, self._policy)
         self._caches[uri] = cache  # ordered by use: the first one is dropped
         return cache
+
+    def _drop_one(self) -> None:
+        # APPSEC: not one that is resting, or tokens with unknown keys of many tenants in turn would
+        # have a source asked each time.
+        for uri, cache in self._caches.items():
+            if not cache.is_resting:
+                del self._caches[uri]
+                return
+        if len(self._caches) >= _MOST_RESTING:
+            raise JwksUnavailableError(f"{_MOST_RESTING} key sets were fetched just now")
 
 
 def _json_web_keys(value: Any) -> Sequence[Mapping[str, Any]]:

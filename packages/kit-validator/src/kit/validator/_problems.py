@@ -12,7 +12,8 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, get_origin
 
-from msgspec import inspect
+import msgspec
+from msgspec import ValidationError, inspect
 
 from kit.interface import FieldError
 from kit.interface.models import error_type
@@ -27,6 +28,7 @@ OBJECTS = (inspect.StructType, inspect.DataclassType, inspect.TypedDictType)
 # APPSEC: a client controls the depth and length of the data; these limit repeated validation.
 _DEEPEST = 6
 _CHUNK = 256
+_MOST_PROBED_BYTES = 8 << 20
 
 _OF_KEY = "Invalid key: "
 
@@ -46,6 +48,30 @@ def is_union(node: Any) -> bool:
 def is_object(node: Any) -> bool:
     """Returns whether msgspec reads the fields of a bare type by name."""
     return isinstance(node, OBJECTS) and not getattr(node, "array_like", False)
+
+
+class _ProbedEnoughError(Exception):
+    """The search for further errors has taken as long as it may."""
+
+
+class JsonProbe:
+    """Validates parts of JSON, each time as JSON, until that were so many bytes.
+
+    Args:
+        decode: Decodes JSON into a value of the type, and raises the first error.
+    """
+
+    def __init__(self, decode: Callable[[bytes], object]) -> None:
+        self._decode = decode
+        self._left_bytes = _MOST_PROBED_BYTES
+
+    def __call__(self, value: Any) -> None:
+        """Validates decoded data; raises the first error."""
+        if self._left_bytes <= 0:
+            raise _ProbedEnoughError
+        data = msgspec.json.encode(value)
+        self._left_bytes -= len(data)
+        self._decode(data)
 
 
 class _Failure(NamedTuple):
@@ -240,6 +266,9 @@ def _tried(probe: _Probe, value: Any, place: str) -> _Failure | None:
     try:
         probe(value)
     except ValueError as error:
+        if place and not isinstance(error, ValidationError):
+            # Some have no place, such as that of a datetime beyond the year 9999.
+            return _Failure("", str(error))
         failure = _failure(error)
         rest = failure.place.removeprefix(place)
         if failure.place.startswith(place) and (not rest or rest[0] in ".["):

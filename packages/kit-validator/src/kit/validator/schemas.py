@@ -18,7 +18,15 @@ from msgspec import inspect
 from kit.interface import FieldError
 from kit.interface.models import Model, model_of, validation_errors, with_defaults
 
-from ._problems import OBJECTS, bare, errors_of_json, errors_of_names, is_object, is_union
+from ._problems import (
+    OBJECTS,
+    JsonProbe,
+    bare,
+    errors_of_json,
+    errors_of_names,
+    is_object,
+    is_union,
+)
 
 __all__ = ("Field", "Schema", "schema_of")
 
@@ -81,7 +89,7 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
         decode = msgspec.json.Decoder(kind).decode
         return Schema(
             with_defaults(decode, kind),
-            partial(errors_of_json, node, lambda value: decode(msgspec.json.encode(value))),
+            lambda value, error: errors_of_json(node, JsonProbe(decode), value, error),
         )
     load: Callable[[Any], Any] = partial(msgspec.convert, type=kind, strict=False)
     if _is_array(node):
