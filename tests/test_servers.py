@@ -34,6 +34,7 @@ APP = textwrap.dedent(
 
     from kit import HTTPException, Kit, Response
     from kit.asgi import from_asgi
+    from kit.timeout import cancel_on_disconnect
 
 
     def trace(text):
@@ -112,6 +113,12 @@ APP = textwrap.dedent(
                 yield chunk.upper()
 
         return c.body(chunks())
+
+
+    @app.post("/watched", use=[cancel_on_disconnect()])
+    async def watched(c):
+        await anyio.sleep(0.01)
+        return c.body(c.req.raw.body)
 
 
     @app.post("/ignored")
@@ -397,6 +404,15 @@ def test_large_bodies_both_ways(client: httpx.Client) -> None:
 def test_chunked_body(client: httpx.Client) -> None:
     chunks = [b"chunk %d;" % number for number in range(100)]
     assert client.post("/echo", content=iter(chunks)).content == b"".join(chunks)
+
+
+def test_body_that_is_read_after_a_watch_for_the_client(client: httpx.Client) -> None:
+    """granian drops what a cancelled task waited for."""
+    for size in (0, 5, 200_000):
+        content = os.urandom(size)
+        assert client.post("/watched", content=content).content == content
+    chunks = [b"chunk %d;" % number for number in range(20)]
+    assert client.post("/watched", content=iter(chunks)).content == b"".join(chunks)
 
 
 def test_body_that_the_handler_ignores(server: Server, client: httpx.Client) -> None:

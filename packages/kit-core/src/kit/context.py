@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         take_over,
         without_representation,
     )
+    from kit._response.discarded import close_discarded
     from kit._response.results import settle
     from kit._state.app_state import AppState
     from kit._state.no_bindings import NoBindings
@@ -66,6 +67,7 @@ else:
         "take_over",
         "without_representation",
     )
+    import_late(globals(), "kit._response.discarded", "close_discarded")
     import_late(globals(), "kit._response.results", "settle")
     import_late(globals(), "kit._state.no_bindings", "NoBindings")
     import_late(globals(), "kit._support.json", "encode", "encode_plainly", "encode_with_aliases")
@@ -223,10 +225,22 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     async def _cancel(self, error: BaseException) -> None:
         """Runs the exits of a request that was cancelled, and releases what it holds."""
         try:
-            if self._exits is not None:
-                await self._run_exits(error)
+            await self._close_body()
         finally:
-            self._close()
+            try:
+                if self._exits is not None:
+                    await self._run_exits(error)
+            finally:
+                self._close()
+
+    async def _close_body(self, kept: AnyResponse | None = None) -> None:
+        """Closes the stream of the response so far, which won't be sent.
+
+        Args:
+            kept: Another response, which may have the same body; it isn't closed then.
+        """
+        if self._finalized and self._res is not None:
+            await close_discarded(self._res, kept)
 
     def _run_exits(self, error: BaseException | None = None) -> Awaitable[None]:
         return _exit_runner()(self._exits or [], error or self._error)
@@ -668,14 +682,18 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         else:
             self._error = error
 
-    def _discard_representation(self) -> None:
-        """Removes headers that describe the response's body, now that an error replaces it.
+    async def _discard_representation(self, kept: AnyResponse | None = None) -> None:
+        """Removes the response's body, and headers that describe it, now that an error replaces it.
 
         SPEC: RFC 9110 section 8: representation data and metadata. Cookies are removed as well:
         they belong to the discarded response. Before there is a response, `c.res` only has what
         middleware set for any response.
+
+        Args:
+            kept: As for `_close_body`.
         """
         if self._finalized and self._res is not None:
+            await self._close_body(kept)
             self._res = without_representation(self._res)
 
     def _answer(self, error: HTTPException) -> Response:

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from kit import Context, Kit, Response
+from kit import Context, HTTPException, Kit, Response
 
 
 def streaming(make: Callable[[], Any]) -> Kit:
@@ -41,6 +41,19 @@ class AsyncOnly:
 
     async def aclose(self) -> None:
         await anyio.lowlevel.checkpoint()
+        self.closed += 1
+
+
+class Closing:
+    """An iterable that is closed without waiting, such as a file."""
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    def __iter__(self) -> Iterator[str]:
+        yield "chunk"
+
+    def close(self) -> None:
         self.closed += 1
 
 
@@ -183,6 +196,110 @@ def test_cleaning_up_may_wait_in_a_shield(run: Any, client: Any) -> None:
 
     run(client(leaves_after=2).ask, streaming(endless))
     assert trace == ["cleaning up", "cleaned up"]
+
+
+@pytest.mark.parametrize("failing", [None, OSError("gone")], ids=["ignored", "send fails"])
+@pytest.mark.parametrize("count", [1, 40], ids=["one by one", "in a burst"])
+def test_client_going_away_does_not_cut_what_is_shielded(
+    run: Any, client: Any, count: int, failing: Exception | None
+) -> None:
+    """Nor does it cancel the stream twice: what comes after the shield is cancelled."""
+    asking = client(failing=failing)
+    trace: list[str] = []
+
+    async def shielded() -> AsyncIterator[str]:
+        try:
+            for _ in range(count):
+                yield "chunk"
+            with anyio.CancelScope(shield=True):
+                trace.append("begins")
+                asking.gone.set()
+                await anyio.sleep(0.03)
+                trace.append("is done")
+            await anyio.sleep(60)
+        finally:
+            trace.append("closes")
+
+    run(asking.ask, streaming(shielded))
+    assert trace == ["begins", "is done", "closes"]
+
+
+def test_shielded_end_of_a_stream_whose_client_has_read_all(run: Any, client: Any) -> None:
+    asking = client()
+    trace: list[str] = []
+
+    async def rows() -> AsyncIterator[str]:
+        try:
+            yield "all of it"
+        finally:
+            asking.gone.set()
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.03)
+                trace.append("connection closed")
+
+    run(asking.ask, streaming(rows))
+    assert trace == ["connection closed"]
+
+
+@pytest.mark.parametrize("error", [ValueError("after"), HTTPException(403)])
+@pytest.mark.parametrize("make", [AsyncOnly, lambda *_: Closing()])
+def test_stream_of_a_response_that_an_error_replaces_is_closed(
+    run: Any, client: Any, error: Exception, make: Any
+) -> None:
+    body = make("never sent")
+
+    async def fails(c: Context, next: Any) -> None:
+        await next()
+        raise error
+
+    app = Kit().use(fails).get("/", lambda c: c.body(body))
+    assert run(client().ask, app).check().status in (403, 500)
+    assert body.closed == 1
+
+
+def test_stream_of_a_response_that_is_the_error_is_sent(run: Any, client: Any) -> None:
+    body = AsyncOnly("refused")
+
+    async def refuses(c: Context, next: Any) -> None:
+        await next()
+        raise HTTPException(403, res=c.res)
+
+    app = Kit().use(refuses).get("/", lambda c: c.body(body))
+    answer = run(client().ask, app).check()
+    assert (answer.status, answer.body, body.closed) == (403, b"refused", 1)
+
+
+def test_stream_of_a_cancelled_request_is_closed(run: Any, client: Any) -> None:
+    body = AsyncOnly("never sent")
+
+    async def waits(c: Context, next: Any) -> None:
+        await next()
+        await anyio.sleep(60)
+
+    async def ask() -> None:
+        with anyio.move_on_after(0.01):
+            await client().ask(Kit().use(waits).get("/", lambda c: c.body(body)))
+
+    run(ask)
+    assert body.closed == 1
+
+
+def test_stream_that_can_not_be_closed_is_logged(
+    run: Any, client: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(AsyncOnly):
+        async def aclose(self) -> None:
+            raise OSError("can't be closed")
+
+    async def fails(c: Context, next: Any) -> None:
+        await next()
+        raise HTTPException(403)
+
+    app = Kit().use(fails).get("/", lambda c: c.body(Broken()))
+    assert run(client().ask, app).status == 403
+    assert [str(record.exc_info[1]) for record in caplog.records if record.exc_info] == [
+        "can't be closed"
+    ]
 
 
 def test_client_going_away_is_no_fault(

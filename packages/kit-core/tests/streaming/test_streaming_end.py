@@ -63,7 +63,7 @@ MAKERS = pytest.mark.parametrize("make", [served, wrapped], ids=["plain", "wrapp
 def leaving(trace: list[Any], *, waits: bool) -> Callback:
     async def callback(stream: StreamingApi) -> None:
         async def on_abort() -> None:
-            await anyio.sleep(0)
+            await anyio.sleep(0.01)  # longer than the callback needs to end
             trace.append("async")
 
         def fails() -> None:

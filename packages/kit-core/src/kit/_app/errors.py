@@ -48,7 +48,7 @@ async def handle_error(
         c._fail(error)
         _logger.debug("%s", error)
         return Response(None, status=400)
-    c._discard_representation()
+    await c._discard_representation(error.res if isinstance(error, HTTPException) else None)
     *inner, outermost = _handlers_for(c.req.path if is_of_path else route, c)
     for handlers in inner:
         on_error = handlers.find(error)

@@ -130,9 +130,8 @@ def _moved(request: Request, pattern: str, path: str) -> Request:
     # SPEC: ASGI: the path holds the root path; hypercorn leaves it out.
     if request.is_below_root_path or not f"{prefix}/".startswith(f"{root}/"):
         prefix = root + prefix
-    handed_on = request.replace(url=moved.href, root_path=prefix)
-    handed_on._root_pattern = request.root_pattern + pattern
-    return handed_on
+    pattern = request.root_pattern + pattern
+    return request.replace(url=moved.href, root_path=prefix, root_pattern=pattern)
 
 
 def _prefix(whole: str, rest: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from kit.web._streams import encode_chunk
 
 from .client import Client
+from .disconnect import is_shielded
 from .turns import SHORT_S, countdown, let_others_run
 from .types import Send
 
@@ -174,9 +175,10 @@ class Bursts:
         self._meanwhile.append(sending)
 
     def _note_sent(self, sending: asyncio.Task[None]) -> None:
-        """If sending has failed, cancels the stream where it waits."""
+        """If sending has failed, cancels the stream where it waits, unless that is shielded."""
         has_failed = sending.cancelled() or sending.exception() is not None
-        if sending in self._meanwhile and (has_failed or self._client.is_gone):
+        is_futile = has_failed or self._client.is_gone
+        if sending in self._meanwhile and is_futile and not is_shielded(self._task):
             self._has_interrupted = True
             self._task.cancel()
 

@@ -44,7 +44,10 @@ class Client(Struct, eq=False):
         self._log("")
         client_left = getattr(self._body, "client_left", None)
         if client_left is not None:
-            await client_left()
+            from anyio import CancelScope
+
+            with CancelScope(shield=True):
+                await client_left()
         return not hasattr(self._body, "write_to")  # such a body ends its own work
 
     def _log(self, how: str) -> None:

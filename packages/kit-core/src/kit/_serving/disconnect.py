@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from types import coroutine
 from typing import Any
@@ -10,6 +11,25 @@ from typing import Any
 from kit.concurrency import running_trio
 from kit.interface.calls import resume
 from kit.web._streams import close_stream
+
+# How often a cancellation that has to wait for a shield is tried again.
+_RETRY_S = 0.01
+
+
+def is_shielded(task: Any) -> bool:
+    """Returns whether a task of asyncio is within a cancel scope of anyio that shields it.
+
+    PERF: work in a cancel scope of our own would be shielded by anyio itself, but entering one
+    takes as long as a short stream. anyio has no function for that; without what is looked up here,
+    nothing is shielded.
+    """
+    states = getattr(sys.modules.get("anyio._backends._asyncio"), "_task_states", {})
+    scope = getattr(states.get(task), "cancel_scope", None)
+    while scope is not None:
+        if scope.shield:
+            return True
+        scope = getattr(scope, "_parent_scope", None)
+    return False
 
 
 @coroutine
@@ -66,6 +86,7 @@ async def _watch(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> 
                 return
         except Exception as error:
             failure = error
+        await _outside_of_shields(task)
         has_cancelled = True
         task.cancel()
 
@@ -82,10 +103,25 @@ async def _watch(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> 
         if has_cancelled:
             task.uncancel()
         if not watcher.done():
-            watcher.cancel()
-            await asyncio.wait([watcher])
+            await _end_of(watcher)
     if failure is not None:
         raise failure
+
+
+async def _outside_of_shields(task: Any) -> None:
+    import asyncio
+
+    while is_shielded(task):
+        await asyncio.sleep(_RETRY_S)
+
+
+async def _end_of(watcher: Any) -> None:
+    import asyncio
+
+    # Shielded, functions that were told that the client is gone run to their end.
+    if not is_shielded(watcher):
+        watcher.cancel()
+    await asyncio.wait([watcher])
 
 
 async def _run_on_trio(

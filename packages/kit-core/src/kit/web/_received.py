@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from types import BuiltinMethodType
 from typing import Any, TypeAlias
 
 from kit._support.limits import body_too_large
@@ -230,6 +231,8 @@ class ReceivedBody(Struct, eq=False):
             True once it has disconnected. False if the server sends other messages after the end of
             the body: waiting on would only keep the server busy.
         """
+        if self._receive.__class__ is BuiltinMethodType and not self.complete:
+            self._keep_reads()
         while not self._gone:
             # A reader that is behind should catch up first; until then the server makes the client
             # wait. But perhaps no task will ever read, and the server reports a disconnect only to
@@ -241,6 +244,17 @@ class ReceivedBody(Struct, eq=False):
             if await self._receive_one() and was_complete and not self._gone:
                 return False
         return True
+
+    def _keep_reads(self) -> None:
+        """Keeps what a task waits for that is cancelled, for the next one: granian would drop it.
+
+        PERF: only if a task waits for the client to disconnect, as that one is cancelled in the
+        middle of a body. Its `receive` isn't written in Python, unlike that of other servers.
+        """
+        from kit.concurrency._reading import Reading
+
+        if running_trio() is None:
+            self._receive = Reading(self._receive).next
 
     async def _receive_chunk(self) -> bytes:
         """Receives a chunk for the caller, if no other task is receiving; empty if none came.

@@ -204,6 +204,7 @@ class Request(Body):
         headers: HeadersInit | None = None,
         body: BodyInit | AnyFormData | EllipsisType | None = ...,
         root_path: str | None = None,
+        root_pattern: str | None = None,
     ) -> Request:
         """Returns a copy of this request with some parts changed.
 
@@ -215,6 +216,7 @@ class Request(Body):
                 a form, whose boundary it has to name. Default: the body of this request, which then
                 counts as read.
             root_path: The new `root_path`, which the URL doesn't contain.
+            root_pattern: The new `root_pattern`. Default: the path, if that is given.
 
         Returns:
             The request; `scope` is the same object.
@@ -242,7 +244,10 @@ class Request(Body):
             request._headers = Headers(headers)
         if root_path is not None:
             request._root_path = root_path
+            request._root_pattern = root_path
             request._is_below = True
+        if root_pattern is not None:
+            request._root_pattern = root_pattern
         return request
 
     def close(self) -> None:

@@ -216,6 +216,7 @@ class Request(Protocol):
         headers: HeadersInit | None = None,
         body: BodyInit | FormData | EllipsisType | None = ...,
         root_path: str | None = None,
+        root_pattern: str | None = None,
     ) -> Self:
         """Returns a copy of this request with some parts changed.
 
@@ -226,7 +227,8 @@ class Request(Protocol):
             body: The new body: Content-Length is removed, Content-Type is kept. A form that was
                 read from a request is sent as multipart/form-data, with a matching Content-Type.
                 Default: the body of this request, which then counts as read here.
-            root_path: The new `root_path`.
+            root_path: The new `root_path`, which the URL doesn't contain.
+            root_pattern: The new `root_pattern`. Default: the path, if that is given.
         """
 
     async def text(self) -> str:

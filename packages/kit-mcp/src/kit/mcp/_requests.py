@@ -74,6 +74,7 @@ def request_of(
         headers=headers,
         body=body,
         root_path=raw.root_path,
+        root_pattern=raw.root_pattern,
     )
 
 

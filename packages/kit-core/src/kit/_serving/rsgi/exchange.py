@@ -7,9 +7,8 @@ import asyncio
 from typing import Any
 
 from kit._serving.types import Message
+from kit.concurrency._reading import Reading
 from kit.rsgi import RsgiHttp, RsgiScope
-
-from .reading import Reading
 
 _UNREAD = -1
 _DISCONNECT: Message = {"type": "http.disconnect"}

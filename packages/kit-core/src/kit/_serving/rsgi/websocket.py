@@ -9,9 +9,9 @@ from typing import Any
 from kit._serving.types import Message
 from kit._serving.websocket import serve_websocket
 from kit._state.app_state import AppState
+from kit.concurrency._reading import Reading
 from kit.rsgi import RsgiMessage, RsgiScope, RsgiWebSocket, RsgiWebSocketTransport
 
-from .reading import Reading
 from .scope import websocket_scope
 
 _FORBIDDEN, _FAULT = 403, 500

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads from an RSGI server, which loses what a cancelled reader was waiting for."""
+"""Reads from granian, which loses what a cancelled reader was waiting for."""
 
 from __future__ import annotations
 
