@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 
 import httpx
 import msgspec
+import pydantic
 import pytest
 from msgspec import Meta, Struct
 
@@ -74,6 +75,14 @@ class Cookies(Struct):
 class Upload(Struct):
     cover: File
     note: str = ""
+
+
+class Nullable(Struct):
+    page: int | None
+    day: datetime.date | None
+    x_kind: Literal["a", "b"] | None
+    numbers: list[int | None] = []
+    left: int | None = 5
 
 
 class Login(Struct):
@@ -135,6 +144,7 @@ def make_app() -> Kit:
     for path in ("/secret", "/basic", "/key"):
         app.get(path, echo)
     app.get("/cookie", cookie, use=validator("cookie", Cookies))
+    app.get("/nullable", nullable, use=validator("query", Nullable))
     app.get("/fails/:id", fails, use=validator("param", Parameters))
     for name, required in (("required", True), ("optional", False)):
         json = {"content": {"application/json": {}}, "required": required}
@@ -168,6 +178,10 @@ async def fails(c: Context) -> Response:
 @describe(responses={200: Cookies})
 async def cookie(c: Context) -> Response:
     return c.json(c.req.valid("cookie"))
+
+
+async def nullable(c: Context) -> Response:
+    return c.json(c.req.valid("query"))
 
 
 def body(**facts: Any) -> Any:
@@ -548,6 +562,176 @@ def test_schemas_of_all_kinds(tmp_path: Path) -> None:
     module = checked(source, "odd_client", tmp_path)
     decoded = msgspec.json.decode(b'{"from": 1}', type=module.Client_2)
     assert decoded.from_ == 1
+
+
+def served(app: Kit, name: str, folder: Path, run: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function that calls a method of the client of an app."""
+    module = imported(generate(build_document(app)), name, folder)
+
+    def call(method: str, *args: Any, **kwargs: Any) -> Any:
+        async def ask() -> Any:
+            async with (
+                httpx.AsyncClient(transport=httpx.ASGITransport(app)) as http,
+                module.AsyncClient("http://api.test", client=http) as api,
+            ):
+                return await getattr(api, method)(*args, **kwargs)
+
+        return run(ask)
+
+    return call
+
+
+def document_of(operation: dict[str, Any], path: str = "/", **components: Any) -> dict[str, Any]:
+    whole = {"operationId": "ask", "responses": {"200": {"description": "x"}}, **operation}
+    return {
+        "info": {"title": "A", "version": "1"},
+        "paths": {path: {"get": whole}},
+        "components": components,
+    }
+
+
+INJECTED = 'x"+str(exec("raise SystemExit"))+f"'
+
+
+@pytest.mark.parametrize("scheme", [INJECTED, "{token}", "a'b\\"])
+def test_schemes_are_text(scheme: str, tmp_path: Path) -> None:
+    schemes = {"odd": {"type": "http", "scheme": scheme}}
+    module = imported(generate(document_of({}, securitySchemes=schemes)), "scheme_client", tmp_path)
+    sent: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        return httpx.Response(200)
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as http:
+        module.Client("http://api.test", token="t", client=http).ask()
+    assert sent[0].headers["Authorization"] == f"{scheme.capitalize()} t"
+
+
+def test_braces_of_paths_are_text(tmp_path: Path) -> None:
+    parameter = {"name": "id", "in": "path", "required": True, "schema": TEXT}
+    document = document_of({"parameters": [parameter]}, "/{1/0}/{{id}}/}/{id}")
+    module = imported(generate(document), "brace_client", tmp_path)
+    sent: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request.url.path)
+        return httpx.Response(200)
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as http:
+        module.Client("http://api.test", client=http).ask("{id}")
+    assert sent == ["/{1/0}/{{id}}/}/{id}"]
+
+
+VALUES = ["alpha, beta [gamma] | delta", "] | epsilon, 'zeta'", '"eta", [theta', "a | b", "Second"]
+
+
+def test_values_with_commas_and_bars(tmp_path: Path) -> None:
+    values = {"enum": VALUES}
+    held = {
+        "type": "object",
+        "required": ["a", "b", "c"],
+        "properties": {
+            "a": values,
+            "b": {"anyOf": [{"enum": ["] | x", "[ | y"]}, {"type": "null"}]},
+            "c": {"anyOf": [{"type": "array", "items": values}, {"type": "integer"}]},
+        },
+    }
+    first = {"anyOf": [values, {"type": "null"}]}
+    second = {"type": "array", "items": {"$ref": f"{REF}First"}}
+    schemas = {"Second": second, "First": first, "Whole": values, "Held": held}
+    module = imported(generate(document_of({}, schemas=schemas)), "value_client", tmp_path)
+    for value in VALUES:
+        given = {"a": value, "b": "[ | y", "c": [value]}
+        found = msgspec.convert(given, module.Held)
+        assert msgspec.to_builtins(found) == given
+        assert msgspec.convert([value, None], module.Second) == [value, None]
+        assert msgspec.convert(value, module.Whole) == value
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert("alpha", module.Whole)
+
+
+class Lists(Struct):
+    x_tag: list[str]
+    x_other: str = ""
+
+
+def test_lists_in_headers(run: Callable[..., Any], tmp_path: Path) -> None:
+    app = Kit()
+
+    @app.get("/", use=[validator("header", Lists), validator("cookie", Cookies)])
+    @describe(operation_id="ask", responses={200: list[Any]})
+    async def ask(c: Context) -> Response:
+        return c.json([c.req.valid("header", Lists).x_tag, c.req.valid("cookie", Cookies).theme])
+
+    call = served(app, "list_client", tmp_path, run)
+    assert call("ask", x_tag=["a", "b"], x_other="o", theme="t") == [["a", "b"], "t"]
+
+
+class Raw(pydantic.BaseModel):
+    data: bytes
+
+
+class Sent(pydantic.BaseModel):
+    file: bytes
+
+
+def test_bytes_of_pydantic_are_text(run: Callable[..., Any], tmp_path: Path) -> None:
+    app = Kit()
+
+    @app.post("/", use=validator("json", Raw))
+    @describe(operation_id="ask", responses={200: Raw})
+    async def ask(c: Context) -> Response:
+        assert c.req.valid("json", Raw).data == "xyü".encode()
+        return c.json(c.req.valid("json", Raw))
+
+    form = {"content": {"multipart/form-data": {"schema": Sent}}, "required": True}
+
+    @app.post("/form")
+    @describe(operation_id="send", request_body=form, responses={200: str})
+    async def send(c: Context) -> Response:
+        file = (await c.req.parse_body())["file"]
+        assert isinstance(file, File)
+        return c.json((await file.bytes()).decode())
+
+    call = served(app, "raw_client", tmp_path, run)
+    module = sys.modules["raw_client"]
+    assert call("ask", module.Raw(data="xyü")) == module.Raw(data="xyü")
+    assert call("send", module.Sent(file=b"xy")) == "xy"
+
+
+class Nameless(Struct):
+    name: str | None
+
+
+@pytest.mark.parametrize("target", ["query", "header", "cookie", "form"])
+def test_none_is_sent_if_required(target: Any, run: Callable[..., Any], tmp_path: Path) -> None:
+    app = Kit()
+
+    @app.post("/", use=validator(target, Nullable))
+    @describe(operation_id="ask", responses={200: Nullable})
+    async def ask(c: Context) -> Response:
+        return c.json(c.req.valid(target))
+
+    @app.post("/name", use=validator(target, Nameless))
+    @describe(operation_id="name", responses={200: Nameless})
+    async def name(c: Context) -> Response:
+        return c.json(c.req.valid(target))
+
+    call = served(app, f"{target}_client", tmp_path, run)
+    module = sys.modules[f"{target}_client"]
+    values = {"page": None, "day": None, "x_kind": None, "numbers": [1, None], "left": None}
+    if target == "cookie":
+        del values["numbers"]
+    received = module.Nullable(**{**values, "left": 5})
+    if target == "form":
+        assert call("ask", module.Nullable(**values)) == received
+        unnamed: Any = {"form": module.Nameless(name=None)}
+    else:
+        assert call("ask", **values) == received
+        unnamed = {"name": None}
+    with pytest.raises(module.ClientError):  # the app couldn't tell `null` from a name
+        call("name", **unnamed)
 
 
 def test_problem_type_is_exported() -> None:

@@ -48,6 +48,12 @@ def test_public_names() -> None:
             "openapi(info['version']=...) takes a str, not 1",
         ),
         (
+            {"security_schemes": {"own": {"type": "http", "scheme": 'x"'}}},
+            ValueError,
+            "openapi(security_schemes['own']['scheme']='x\"') can't be used: expected a scheme of "
+            "RFC 9110 such as 'bearer'",
+        ),
+        (
             {"servers": "https://x.test"},
             TypeError,
             "openapi(servers=...) takes a list of mappings such as "
@@ -200,6 +206,17 @@ def test_page_without_the_files_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
             {"security": "bearer"},
             TypeError,
             "describe(security=...) takes Security Scheme Objects, or a list of them, not 'bearer'",
+        ),
+        (
+            {"security": {"type": "http", "scheme": 1}},
+            TypeError,
+            "describe(security['scheme']=...) takes a str, not 1",
+        ),
+        (
+            {"security": [{}, {"type": "http", "scheme": "my scheme"}]},
+            ValueError,
+            "describe(security['scheme']='my scheme') can't be used: expected a scheme of RFC 9110 "
+            "such as 'bearer'",
         ),
         (
             {"security": ["bearer"]},

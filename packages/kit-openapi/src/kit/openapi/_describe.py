@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, TypeVar
 
+from kit.interface.fields import is_token
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 
@@ -76,7 +77,7 @@ def describe(
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If a status is not valid.
+        ValueError: If a status is not valid, or a `scheme` isn't a token (RFC 9110, section 11.1).
 
     Example:
         ```python
@@ -144,4 +145,24 @@ def _security(security: Any) -> list[Mapping[str, Any]]:
     for scheme in schemes:
         if not isinstance(scheme, Mapping):
             _check.wrong_type("security", security, "Security Scheme Objects, or a list of them")
+        check_scheme(_check, "security['scheme']", scheme)
     return list(schemes)
+
+
+def check_scheme(check: OptionChecks, option: str, scheme: Mapping[str, Any]) -> None:
+    """Checks the `scheme` of a Security Scheme Object.
+
+    Args:
+        check: The checks of the called function.
+        option: The option that has the object.
+        scheme: The object.
+
+    Raises:
+        TypeError: If it isn't a str.
+        ValueError: If it isn't a token (RFC 9110, section 11.1).
+    """
+    word = scheme.get("scheme")
+    if scheme.get("type") == "http" and word is not None:
+        check.text(option, word)
+        if not is_token(word):
+            check.unusable(option, word, "a scheme of RFC 9110 such as 'bearer'")

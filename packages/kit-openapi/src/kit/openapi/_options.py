@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from kit.interface import App
 from kit.interface.options import OptionChecks
 
+from ._describe import check_scheme
 from ._document import Documentation
 
 _INFO = ("title", "version", "summary", "description", "termsOfService", "contact", "license")
@@ -50,6 +51,9 @@ def documentation(
     schemes = {} if security_schemes is None else security_schemes
     if not isinstance(schemes, Mapping):
         check.wrong_type("security_schemes", schemes, "a mapping from names to schemes")
+    for name, scheme in schemes.items():
+        if isinstance(scheme, Mapping):
+            check_scheme(check, f"security_schemes[{name!r:.100}]['scheme']", scheme)
     return Documentation(
         app,
         info=_info(check, info),

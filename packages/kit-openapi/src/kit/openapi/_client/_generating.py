@@ -28,6 +28,7 @@ class _Argument(NamedTuple):
         place: `path`, `query`, `header` or `cookie`.
         kind: Its type.
         is_required: Whether it is required.
+        is_nullable: Whether `null` stands for None, as no other value has this text.
     """
 
     name: str
@@ -35,6 +36,12 @@ class _Argument(NamedTuple):
     place: str
     kind: str
     is_required: bool
+    is_nullable: bool = False
+
+    @property
+    def value(self) -> str:
+        """The expression for what is sent. None is sent if leaving it out isn't allowed."""
+        return f"_or_null({self.name})" if self.is_required and self.is_nullable else self.name
 
 
 class _Credential(NamedTuple):
@@ -63,8 +70,7 @@ def generate(document: Mapping[str, Any]) -> str:
         The source of a module that needs httpx and msgspec.
     """
     components = document.get("components", {})
-    types = Types(components.get("schemas", {}))
-    types.find_tags(document["paths"])
+    types = Types(components.get("schemas", {}), document["paths"])
     credentials = [*_credentials(components.get("securitySchemes", {}))]
     names = Names(_OF_CLIENT)
     operations = [
@@ -89,7 +95,7 @@ def generate(document: Mapping[str, Any]) -> str:
 
 def _imports(text: str) -> list[str]:
     modules = [name for name in ("base64", "datetime", "decimal", "uuid") if f"{name}." in text]
-    typing = ["Any", "Self"]
+    typing = ["Any", "Self", "get_args", "get_origin"]
     typing += [name for name in ("Literal", "TypeAlias") if re.search(rf"\b{name}\b", text)]
     return [
         each.replace("TYPING", ", ".join(sorted(typing)))
@@ -117,7 +123,7 @@ def _credentials(schemes: Mapping[str, Any]) -> Iterator[_Credential]:
         elif kind in ("http", "oauth2", "openIdConnect"):
             word = str(scheme.get("scheme", "bearer"))
             name = names.free("token")
-            line = f'headers["Authorization"] = f"{word.capitalize()} {{{name}}}"'
+            line = f'headers["Authorization"] = {quoted(word.capitalize() + " ")} + {name}'
             yield _Credential(name, "str", line, f"The {word} token.")
 
 
@@ -199,7 +205,7 @@ def _method(
     lines += docstring("\n".join(said), 2)
     parts: list[str | Group] = [quoted(method.upper()), _path(path, arguments)]
     for place, option in (("query", "query"), ("header", "headers"), ("cookie", "cookies")):
-        pairs = [f"{quoted(each.key)}: {each.name}" for each in arguments if each.place == place]
+        pairs = [f"{quoted(each.key)}: {each.value}" for each in arguments if each.place == place]
         if pairs:
             parts.append(Group(f"{option}={{", pairs, "}"))
     if body is not None:
@@ -225,6 +231,7 @@ def _arguments(operation: Mapping[str, Any], types: Types, names: Names) -> Iter
             each["in"],
             types.of(each.get("schema")),
             bool(each.get("required")),
+            types.is_nullable(each.get("schema")),
         )
 
 
@@ -263,11 +270,15 @@ def _optional(argument: _Argument) -> str:
 
 
 def _path(path: str, arguments: list[_Argument]) -> str:
-    written = path
-    for each in arguments:
-        if each.place == "path":
-            written = written.replace(f"{{{each.key}}}", f"{{_segment({each.name})}}")
-    return ("f" if written != path else "") + quoted(written)
+    names = {f"{{{each.key}}}": each.name for each in arguments if each.place == "path"}
+    pieces = re.split(f"({'|'.join(map(re.escape, names))})", path) if names else [path]
+    if len(pieces) == 1:
+        return quoted(path)
+    written = [
+        f"{{_segment({names[each]})}}" if each in names else re.sub(r"[{}]", r"\g<0>\g<0>", each)
+        for each in pieces
+    ]
+    return "f" + quoted("".join(written))
 
 
 def _results(responses: Mapping[str, Any], types: Types) -> tuple[dict[str, str], dict[str, str]]:

@@ -44,9 +44,21 @@ def _segment(value: Any) -> str:
 
 def _text(value: Any) -> str:
     plain = msgspec.to_builtins(value)
+    if plain is None:
+        return "null"
     if isinstance(plain, bool):
         return "true" if plain else "false"
     return plain if isinstance(plain, str) else str(plain)
+
+
+def _or_null(value: Any) -> Any:
+    return "null" if value is None else value
+
+
+def _is_nullable(kind: Any) -> bool:
+    kinds = {get_origin(each) or each for each in (kind, *get_args(kind))}
+    # The text `null` could be one of these.
+    return not kinds & {Any, str, bytes, list, tuple, dict}
 
 
 def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -70,9 +82,14 @@ def _merged(
 def _fields(form: Any) -> dict[str, Any]:
     if isinstance(form, Mapping):
         return {str(name): value for name, value in form.items()}
-    names = {each.name: each.encode_name for each in msgspec.structs.fields(form)}
-    values = {names[name]: getattr(form, name) for name in names}
-    return {name: each for name, each in values.items() if each is not msgspec.UNSET}
+    values: dict[str, Any] = {}
+    for each in msgspec.structs.fields(form):
+        value = getattr(form, each.name)
+        if each.required and _is_nullable(each.type):
+            value = _or_null(value)
+        if value is not msgspec.UNSET:
+            values[each.encode_name] = value
+    return values
 
 
 def _parts(form: Any) -> list[tuple[str, Any]]:
@@ -86,6 +103,11 @@ def _parts(form: Any) -> list[tuple[str, Any]]:
     return parts
 
 
+def _set(headers: list[tuple[str, str]], name: str, value: str) -> None:
+    headers[:] = [pair for pair in headers if pair[0].lower() != name.lower()]
+    headers.append((name, value))
+
+
 def _arguments(
     defaults: tuple[dict[str, Any], dict[str, str], dict[str, str]],
     *,
@@ -97,18 +119,19 @@ def _arguments(
     files: Any = None,
     content: bytes | None = None,
 ) -> dict[str, Any]:
-    own_headers = dict(_merged(defaults[1], headers))
+    own_headers = _merged(defaults[1], headers)
     own_cookies = _merged(defaults[2], cookies)
     if own_cookies:
-        own_headers["Cookie"] = "; ".join(
-            f"{name}={quote(text, safe=_IN_COOKIES)}" for name, text in own_cookies
+        text = "; ".join(
+            f"{name}={quote(value, safe=_IN_COOKIES)}" for name, value in own_cookies
         )
+        _set(own_headers, "Cookie", text)
     arguments: dict[str, Any] = {
         "params": _merged(defaults[0], query),
         "headers": own_headers,
     }
     if json is not msgspec.UNSET:
-        own_headers["Content-Type"] = "application/json"
+        _set(own_headers, "Content-Type", "application/json")
         arguments["content"] = msgspec.json.encode(json)
     elif form is not None:
         data: dict[str, list[str]] = {}

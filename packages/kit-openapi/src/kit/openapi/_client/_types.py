@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from .._schemas import PREFIX, Schema
@@ -18,7 +19,6 @@ _FORMATS = {
     "duration": "datetime.timedelta",
     "uuid": "uuid.UUID",
     "decimal": "decimal.Decimal",
-    "binary": "bytes",
 }
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 # Types that msgspec can't distinguish in a union: it supports one of each group.
@@ -29,6 +29,8 @@ ANY = "Any"
 _NOT_IN_FIELDS = re.compile(r'[\\"\x00-\x1f]')
 _UNSET = "msgspec.UNSET"
 _LONG = 40
+_MULTIPART = "multipart/form-data"
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _RESERVED = (
     "Any", "AsyncClient", "Client", "ClientError", "File", "Literal", "Unset", "TypeAlias",
     "annotations", "datetime", "decimal", "httpx", "msgspec", "quote", "uuid", "Sequence",
@@ -44,13 +46,18 @@ class Model:
         name: Its name in Python.
         schema: Its schema.
         tag: The name and value of the field that distinguishes it in a union.
+        alias: The types of the union that it stands for, unless it is a Struct.
     """
 
     name: str
     schema: Any
     tag: tuple[str, str] | None = None
-    alias: str | None = None
-    written: list[str] = field(default_factory=list)
+    alias: list[str] | None = None
+
+    @property
+    def text(self) -> str:
+        """Its alias as an annotation."""
+        return " | ".join(self.alias or ())
 
     @property
     def is_struct(self) -> bool:
@@ -66,39 +73,71 @@ class Types:
 
     Args:
         components: The schemas of the document, by name.
+        paths: The Path Items of the document, by path.
     """
 
-    def __init__(self, components: Mapping[str, Schema]) -> None:
+    def __init__(self, components: Mapping[str, Schema], paths: Mapping[str, Any]) -> None:
         self._names = names = Names(_RESERVED)
         self._literals: dict[str, str] = {}
+        self._values: dict[str, list[str]] = {}
         self.models = {
             name: Model(names.free(pascal(name)), schema) for name, schema in components.items()
         }
         self._open: set[str] = set()
-        for schema in components.values():
-            self._find_tags(schema)
+        self._find_tags([*components.values(), paths])
+        used = Counter(_references([*components.values(), paths]))
+        forms = Counter(_forms(paths))
+        self._only_forms = {name for name, count in forms.items() if used[name] == count}
+        self._is_in_form = False
 
     def of(self, schema: Schema | bool | None) -> str:
         """Returns the type of a schema, as an annotation."""
+        return " | ".join(self._parts(schema))
+
+    def is_nullable(self, schema: Schema | bool | None) -> bool:
+        """Returns whether a schema has null, and nothing else that the text `null` could be."""
+        kinds = {kind.partition("[")[0] for kind in self._resolved(schema, set())}
+        return "None" in kinds and not kinds & {ANY, "str", "bytes", "list", "tuple", "dict"}
+
+    def _resolved(self, schema: Any, seen: set[str]) -> Iterator[str]:
+        """Yields the types of a schema, also those that msgspec can't distinguish."""
         if not isinstance(schema, dict):
-            return ANY
+            yield ANY
+        elif "$ref" in schema:
+            name = schema["$ref"].removeprefix(PREFIX)
+            if name in self.models and name not in seen:
+                yield from self._resolved(self.models[name].schema, {*seen, name})
+        elif "anyOf" in schema or "oneOf" in schema:
+            for each in schema.get("anyOf") or schema["oneOf"]:
+                yield from self._resolved(each, seen)
+        elif isinstance(schema.get("type"), list):
+            for each in schema["type"]:
+                yield from self._parts({**schema, "type": each})
+        elif None in schema.get("enum", ()):
+            yield "None"
+        else:
+            yield from self._parts(schema)
+
+    def _parts(self, schema: Schema | bool | None) -> list[str]:
+        """Returns the types of a union, or the only type."""
+        if not isinstance(schema, dict):
+            return [ANY]
         if "$ref" in schema:
-            return self._referred(schema["$ref"])
+            return [self._referred(schema["$ref"])]
         if "const" in schema:
-            return self._literal([schema["const"]])
+            return [self._literal([schema["const"]])]
         if "enum" in schema:
-            return self._literal(schema["enum"])
+            return [self._literal(schema["enum"])]
         for key in ("anyOf", "oneOf", "allOf"):
             if key in schema:
                 choices = schema[key]
                 if key == "allOf" and len(choices) != 1:
-                    return ANY
-                return self._union([self.of(each) for each in choices])
-        return self._plain(schema)
-
-    def find_tags(self, schema: Any) -> None:
-        """Finds the tags of structs from the unions in a part of the document."""
-        self._find_tags(schema)
+                    return [ANY]
+                return self._union([part for each in choices for part in self._parts(each)])
+        kind = schema.get("type")
+        if isinstance(kind, list) and schema.get("format") != "decimal":
+            return self._union([self._plain({**schema, "type": each}) for each in kind])
+        return [self._plain(schema)]
 
     def _find_tags(self, value: Any) -> None:
         if isinstance(value, list):
@@ -126,21 +165,22 @@ class Types:
             return ANY
         if model.alias is None:
             self._open.add(name)
-            model.alias = self.of(model.schema)
+            model.alias = self._parts(model.schema)
             self._open.discard(name)
-        return ANY if model.alias == ANY else model.name
+        return ANY if model.alias == [ANY] else model.name
 
     def _literal(self, values: list[Any]) -> str:
         if not all(isinstance(each, (str, int, bool)) or each is None for each in values):
             return ANY
-        return f"Literal[{', '.join(literal(each) for each in values)}]"
+        written = [literal(each) for each in values]
+        kind = f"Literal[{', '.join(written)}]"
+        self._values[kind] = written
+        return kind
 
     def _plain(self, schema: Schema) -> str:
         kind = schema.get("type")
         if schema.get("format") == "decimal":
             return "decimal.Decimal"
-        if isinstance(kind, list):
-            return self._union([self._plain({**schema, "type": each}) for each in kind])
         if kind == "array":
             return self._array(schema)
         if kind == "object":
@@ -148,10 +188,15 @@ class Types:
             value = self.of(extra) if isinstance(extra, dict) else ANY
             return f"dict[str, {value}]"
         if kind == "string":
-            if schema.get("contentEncoding") == "base64":
+            if schema.get("contentEncoding") == "base64" or self._is_file(schema):
                 return "bytes"
             return _FORMATS.get(schema.get("format", ""), "str")
         return _SCALARS.get(str(kind), ANY)
+
+    def _is_file(self, schema: Schema) -> bool:
+        """Returns whether it is a file. Otherwise `binary` is text: pydantic's bytes in UTF-8."""
+        is_file = self._is_in_form or schema.get("contentMediaType") == "application/octet-stream"
+        return is_file and schema.get("format") == "binary"
 
     def _array(self, schema: Schema) -> str:
         first = schema.get("prefixItems")
@@ -159,11 +204,9 @@ class Types:
             return f"tuple[{', '.join(self.of(each) for each in first)}]"
         return f"list[{self.of(schema.get('items')) if not first else ANY}]"
 
-    def _union(self, kinds: list[str]) -> str:
-        kinds = list(dict.fromkeys(part for kind in kinds for part in _parts(kind)))
-        if ANY in kinds or not self._can_be_told_apart(kinds):
-            return ANY
-        return " | ".join(kinds)
+    def _union(self, kinds: list[str]) -> list[str]:
+        kinds = list(dict.fromkeys(kinds))
+        return [ANY] if ANY in kinds or not self._can_be_told_apart(kinds) else kinds
 
     def _can_be_told_apart(self, kinds: list[str]) -> bool:
         """Returns whether msgspec supports a union of these types."""
@@ -183,32 +226,34 @@ class Types:
 
     def write(self) -> tuple[list[str], list[str]]:
         """Generates the models: structs, and aliases for other shared types."""
+        for name in self.models:
+            self._referred(PREFIX + name)
         structs: list[str] = []
         for name, model in self.models.items():
-            self._referred(PREFIX + name)
             if model.is_struct:
+                self._is_in_form = PREFIX + name in self._only_forms
                 structs += ["", "", *self._struct(model)]
+                self._is_in_form = False
         return structs, self._aliases()
 
     def _aliases(self) -> list[str]:
         pairs = [*self._literals.items()]
-        pairs += [(model.name, str(model.alias)) for model in self._in_order()]
+        pairs += [(model.name, model.text) for model in self._in_order()]
         lines: list[str] = []
         for name, kind in pairs:
-            if kind.startswith("Literal[") and len(_parts(kind)) == 1:
-                values = kind[len("Literal[") : -1].split(", ")
-                lines += call(f"{name}: TypeAlias = Literal[", values, "]", 0)
+            if kind in self._values:
+                lines += call(f"{name}: TypeAlias = Literal[", self._values[kind], "]", 0)
             else:
                 lines.append(f"{name}: TypeAlias = {kind}")
         return ["", "", *lines] if lines else []
 
     def _in_order(self) -> list[Model]:
         """The aliases, each after those that it uses."""
-        waiting = [m for m in self.models.values() if m.alias is not None and m.alias != ANY]
+        waiting = [m for m in self.models.values() if m.alias is not None and m.alias != [ANY]]
         ordered: list[Model] = []
         while waiting:
             names = {model.name for model in waiting}
-            ready = [m for m in waiting if not names & _words(str(m.alias)) - {m.name}]
+            ready = [m for m in waiting if not names & _words(m.text) - {m.name}]
             ordered += ready or waiting
             waiting = [model for model in waiting if model not in ordered]
         return ordered
@@ -232,36 +277,36 @@ class Types:
         return [*lines, *(body + fields or ["    pass"])]
 
     def _field(self, name: str, key: str, schema: Any, owner: str, *, required: bool) -> list[str]:
-        kind = self._shortened(self.of(schema), f"{owner} {key}")
-        aliases = {each.name: str(each.alias) for each in self.models.values() if each.alias}
-        default = None if required else _default(schema, aliases.get(kind, kind))
-        if default == _UNSET and kind != ANY:
-            kind = f"{kind} | msgspec.UnsetType"
+        kinds = self._shortened(self._parts(schema), f"{owner} {key}")
+        aliases = {each.name: each.alias for each in self.models.values() if each.alias}
+        resolved = aliases.get(kinds[0], kinds) if len(kinds) == 1 else kinds
+        default = None if required else _default(schema, resolved)
+        if default == _UNSET and kinds != [ANY]:
+            kinds = [*kinds, "msgspec.UnsetType"]
         if name == key:
             end = "" if default is None else f" = {default}"
-            return _annotated(name, kind, end)
+            return _annotated(name, kinds, end)
         arguments = [] if default is None else [f"default={default}"]
         if default in ("[]", "{}"):
             arguments = [f"default_factory={'list' if default == '[]' else 'dict'}"]
         arguments.append(f"name={quoted(key)}")
-        return _annotated(name, kind, Group(" = msgspec.field(", arguments, ")").flat)
+        return _annotated(name, kinds, Group(" = msgspec.field(", arguments, ")").flat)
 
-    def _shortened(self, kind: str, name: str) -> str:
+    def _shortened(self, kinds: list[str], name: str) -> list[str]:
         """Replaces long lists of values by names."""
-        parts = _parts(kind)
+        parts = [*kinds]
         for index, part in enumerate(parts):
-            if part.startswith("Literal[") and len(part) > _LONG:
+            if part in self._values and len(part) > _LONG:
                 found = next((each for each, value in self._literals.items() if value == part), "")
                 if not found:
                     found = self._names.free(pascal(name))
                     self._literals[found] = part
                 parts[index] = found
-        return " | ".join(parts)
+        return parts
 
 
-def _annotated(name: str, kind: str, end: str) -> list[str]:
-    line = f"    {name}: {kind}{end}"
-    parts = _parts(kind)
+def _annotated(name: str, parts: list[str], end: str) -> list[str]:
+    line = f"    {name}: {' | '.join(parts)}{end}"
     if len(line) <= WIDTH or len(parts) == 1:
         return [line]
     first, *rest = parts
@@ -269,14 +314,15 @@ def _annotated(name: str, kind: str, end: str) -> list[str]:
     return [f"    {name}: (", *inner, f"    ){end}"]
 
 
-def _default(schema: Any, kind: str) -> str:
+def _default(schema: Any, kinds: list[str]) -> str:
     """Returns the default of an optional field."""
     if not isinstance(schema, dict) or "default" not in schema:
         return _UNSET
     value = schema["default"]
+    kind = kinds[0]
     is_plain = kind.startswith(("str", "int", "float", "bool", "Literal"))
     if value is None:
-        return "None" if "None" in _parts(kind) or kind == ANY else _UNSET
+        return "None" if "None" in kinds or kind == ANY else _UNSET
     if value in ([], {}) and kind.startswith(("list", "dict")):
         return repr(value)
     if isinstance(value, (str, int, float)) and is_plain:
@@ -284,17 +330,29 @@ def _default(schema: Any, kind: str) -> str:
     return _UNSET
 
 
-def _parts(kind: str) -> list[str]:
-    """Splits a union at its bars, except those within brackets."""
-    parts = [""]
-    depth = 0
-    for piece in kind.split(" | "):
-        parts[-1] += (" | " if parts[-1] else "") + piece
-        depth += piece.count("[") - piece.count("]")
-        if depth == 0:
-            parts.append("")
-    return [part for part in parts if part]
+def _references(value: Any) -> Iterator[str]:
+    """Yields the references in a part of the document."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _references(each)
+    elif isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for each in value.values():
+            yield from _references(each)
+
+
+def _forms(paths: Mapping[str, Any]) -> Iterator[str]:
+    """Yields the references to the schemas of forms that are always multipart."""
+    for item in paths.values():
+        for operation in item.values():
+            body = operation.get("requestBody") if isinstance(operation, dict) else None
+            content = (body or {}).get("content", {})
+            schema = content[_MULTIPART].get("schema") if [*content] == [_MULTIPART] else None
+            if isinstance(schema, dict) and "$ref" in schema:
+                yield schema["$ref"]
 
 
 def _words(text: str) -> set[str]:
-    return set(text.replace("[", " ").replace("]", " ").replace(",", " ").split())
+    """Returns the names in an annotation, without the values of literals."""
+    return set(_STRINGS.sub("", text).replace("[", " ").replace("]", " ").replace(",", " ").split())
