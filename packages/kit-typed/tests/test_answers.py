@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import gc
 import linecache
 import sys
 import traceback
 from collections.abc import Awaitable
-from typing import Annotated, Any, TypedDict
+from datetime import date, datetime
+from typing import Annotated, Any, Generic, Literal, TypedDict, TypeVar, get_type_hints
 
 import msgspec
 import pydantic
 import pytest
 
-from kit import Context, File, Kit, Next, Response
+from kit import Context, File, FormData, Kit, Next, Response
 from kit.interface import RequestValidationError, ValidationProblem
 from kit.interface.metadata import attach, facts_of
 from kit.interface.signatures import describe
@@ -211,6 +213,35 @@ async def test_malformed_json_has_its_position(body: bytes, message: str) -> Non
     ]
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_malformed_forms_are_listed_with_the_other_errors(is_first: bool) -> None:
+    def first(
+        title: Annotated[str, Form()], search: Annotated[Model, Form()], limit: int = 1
+    ) -> None: ...
+    def last(
+        limit: Annotated[int, Query()],
+        title: Annotated[str, Form()],
+        search: Annotated[Model, Form()],
+    ) -> None: ...
+
+    app = Kit().post("/", typed(first if is_first else last))
+    multipart = {"content-type": "multipart/form-data; boundary=b"}
+    body = b'--b\r\nContent-Disposition: form-data; name="title"\r\n\r\na'
+    response = await app.request("/?limit=x", method="POST", body=body, headers=multipart)
+    assert response.status == 400
+    document = await response.json()
+    assert document["detail"] == "The query is invalid; The form is invalid"
+    assert document["errors"] == [
+        {"path": "limit", "message": "Expected `int`", "type": "int_type", "target": "query"},
+        {
+            "path": "",
+            "message": "Unexpected end: the final boundary --b-- is missing",
+            "type": "form_invalid",
+            "target": "form",
+        },
+    ]
+
+
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
 async def test_cve_2021_32677_json_is_not_parsed_from_other_types(kind: str | None) -> None:
     app = Kit().post("/", typed(lambda: None))
@@ -257,6 +288,17 @@ async def test_limits_are_answered_as_ever() -> None:
 
     app = Kit(limits=Limits(max_body_size_bytes=5)).post("/", typed(endpoint))
     assert (await app.request("/", method="POST", json={"title": "long"})).status == 413
+
+
+async def test_limits_of_forms_are_answered_as_ever() -> None:
+    from kit import Limits
+
+    def endpoint(title: Annotated[str, Form()], limit: int) -> None: ...
+
+    app = Kit(limits=Limits(max_body_size_bytes=5)).post("/", typed(endpoint))
+    form = FormData()
+    form.append("title", "long")
+    assert (await app.request("/?limit=x", method="POST", body=form)).status == 413
 
 
 async def test_beside_a_validator() -> None:
@@ -326,6 +368,31 @@ def test_facts_of_bodies_and_results() -> None:
     assert (fourth.responses, fourth.validates) == ({}, {})
 
 
+@pytest.mark.parametrize(
+    ("returns", "expected"),
+    [
+        (Annotated[Book | None, "..."], {200: Annotated[Book, "..."], 204: None}),
+        (
+            Annotated[Book | Response | None, "..."] | int,
+            {200: Annotated[Book, "..."] | int, 204: None},
+        ),
+        (Literal["x", None], {200: Literal["x"], 204: None}),
+        (Annotated[Literal["x", None], "..."], {200: Annotated[Literal["x"], "..."], 204: None}),
+        (Literal["x", None] | int, {200: Literal["x"] | int, 204: None}),
+        (Literal[None], {204: None}),
+        (Annotated[None, "..."], {204: None}),
+        (Annotated[Any, "..."], {}),
+        (Annotated[Response, "..."], {}),
+    ],
+)
+def test_facts_of_results_that_may_be_none(returns: Any, expected: Any) -> None:
+    def endpoint() -> Any: ...
+
+    endpoint.__annotations__["return"] = returns
+    app = Kit().get("/", typed(endpoint))
+    assert facts_of(app.routes[0].handler).responses == expected
+
+
 def test_facts_of_a_model_are_the_model() -> None:
     class Filters(msgspec.Struct):
         term: str
@@ -369,6 +436,70 @@ def test_facts_of_models_beside_others_tell_defaults_and_names() -> None:
         "name": {"type": "string", "default": ""},
         "page": {"type": "integer"},
     }
+
+
+class Stranger:
+    pass
+
+
+class Dates(pydantic.BaseModel, arbitrary_types_allowed=True):
+    since: date | datetime
+    stranger: Stranger | None = None
+    upload: File
+
+
+def test_facts_of_models_beside_others_whose_types_msgspec_can_not_describe() -> None:
+    def endpoint(dates: Annotated[Dates, Form()], page: Annotated[int, Form()] = 1) -> None: ...
+
+    app = Kit().post("/", typed(endpoint))
+    kind = facts_of(app.routes[0].handler).validates["form"]
+    assert dict(zip(kind.__struct_encode_fields__, get_type_hints(kind).values(), strict=True)) == {
+        "since": Any,
+        "stranger": Any,
+        "upload": File,
+        "page": int,
+    }
+
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class Range(msgspec.Struct, Generic[T]):
+    low: T
+    among: list[T | None] = []
+
+
+class Ranges(Range[list[T]], Generic[T, U]):
+    low: list[T]
+    more: dict[str, U] | None = None
+
+
+class Dated(Range[date]):
+    other: int = 1
+
+
+@dataclasses.dataclass
+class Generated(Generic[T]):
+    low: T
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (Range[int], [int, list[int | None]]),
+        (Ranges[int, str], [list[int], list[list[int] | None], dict[str, str] | None]),
+        (Dated, [date, list[date | None], int]),
+        (Generated[int], [int]),
+        (Partial, [str]),
+    ],
+)
+def test_facts_of_generic_models_beside_others(kind: Any, expected: list[Any]) -> None:
+    def endpoint(model: Annotated[kind, Query()], page: int = 1) -> None: ...
+
+    app = Kit().get("/", typed(endpoint))
+    shown = facts_of(app.routes[0].handler).validates["query"]
+    assert [*get_type_hints(shown).values()] == [*expected, int]
 
 
 @pytest.mark.parametrize("matches", [True, False])

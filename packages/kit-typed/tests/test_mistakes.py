@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import collections
 import inspect
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
+import annotated_types
 import fastapi
 import msgspec
 import pydantic
@@ -33,12 +35,20 @@ class HoldsStrange(msgspec.Struct):
     it: Strange
 
 
-class Marked:
-    def method(self, x: int) -> None: ...
-
-
 class Embedded(pydantic.BaseModel):
     title: str
+
+
+class HoldsMany(msgspec.Struct):
+    many: collections.deque[str]
+
+
+class HoldsModel(msgspec.Struct):
+    models: list[Embedded]
+
+
+class Marked:
+    def method(self, x: int) -> None: ...
 
 
 def path_list(id: list[int]) -> None: ...
@@ -54,6 +64,9 @@ def unknown(thing: Strange) -> None: ...
 def unknown_query(thing: Annotated[Strange, Query()]) -> None: ...
 def anything(thing: Any) -> None: ...
 def undecodable(thing: HoldsStrange) -> None: ...
+def undecodable_query(thing: Annotated[HoldsMany, Query()]) -> None: ...
+def undecodable_header(thing: Annotated[HoldsMany | None, Header()] = None) -> None: ...
+def undecodable_form(thing: Annotated[HoldsStrange, Form()]) -> None: ...
 def constraint(thing: Annotated[str, msgspec.Meta(ge=1)]) -> None: ...
 def marker_as_type(upload: File) -> None: ...
 def other_marker_as_type(q: Query) -> None: ...
@@ -184,6 +197,24 @@ AT_REGISTRATION = [
         "POST",
         "/",
         undecodable,
+        "the parameter 'thing' can't be read: neither msgspec nor pydantic can decode Strange",
+    ),
+    (
+        "GET",
+        "/",
+        undecodable_query,
+        "the parameter 'thing' can't be read: neither msgspec nor pydantic can decode deque",
+    ),
+    (
+        "GET",
+        "/",
+        undecodable_header,
+        "the parameter 'thing' can't be read: neither msgspec nor pydantic can decode deque",
+    ),
+    (
+        "POST",
+        "/",
+        undecodable_form,
         "the parameter 'thing' can't be read: neither msgspec nor pydantic can decode Strange",
     ),
     (
@@ -388,6 +419,12 @@ def validator(x: Annotated[str, pydantic.AfterValidator(str.strip)]) -> None: ..
 def inner_validator(x: list[Annotated[str, pydantic.StringConstraints(to_upper=True)]]) -> None: ...
 
 
+def wrong_rule(x: Annotated[int, annotated_types.Ge("a")]) -> None: ...
+
+
+def model_in_a_struct(x: HoldsModel) -> None: ...
+
+
 def finite(x: pydantic.FiniteFloat | None = None) -> None: ...
 
 
@@ -464,6 +501,12 @@ AT_DECORATION = [
         f"{pydantic.StringConstraints(to_upper=True)!r:.100}{NOT_APPLIED}",
     ),
     (finite, f"the annotation of 'x' has AllowInfNan(allow_inf_nan=False){NOT_APPLIED}"),
+    (wrong_rule, "the parameter 'x' can't be read: `ge` must be an int or float, got str"),
+    (
+        model_in_a_struct,
+        "the parameter 'x' can't be read: a pydantic model is in it, so pydantic has to know all "
+        f"its types: Unable to generate pydantic-core schema for {HoldsModel!r}",
+    ),
     (
         generator,
         "it yields or returns a context manager, so it can't be an endpoint: return "

@@ -19,7 +19,7 @@ import pytest
 
 import kit.interface
 from kit import Context, File, FormData, Kit, Response
-from kit.interface.metadata import attach
+from kit.interface.metadata import attach, facts_of
 from kit.typed import Body, Cookie, Depends, Env, Form, Header, Path, Query, Var, typed
 from kit.typed import File as FileMarker
 
@@ -791,3 +791,76 @@ async def test_models_are_not_given_what_other_parameters_take() -> None:
     assert response.status == 400
     errors = (await response.json())["errors"]
     assert [(each["path"], each["type"]) for each in errors] == [("s", "extra_forbidden")] * 2
+
+
+class Pages(msgspec.Struct):
+    pages: list[int] = []
+
+
+@pytest.mark.parametrize("kind", [Pages, dict[str, list[int]]])
+async def test_lists_in_models_of_cookies_and_paths_hold_the_one_value(kind: Any) -> None:
+    app = Kit().get("/", returning(Annotated[kind, Cookie()]))
+    app.get("/:pages", returning(Annotated[kind, Path()]))
+    expected = "Pages(pages=[3])" if kind is Pages else "{'pages': [3]}"
+    assert await shown(app, "/", headers={"cookie": "pages=3"}) == expected
+    assert await shown(app, "/3") == expected
+    assert await shown(app, "/x") == [("pages[0]", "int_type")]
+
+
+@pytest.mark.parametrize("kind", [list[File], Annotated[list[bytes], FileMarker()]])
+async def test_a_list_without_a_chosen_file_is_absent(kind: Any) -> None:
+    app = Kit().post("/", returning(kind)).post("/optional", returning(kind | None, None))
+    form = form_of(x=[File([], ""), File([], "")])
+    assert await shown(app, "/", method="POST", body=form) == [("x", "missing")]
+    assert await shown(app, "/optional", method="POST", body=form) == "None"
+
+
+class PydanticTags(pydantic.BaseModel):
+    tags: list[str] = ["x"]
+
+
+@attrs.define
+class AttrsTags:
+    tags: list[str] = ["x"]  # noqa: RUF008
+
+
+class NamedTags(NamedTuple):
+    tags: list[str] = ["x"]  # noqa: RUF012
+
+
+@pytest.mark.parametrize("kind", [PydanticTags, AttrsTags, NamedTags])
+@pytest.mark.parametrize("marker", [Query(), Header(), Cookie(), Form()])
+async def test_models_with_mutable_defaults_beside_other_parameters(kind: Any, marker: Any) -> None:
+    @typed
+    def endpoint(model: Annotated[kind, marker], page: Annotated[int, marker] = 1) -> list[Any]:
+        return [model.tags, page]
+
+    app = Kit().post("/", endpoint)
+    assert await (await app.request("/", method="POST")).json() == [["x"], 1]
+
+
+Renamed = NewType("Renamed", Search)
+
+
+async def test_unions_and_renamed_models_beside_other_parameters() -> None:
+    @typed
+    def union(pet: Annotated[Cat | Dog, Query()], page: int = 1) -> list[Any]:
+        return [repr(pet), page]
+
+    @typed
+    def renamed(search: Annotated[Renamed, Query()], page: int = 1) -> list[Any]:
+        return [search, page]
+
+    app = Kit().get("/union", union).get("/renamed", renamed)
+    response = await app.request("/union?type=dog&legs=4&page=2")
+    assert await response.json() == ["Dog(legs=4)", 2]
+    response = await app.request("/renamed?term=a")
+    assert await response.json() == [{"term": "a", "where": []}, 1]
+    shown = [facts_of(route.handler).validates["query"] for route in app.routes]
+    assert [each.__struct_encode_fields__ for each in shown] == [
+        ("type", "lives", "legs", "page"),
+        ("term", "where", "page"),
+    ]
+    schema = msgspec.json.schema_components(shown[:1])[1].popitem()[1]
+    assert schema["properties"]["type"] == {"enum": ["cat", "dog"]}
+    assert schema["required"] == ["type"]

@@ -10,7 +10,8 @@ import enum
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, Literal, NoReturn, Union, get_args, get_origin
 
 import msgspec
 from msgspec import inspect
@@ -20,7 +21,7 @@ from kit.interface.models import model_of
 from kit.validator.schemas import Schema, schema_of
 
 from ._signature import REQUIRED, Made, Signature
-from ._types import RuleError, constrained, for_pydantic, holds, kind_of, without_none
+from ._types import constrained, for_pydantic, hints_of, holds, kind_of, without_none
 
 # All requests can share defaults of these types.
 _IMMUTABLE = (
@@ -129,12 +130,14 @@ class Part:
     Attributes:
         type: The type of the whole: a Struct with the fields, or the type of the model.
         schema: How it is validated.
+        lists: The names in the request whose values are all used.
         others: Names used by other parameters. A model doesn't get them, since it may reject
             unknown names.
     """
 
     type: Any
     schema: Schema
+    lists: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
 
     def __init__(
@@ -193,12 +196,14 @@ class Part:
             self.type = field.annotation
             if field.default is not REQUIRED:
                 self.type = without_none(field.annotation)
+            _check_decodable(field, self.type)
             self.schema = _schema(field, self.type, is_json=False)
         else:
             for field in self.fields:
                 _check_decodable(field, field.annotation)
             self.type = _struct(self.target, self.fields, self.signature)
             self.schema = _schema(self.fields[0], self.type, is_json=False)
+        self.lists = frozenset(each.key for each in self.schema.fields if each.takes_list)
 
 
 class JsonBody:
@@ -268,17 +273,44 @@ def _entries(part: Part) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
         for field in part.fields:
             yield field.key, (field.name, field.annotation, field.of_struct())
         return
-    kind = without_none(part.type)
+    yield from _entries_of_model(part.type, part.target)
+
+
+def _entries_of_model(kind: Any, target: str) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
+    kind = without_none(kind)
+    behind = getattr(kind, "__value__", None) or getattr(kind, "__supertype__", None)
+    if behind is not None and not isinstance(kind, type):  # an alias or a NewType
+        yield from _entries_of_model(behind, target)
+        return
+    if get_origin(kind) in (Union, UnionType):
+        yield from _entries_of_union(get_args(kind), target)
+        return
     if hasattr(kind, "model_fields"):
         for name, each in kind.model_fields.items():
             yield _key_of(each, name), (name, _shown_type(each), _default_of_model(each))
         return
-    hints = get_type_hints(get_origin(kind) or kind, include_extras=True)
+    hints = hints_of(kind)
     for each in getattr(inspect.type_info(kind), "fields", ()):
         key = each.encode_name
-        if part.target == "header" and key == each.name:
+        if target == "header" and key == each.name:
             key = key.replace("_", "-")
         yield key, (each.name, hints[each.name], _default_of(each))
+
+
+def _entries_of_union(
+    members: tuple[Any, ...], target: str
+) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
+    """Yields the fields of all members, as optional ones, and the one that tells them apart."""
+    tags: dict[str, list[Any]] = {}
+    for member in members:
+        config = getattr(get_origin(member) or member, "__struct_config__", None)
+        if config is not None and config.tag_field is not None:
+            tags.setdefault(config.tag_field, []).append(config.tag)
+    for key, values in tags.items():
+        yield key, (key, Literal[tuple(values)], msgspec.field())
+    for member in members:
+        for key, (name, kind, _) in _entries_of_model(member, target):
+            yield key, (name, kind, msgspec.UNSET)
 
 
 def _key_of(field: Any, name: str) -> str:
@@ -292,9 +324,20 @@ def _key_of(field: Any, name: str) -> str:
 def _shown_type(field: Any) -> Any:
     """The type of a field of a pydantic model, with the constraints that can be shown."""
     try:
-        return constrained(field.annotation, field.metadata, None)
-    except RuleError:
-        return field.annotation
+        kind = constrained(field.annotation, field.metadata, None)
+    except Exception:  # a rule or a type that pydantic alone supports
+        kind = field.annotation
+    try:
+        msgspec.json.schema(kind, schema_hook=_schema_of_file)
+    except Exception:  # such as a union of dates
+        return Any
+    return kind
+
+
+def _schema_of_file(kind: Any) -> dict[str, Any]:
+    if kind_of(kind) != "file":
+        raise NotImplementedError
+    return {"type": "string"}
 
 
 def _default_of_model(field: Any) -> Any:
@@ -302,17 +345,25 @@ def _default_of_model(field: Any) -> Any:
         return msgspec.field()
     if field.default_factory is not None:
         return msgspec.field(default_factory=field.default_factory)
-    return field.default
+    return _with_default(field.default)
 
 
 def _default_of(field: inspect.Field) -> Any:
     if field.required:
         return msgspec.field()
     if field.default is not msgspec.NODEFAULT:
-        return field.default
+        return _with_default(field.default)
     if field.default_factory is not msgspec.NODEFAULT:
         return msgspec.field(default_factory=field.default_factory)
     return msgspec.UNSET  # of a TypedDict, which has no defaults
+
+
+def _with_default(default: Any) -> Any:
+    """The `msgspec.field` for a default of a model, which msgspec refuses if it is mutable."""
+    is_empty = isinstance(default, (list, dict, set)) and not default
+    if is_empty or isinstance(default, (*_IMMUTABLE, msgspec.UnsetType)):
+        return msgspec.field(default=default)
+    return msgspec.field(default_factory=lambda: copy.deepcopy(default))
 
 
 def _struct(target: str, fields: list[Field], signature: Signature) -> Any:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -42,6 +42,10 @@ class MissingError(ValueError):
     """A required value is absent."""
 
 
+class MalformedError(ValueError):
+    """The body is a form that can't be parsed."""
+
+
 def values_of(c: Context[Any, Any], part: Part) -> dict[str, Any]:
     """Returns the values of a part of the request, except forms, by name."""
     values = _values(c, part)
@@ -55,24 +59,24 @@ def _without_others(values: dict[str, Any], part: Part) -> dict[str, Any]:
 def _values(c: Context[Any, Any], part: Part) -> dict[str, Any]:
     if part.target == "header":
         return _headers(c, part)
-    if part.target == "cookie":
-        return get_cookie(c)
-    if part.target == "param":
-        return c.req.param()
-    values: dict[str, Any] = c.req.query()
-    lists = _lists(part, values)
-    if lists:
-        every = c.req.queries()
-        for name in lists:
-            values[name] = every[name]
-    return values
+    if part.target == "query":
+        values: dict[str, Any] = c.req.query()
+        if names := _lists(part, values):
+            every = c.req.queries()
+            for name in names:
+                values[name] = every[name]
+        return values
+    single: dict[str, Any] = get_cookie(c) if part.target == "cookie" else c.req.param()
+    for name in _lists(part, single):
+        single[name] = [single[name]]
+    return single
 
 
-def _lists(part: Part, values: dict[str, Any]) -> list[str]:
+def _lists(part: Part, values: dict[str, Any]) -> Collection[str]:
     """Returns the names in the request whose values are all used."""
     if part.schema.takes_lists:
         return [*values]
-    return [field.key for field in part.schema.fields if field.takes_list and field.key in values]
+    return part.lists & values.keys() if part.lists else ()
 
 
 def _headers(c: Context[Any, Any], part: Part) -> dict[str, Any]:
@@ -95,10 +99,20 @@ def _headers(c: Context[Any, Any], part: Part) -> dict[str, Any]:
 
 
 async def form_values(c: Context[Any, Any], part: Part) -> dict[str, Any]:
-    """Returns the values of a form by name."""
+    """Returns the values of a form by name.
+
+    Raises:
+        MalformedError: If it can't be parsed.
+    """
     schema = part.schema
-    lists = {field.key for field in schema.fields if field.takes_list}
-    values = dict(await c.req.parse_body())
+    lists = part.lists
+    try:
+        values = dict(await c.req.parse_body())
+    except HTTPException as error:
+        if error.status != 400:
+            raise
+        text = str(error.message)
+        raise MalformedError(text.partition(": ")[2] or text) from error
     if lists or schema.takes_lists:
         every = await c.req.parse_body(all=True)
         for name in values if schema.takes_lists else lists & values.keys():
@@ -118,7 +132,10 @@ async def form_values(c: Context[Any, Any], part: Part) -> dict[str, Any]:
 async def _take_file(values: dict[str, Any], key: str, value: Any, *, as_bytes: bool) -> None:
     if isinstance(value, list):
         files = [each for each in value if not _is_unfilled(each)]
-        values[key] = [await _content(each) for each in files] if as_bytes else files
+        if files:
+            values[key] = [await _content(each) for each in files] if as_bytes else files
+        else:
+            del values[key]
     elif _is_unfilled(value):
         del values[key]
     elif as_bytes:
@@ -172,15 +189,25 @@ async def refusal_with_body(
     """
     found: list[tuple[ValidationTarget, Iterator[FieldError]]] = []
     details: dict[str, str] = {}
+    malformed = error if isinstance(error, MalformedError) else None
     for part in parts:
         if part.target != "form":
             found.append((part.target, _errors(c, part)))
             continue
-        values = await form_values(c, part)
+        if malformed is not None:  # the body can't be read again
+            continue
+        try:
+            values = await form_values(c, part)
+        except MalformedError as caught:
+            malformed = caught
+            continue
         found.append(("form", _errors_in(part, values)))
         kinds = (MULTIPART, URLENCODED)
         if media_type(c.req.header("content-type")) not in kinds:
             details["form"] = _missing("form", c, " or ".join(kinds))
+    if malformed is not None:
+        wrong = FieldError(path="", message=str(malformed), type="form_invalid")
+        found.append(("form", iter([wrong])))
     if body is not None:
         errors, detail = await _errors_of_json(c, body)
         found.append(("json", iter(errors)))

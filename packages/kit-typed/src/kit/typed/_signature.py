@@ -227,12 +227,26 @@ def _parameter(
             f"the annotation of {name!r} has the class {marker.__name__}: call it, "
             f"{marker.__name__}()"
         )
-    meta = marker.meta if isinstance(marker, Marker) else None
+    annotation = _constrained(signature, name, kind, metadata, marker)
+    return Parameter(name, annotation, default, marker, None, by_keyword)
+
+
+def _constrained(
+    signature: Signature, name: str, kind: Any, metadata: list[Any], marker: Any
+) -> Any:
+    """Returns the type of a parameter with its constraints."""
     try:
-        annotation = constrained(kind, metadata, meta)
+        return constrained(kind, metadata, marker.meta if isinstance(marker, Marker) else None)
     except RuleError as rule:
         signature.refuse(f"the annotation of {name!r} has {rule}")
-    return Parameter(name, annotation, default, marker, None, by_keyword)
+    except Exception as error:
+        line = str(error).partition("\n")[0]
+        if type(error).__module__.partition(".")[0] == "pydantic":
+            line = (
+                "a pydantic model is in it, so pydantic has to know all its types: "
+                f"{line.partition('. ')[0]}"
+            )
+        signature.refuse(f"the parameter {name!r} can't be read: {line}")
 
 
 def _default_of(signature: Signature, given: inspect.Parameter) -> Any:

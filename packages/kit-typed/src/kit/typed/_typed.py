@@ -8,7 +8,19 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from types import UnionType
-from typing import Any, Generic, ParamSpec, TypeVar, Union, cast, get_args, get_origin, overload
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    overload,
+)
 
 from kit.interface import App, Context, Response, RouterRoute, ValidationProblem
 from kit.interface.callers import calling_frame
@@ -22,7 +34,7 @@ from ._plan import Plan, read_overrides
 from ._running import Answers
 from ._signature import REQUIRED, Signature, is_connection, read_signature, unwrapped
 from ._source import Source
-from ._types import allows_none
+from ._types import allows_none, split
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -259,19 +271,36 @@ async def _await_overridden(c: Any) -> Any:
 
 def _responses(returns: Any, status: int | None) -> dict[int, Any]:
     """Returns the responses of an endpoint, from its return annotation."""
-    if returns is REQUIRED or returns is Any:
+    kind, _ = split(returns)
+    if kind is REQUIRED or kind is Any:
         return {}
-    if returns is None or returns is type(None):
+    if kind is None or kind is type(None):
         return {204 if status is None else status: None}
-    is_union = get_origin(returns) in (Union, UnionType)
-    members = get_args(returns) if is_union else (returns,)
-    data = [each for each in members if each is not type(None) and not _is_response(each)]
+    data = _data_of(returns)
     found: dict[int, Any] = {}
-    if data:
-        found[200 if status is None else status] = Union[tuple(data)]  # noqa: UP007
-    if type(None) in members and status is None:
+    if data is not None:
+        found[200 if status is None else status] = data
+    if allows_none(returns) and status is None:
         found[204] = None
     return found
+
+
+def _data_of(kind: Any) -> Any:
+    """Returns a type without None and without responses; None if nothing else is in it."""
+    inner, metadata = split(kind)
+    origin, held = get_origin(inner), get_args(inner)
+    data = inner
+    if origin is Literal:
+        values = tuple(each for each in held if each is not None)
+        data = Literal[values] if values else None
+    elif origin in (Union, UnionType):
+        members = tuple(each for each in map(_data_of, held) if each is not None)
+        data = Union[members] if members else None  # noqa: UP007
+    elif inner is type(None) or _is_response(inner):
+        return None
+    if data is None or not metadata:
+        return data
+    return Annotated[(data, *metadata)]
 
 
 def _is_response(kind: Any) -> bool:

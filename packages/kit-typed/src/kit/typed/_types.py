@@ -12,7 +12,18 @@ import sys
 import types
 import uuid
 from collections import abc
-from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin, is_typeddict
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NewType,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import msgspec
 
@@ -143,6 +154,8 @@ def allows_none(annotation: Any) -> bool:
         return allows_none(get_args(annotation)[0])
     if origin in (Union, types.UnionType):
         return any(map(allows_none, get_args(annotation)))
+    if origin is Literal:
+        return None in get_args(annotation)
     return annotation is None or annotation is types.NoneType or annotation is Any
 
 
@@ -154,6 +167,27 @@ def without_none(annotation: Any) -> Any:
         return annotation
     members = [each for each in get_args(annotation) if each is not types.NoneType]
     return Union[tuple(members)]  # noqa: UP007 - of a tuple
+
+
+def hints_of(kind: Any) -> dict[str, Any]:
+    """Returns the types of the fields of a class, with the arguments of a generic one."""
+    origin = get_origin(kind) or kind
+    hints = get_type_hints(origin, include_extras=True)
+    own = getattr(origin, "__annotations__", {})
+    for base in reversed(vars(origin).get("__orig_bases__", origin.__bases__)):
+        if isinstance(get_origin(base) or base, type):
+            inherited = hints_of(base)
+            hints.update({name: inherited[name] for name in inherited.keys() - own.keys()})
+    arguments = dict(zip(getattr(origin, "__parameters__", ()), get_args(kind), strict=False))
+    return {name: _substituted(hint, arguments) for name, hint in hints.items()}
+
+
+def _substituted(hint: Any, arguments: dict[Any, Any]) -> Any:
+    """Replaces the type variables in a type."""
+    if isinstance(hint, TypeVar):
+        return arguments.get(hint, hint)
+    held = () if isinstance(hint, type) else getattr(hint, "__parameters__", ())
+    return hint[tuple(arguments.get(each, each) for each in held)] if held else hint
 
 
 class RuleError(TypeError):
