@@ -18,6 +18,8 @@ _OF_THE_APP_AROUND = frozenset(
     ("app", "app_root_path", "endpoint", "kit.websocket", "path_params", "route", "router")
 )
 
+# What a browser reads as another host, or resolves, in a URL that begins with the root path (WHATWG
+# URL, section 4.4).
 _MISLEADING = re.compile(r"\A//|[\\\t\n\r]|(?:\A|/)\.{1,2}(?:/|\Z)")
 
 

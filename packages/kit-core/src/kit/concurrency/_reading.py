@@ -13,6 +13,8 @@ _T = TypeVar("_T")
 class Reading(Generic[_T]):
     """Keeps a read of the server that its caller no longer waits for, for the next caller.
 
+    Only for asyncio, the event loop of granian.
+
     Args:
         start: Starts a read.
     """

@@ -335,6 +335,7 @@ def _shown_type(field: Any) -> Any:
 
 
 def _schema_of_file(kind: Any) -> dict[str, Any]:
+    """A schema hook of msgspec, which wants NotImplementedError for types it isn't for."""
     if kind_of(kind) != "file":
         raise NotImplementedError
     return {"type": "string"}
