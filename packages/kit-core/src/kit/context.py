@@ -19,9 +19,11 @@ from kit.web._header_lines import (
     OWN_NAMES,
     HeaderArgument,
     HeaderLine,
+    Lines,
     LinesOfBody,
     encode_name,
     encode_value,
+    keep_line,
     known_names,
     plain_names,
     set_headers,
@@ -113,7 +115,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
     _res: Response | None = None
     _finalized: bool = False
     _status: int | None = None
-    _lines: list[HeaderLine] | None = None
+    _lines: Lines | None = None
     _variables: dict[str, Any] | None = None
     _error: Exception | None = None
     _failed: bool = False  # whether an error handler itself raised
@@ -297,26 +299,32 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         Raises:
             ValueError: If the name or value is invalid.
         """
-        # PERF: nearly every call. Checks names and values without a call.
+        # PERF: nearly every call. Looks up names and values, or checks them, without a call.
         try:
-            key = plain_names[name]
-            if str.isascii(value) and value.isprintable():  # type: ignore[arg-type, union-attr]
-                line = (key, value.strip().encode())  # type: ignore[union-attr]
-                if self._res is None:
-                    lines = self._lines
-                    if lines is None:
-                        self._lines = [line]
-                        return
-                    for each, _ in lines:
-                        if each == key and not append:
-                            break
-                    else:
-                        lines.append(line)
-                        return
-                elif self._finalized and self._change_line(self._res, key, line, append):
+            key, known = plain_names[name]
+            if known is not None and value.__class__ is str and value in known:
+                line = known[value]
+            elif str.isascii(value) and value.isprintable():  # type: ignore[arg-type, union-attr]
+                line = ((key, value.strip().encode()),)  # type: ignore[union-attr]
+                if known is not None and value.__class__ is str:
+                    keep_line(name, value, line)
+            else:
+                raise TypeError  # not plain
+            if self._res is None:
+                lines = self._lines
+                if lines is None:
+                    self._lines = line
                     return
+                for each, _ in lines:
+                    if each == key and not append:
+                        break
+                else:
+                    self._lines = lines + line
+                    return
+            elif self._finalized and self._change_line(self._res, key, line, append):
+                return
         except (KeyError, TypeError):
-            pass  # a name that is new, not plain, or no str; or a value that is no str
+            pass  # a name that is new, not plain, or no str; or a value that is no plain str
         self._change_header(name, value, append)
 
     def _change_header(self, name: str, value: str | None, append: bool) -> None:
@@ -325,26 +333,24 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             key = known_names[name]
         except (KeyError, TypeError):
             key = _header_name(name)
-        line = None if value is None else (key, encode_value(name, value))
+        line = () if value is None else ((key, encode_value(name, value)),)
         res = self._res
         if res is None:
-            lines = self._lines = self._lines or []
-            if key in OWN_NAMES:
-                lines = self._lines = self._lines_of_body(lines)
+            lines = [*(self._lines or ())]
         elif self._finalized and self._change_line(res, key, line, append):
             return
         else:
             lines = self._own_lines(res)
-        if line is None:
-            lines[:] = [line for line in lines if line[0] != key]
+        if not line:
+            lines[:] = [each for each in lines if each[0] != key]
         elif append:
-            lines.append(line)
+            lines += line
         else:
-            set_line(lines, line)
+            set_line(lines, line[0])
+        if res is None:
+            self._set_lines(lines, is_plain=key not in OWN_NAMES)
 
-    def _change_line(
-        self, res: Response, key: bytes, line: HeaderLine | None, append: bool
-    ) -> bool:
+    def _change_line(self, res: Response, key: bytes, line: Lines, append: bool) -> bool:
         """Adds or removes a header line of the response, if that needs no list of its lines.
 
         PERF: this covers most middleware. The lines stay a tuple, as in an unchanged response, so
@@ -353,7 +359,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         Args:
             res: The response.
             key: The name of the line.
-            line: The line; None removes the lines of this name.
+            line: The line alone; an empty tuple removes the lines of this name.
             append: Whether the response may have lines of this name.
 
         Returns:
@@ -366,25 +372,32 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             for each in lines:
                 if each[0] == key:
                     return False
-        if line is None:
+        if not line:
             return not append
         body = res._body
         if body is None or isinstance(body, bytes):
             # The handler may keep the response and return it again.
-            self._res = BuiltResponse(body, res._status, (*lines, line))
+            self._res = BuiltResponse(body, res._status, lines + line)
         else:
-            res._lines = (*lines, line)
+            res._lines = lines + line
         return True
 
-    def _lines_of_body(self, lines: Iterable[HeaderLine]) -> LinesOfBody:
-        """Returns lines that replace those a response sets itself.
+    def _set_lines(self, lines: Iterable[HeaderLine], *, is_plain: bool) -> None:
+        """Sets the lines of the response that isn't there yet.
 
         PERF: text() and json() take their fast path only without a status, which they check anyway.
         So a status is set here, and they needn't check the class of the lines as well.
+
+        Args:
+            lines: All of them.
+            is_plain: Whether none that was added replaces one that a response sets itself.
         """
+        if is_plain and self._lines.__class__ is not LinesOfBody:
+            self._lines = tuple(lines)
+            return
+        self._lines = LinesOfBody(lines)
         if self._status is None:
             self._status = 200
-        return LinesOfBody(lines)
 
     def _own_lines(self, res: Response) -> list[HeaderLine]:
         """Returns header lines of the existing response that may be changed for this request."""
@@ -414,8 +427,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             present = {line[0] for line in lines}
             lines = [*lines, *(line for line in new.items() if line[0] not in present)]
         if res is None:
-            is_plain = self._lines.__class__ is not LinesOfBody and OWN_NAMES.isdisjoint(new)
-            self._lines = lines if is_plain else self._lines_of_body(lines)
+            self._set_lines(lines, is_plain=OWN_NAMES.isdisjoint(new))
             return
         # PERF: a response with a tuple of lines is sent on the fastest path.
         shortest = res._lines.__class__ is tuple and b"content-length" not in new
@@ -453,9 +465,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         if status is None and headers is None and self._status is None and self._res is None:
             # PERF: the most common case. Inlined, here and in json(): a call would cost more.
             lines = self._lines
-            return BuiltResponse(
-                body, 200, _TEXT_LINES if lines is None else tuple(lines) + _TEXT_LINES
-            )
+            return BuiltResponse(body, 200, _TEXT_LINES if lines is None else lines + _TEXT_LINES)
         return self._respond(body, _TEXT_LINE, status, headers)
 
     def json(
@@ -492,9 +502,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             body = encode_with_aliases(data, by_alias)
         if status is None and headers is None and self._status is None and self._res is None:
             lines = self._lines
-            return BuiltResponse(
-                body, 200, _JSON_LINES if lines is None else tuple(lines) + _JSON_LINES
-            )
+            return BuiltResponse(body, 200, _JSON_LINES if lines is None else lines + _JSON_LINES)
         return self._respond(body, _JSON_LINE, status, headers)
 
     def html(

@@ -302,11 +302,12 @@ class KitRequest:
                 key = encode_name(name)
             value = None
             for each, found in lines:
-                if each == key:
-                    if value is not None:
-                        value = find_value(lines, name)
-                        break
-                    value = found.decode("latin-1")
+                if each != key:
+                    continue
+                if value is not None:
+                    value = find_value(lines, name)
+                    break
+                value = found.decode("latin-1")
             if type is not None:
                 return convert_value("header", name, value, type, default)
             return default if value is None else value

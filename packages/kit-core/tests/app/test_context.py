@@ -173,8 +173,8 @@ async def test_refused(handler: Any, text: str) -> None:
 @pytest.mark.parametrize("append", [False, True])
 async def test_header_values_that_are_no_str_are_refused(value: Any, append: bool) -> None:
     def handler(c: Context) -> Any:
-        # The name is known from then on.
-        c.header("x-a", "0")
+        # The name and the text of each value are known from then on.
+        c.header("x-a", "1")
         c.header("x-a", value, append=append)
 
     response = await run(handler)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias, TypeGuard
 
 HeaderLine: TypeAlias = tuple[bytes, bytes]
+Lines: TypeAlias = tuple[HeaderLine, ...]
 HeaderArgument: TypeAlias = Mapping[str, str | Iterable[str]]
 
 # SPEC: RFC 9110 section 5.1, field-name = token.
@@ -18,9 +19,12 @@ _WHITE = " \t\r\n"
 # PERF: an app sends the same few names again and again; checking one costs more than a lookup.
 # Code on the path of every request looks names up here without a call.
 known_names: dict[str, bytes] = {}
-# Those of them that say nothing about the body.
-plain_names: dict[str, bytes] = {}
+# Those of them that say nothing about the body, each with the lines of its values; None for a name
+# with too many values to keep.
+plain_names: dict[str, tuple[bytes, dict[str, Lines] | None]] = {}
 _MAX_KNOWN_NAMES = 1000
+_MAX_VALUES = 8
+_MAX_VALUE_CHARS = 256
 
 CONTENT_LENGTH = b"content-length"
 """The same object for every spelling of the name, so that `set_headers` can compare by `is`."""
@@ -29,8 +33,13 @@ OWN_NAMES = frozenset((b"content-type", CONTENT_LENGTH))
 """The headers that a response may have set itself."""
 
 
-class LinesOfBody(list[HeaderLine]):
+class LinesOfBody(tuple[HeaderLine, ...]):
     """Header lines among which there may be one of `OWN_NAMES`."""
+
+    __slots__ = ()
+
+    def __add__(self, lines: tuple[HeaderLine, ...], /) -> LinesOfBody:  # type: ignore[override]
+        return LinesOfBody((*self, *lines))
 
 
 def is_name(name: object) -> TypeGuard[str]:
@@ -55,8 +64,26 @@ def encode_name(name: str) -> bytes:
     if len(known_names) < _MAX_KNOWN_NAMES:
         known_names[name] = encoded
         if encoded not in OWN_NAMES:
-            plain_names[name] = encoded
+            plain_names[name] = (encoded, {})
     return encoded
+
+
+def keep_line(name: str, value: str, line: Lines) -> None:
+    """Keeps the line of a header in `plain_names`.
+
+    Most headers have the same few values in every response, others a new one in each: of these,
+    no more values are kept.
+
+    Args:
+        name: A name in `plain_names`.
+        value: The value that was checked.
+        line: The line of both, alone.
+    """
+    key, known = plain_names[name]
+    if known is not None and len(known) < _MAX_VALUES and len(value) <= _MAX_VALUE_CHARS:
+        known[value] = line
+    else:
+        plain_names[name] = (key, None)
 
 
 def encode_value(name: str, value: str) -> bytes:
