@@ -9,7 +9,7 @@ import enum
 import math
 import uuid
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Generic, Literal, NotRequired, TypedDict, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, TypedDict, TypeVar
 
 import attrs
 import pydantic
@@ -308,6 +308,68 @@ def test_query() -> None:
             "schema": {"type": "boolean", "default": False},
         },
     ]
+
+
+def test_texts_of_a_query_have_no_null() -> None:
+    """The text `null` is a text there, but None for a number."""
+
+    class Query(Struct):
+        term: str | None
+        other: Annotated[str, Meta(min_length=2)] | int | None
+        page: int | None
+        sort: str | None = None
+
+    operation, _ = build(validator("query", Query))
+    text = {"type": "string"}
+    number = {"type": "integer"}
+    found = {each["name"]: each["schema"] for each in operation["parameters"]}
+    assert found.pop("other")["anyOf"] in (
+        [{**text, "minLength": 2}, number],
+        [number, {**text, "minLength": 2}],
+    )
+    assert found == {"term": text, "page": {"anyOf": [number, {"type": "null"}]}, "sort": text}
+
+
+class Paging(NamedTuple):
+    term: str
+    page: Annotated[int, Meta(ge=1, description="Which page.")] = 1
+
+
+class AllDefaults(NamedTuple):
+    page: int = 1
+
+
+@pytest.mark.parametrize("target", ["query", "header", "cookie"])
+@pytest.mark.parametrize("kind", [Paging, Annotated[Paging, "..."]])
+def test_named_tuples_are_described_by_their_fields(target: Any, kind: Any) -> None:
+    operation, _ = build(validator(target, kind))
+    assert [{**each, "in": target} for each in operation["parameters"]] == [
+        {"name": "term", "in": target, "required": True, "schema": {"type": "string"}},
+        {
+            "name": "page",
+            "in": target,
+            "description": "Which page.",
+            "schema": {"type": "integer", "minimum": 1, "default": 1},
+        },
+    ]
+
+
+def test_named_tuples_in_paths_and_forms_are_described_by_their_fields() -> None:
+    validators = (validator("param", Paging), validator("form", Paging))
+    operation, _ = build(*validators, path="/:term/:page")
+    page = {"type": "integer", "minimum": 1}
+    assert [each["schema"] for each in operation["parameters"]] == [
+        {"type": "string", "minLength": 1},
+        page,
+    ]
+    form = body(operation, "multipart/form-data")
+    assert (form["type"], form["required"]) == ("object", ["term"])
+    assert form["properties"]["page"] == {**page, "default": 1, "description": "Which page."}
+    assert operation["requestBody"]["required"] is True
+    operation, _ = build(validator("form", AllDefaults))
+    assert "required" not in operation["requestBody"]
+    operation, schemas = build(validator("json", Paging))
+    assert schemas["Paging"]["type"] == "array"
 
 
 def test_headers_and_cookies() -> None:

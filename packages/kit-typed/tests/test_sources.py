@@ -807,6 +807,25 @@ async def test_lists_in_models_of_cookies_and_paths_hold_the_one_value(kind: Any
     assert await shown(app, "/x") == [("pages[0]", "int_type")]
 
 
+class Contents(msgspec.Struct):
+    cover: bytes | None = None
+    pages: list[bytes] = []
+
+
+class ModelOfContents(pydantic.BaseModel):
+    cover: bytes | None = None
+    pages: list[bytes] = []
+
+
+@pytest.mark.parametrize("kind", [Contents, ModelOfContents])
+async def test_bytes_in_models_are_the_content_of_files(kind: Any) -> None:
+    app = Kit().post("/", returning(Annotated[kind, Form()]))
+    form = form_of(cover=File([b"abc"], "a"), pages=[File([b"1"], "1"), File([b"2"], "2")])
+    shown_kind = kind(cover=b"abc", pages=[b"1", b"2"])
+    assert await shown(app, "/", method="POST", body=form) == repr(shown_kind)
+    assert await shown(app, "/", method="POST", body=form_of(cover=File([], ""))) == repr(kind())
+
+
 @pytest.mark.parametrize("kind", [list[File], Annotated[list[bytes], FileMarker()]])
 async def test_a_list_without_a_chosen_file_is_absent(kind: Any) -> None:
     app = Kit().post("/", returning(kind)).post("/optional", returning(kind | None, None))

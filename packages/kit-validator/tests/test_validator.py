@@ -393,6 +393,36 @@ async def test_files() -> None:
     ]
 
 
+class Contents(msgspec.Struct):
+    cover: bytes
+    pages: list[bytes] | None = None
+
+
+class ModelOfContents(pydantic.BaseModel):
+    pages: list[bytes] | None = None
+    cover: bytes = pydantic.Field(alias="cover-image")
+
+
+class TupleOfContents(NamedTuple):
+    cover: bytes
+    pages: list[bytes] | None = None
+
+
+@pytest.mark.parametrize("kind", [Contents, ModelOfContents, TupleOfContents])
+async def test_bytes_are_the_content_of_files(kind: Any) -> None:
+    name = "cover-image" if kind is ModelOfContents else "cover"
+    form = FormData()
+    form.append(name, File([b"abc"], "a.png"))
+    data = await valid("form", kind, body=form)
+    assert (data.cover, data.pages) == (b"abc", None)
+    for number in (b"1", b"2"):
+        form.append("pages", File([number], "page"))
+    assert (await valid("form", kind, body=form)).pages == [b"1", b"2"]
+    form.append("pages", "dGV4dA==")
+    text = b"dGV4dA==" if kind is ModelOfContents else b"text"
+    assert (await valid("form", kind, body=form)).pages == [b"1", b"2", text]
+
+
 async def test_names_of_headers() -> None:
     class Headers(msgspec.Struct, rename={"agent": "User-Agent", "plain": "not_a_dash"}):
         x_request_id: int

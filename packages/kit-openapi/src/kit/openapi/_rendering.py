@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 
@@ -167,8 +167,29 @@ def _validated(planned: Plan, target: str, schemas: Schemas) -> Iterator[tuple[s
     """Yields the validated parameters: name, schema, and whether it is required."""
     for number in planned.validated.get(target, ()):
         names = _header_names(schemas.kind(number)) if target == "header" else {}
-        for name, schema, required in fields_of(schemas.resolved(schemas.get(number))):
+        for name, schema, required in fields_of(schemas.resolved(_by_name(number, schemas))):
             yield names.get(name, name), schema, required
+
+
+def _by_name(number: int, schemas: Schemas) -> Schema:
+    """Returns the schema of values with names, for a type of which JSON may have an array."""
+    schema = schemas.get(number)
+    names = getattr(_plain(schemas.kind(number)), "_fields", None)  # of a NamedTuple
+    whole = schemas.resolved(schema)
+    if names is None or whole.get("type") != "array":
+        return schema
+    items = whole.get("prefixItems", ())
+    rest = {key: value for key, value in whole.items() if key in ("title", "description")}
+    required = [*names[: whole.get("minItems", 0)]]
+    written = {**rest, "type": "object", "properties": dict(zip(names, items, strict=True))}
+    return {**written, "required": required} if required else written
+
+
+def _plain(kind: Any) -> Any:
+    """Returns a type without metadata and arguments."""
+    while (inner := get_origin(kind)) is not None:
+        kind = get_args(kind)[0] if inner is Annotated else inner
+    return kind
 
 
 def _default(parameter: Parameter) -> Any:
@@ -188,7 +209,7 @@ def _path_parameters(planned: Plan, schemas: Schemas) -> Iterator[dict[str, Any]
         if each.target == "param":
             known[each.name] = schemas.get(number)
     for number in planned.validated.get("param", ()):
-        fields = fields_of(schemas.resolved(schemas.get(number)))
+        fields = fields_of(schemas.resolved(_by_name(number, schemas)))
         known |= {name: schema for name, schema, _ in fields}
     operation = planned.operation
     pairs = zip(operation.template.parameters, operation.shown.parameters, strict=True)
@@ -214,12 +235,18 @@ def _add_parameter(
     written: dict[str, Any] = {"name": name, "in": place}
     if required:
         written["required"] = True
+    if any(map(_takes_any_text, schema.get("anyOf", ()))):
+        schema = without_null(schema)  # the text `null` is a text
     if schema.get("default", ...) is None:  # for an omitted value, since a URL has no null
         schema = {key: value for key, value in schema.items() if key != "default"}
     if place == "query" and schemas.resolved(schema).get("type") == "array":
         written |= {"style": "form", "explode": True}
     _describe(written, schema)
     found[place, name.lower() if place == "header" else name] = written
+
+
+def _takes_any_text(schema: Schema) -> bool:
+    return schema.get("type") == "string" and not schema.keys() & {"format", "enum", "const"}
 
 
 def _describe(written: dict[str, Any], schema: Schema) -> None:
@@ -260,7 +287,7 @@ def _body(planned: Plan, schemas: Schemas) -> dict[str, Any] | None:
         content[JSON] = {"schema": schemas.get(number)}
         required = _is_required(schemas.resolved(schemas.get(number)))
     for number in _of(planned, "form"):
-        schema, has_file = _form(schemas.get(number), schemas)
+        schema, has_file = _form(_by_name(number, schemas), schemas)
         media_types = [_MULTIPART] if has_file else [_URLENCODED, _MULTIPART]
         content |= {media_type: {"schema": schema} for media_type in media_types}
         required = required or _is_required(schemas.resolved(schema))

@@ -21,7 +21,15 @@ from kit.interface.models import model_of
 from kit.validator.schemas import Schema, schema_of
 
 from ._signature import REQUIRED, Made, Signature
-from ._types import constrained, for_pydantic, hints_of, holds, kind_of, without_none
+from ._types import (
+    allows_none,
+    constrained,
+    for_pydantic,
+    hints_of,
+    holds,
+    kind_of,
+    without_none,
+)
 
 # All requests can share defaults of these types.
 _IMMUTABLE = (
@@ -131,6 +139,7 @@ class Part:
         type: The type of the whole: a Struct with the fields, or the type of the model.
         schema: How it is validated.
         lists: The names in the request whose values are all used.
+        contents: The names in a form whose files are read.
         others: Names used by other parameters. A model doesn't get them, since it may reject
             unknown names.
     """
@@ -138,6 +147,7 @@ class Part:
     type: Any
     schema: Schema
     lists: frozenset[str] = frozenset()
+    contents: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
 
     def __init__(
@@ -204,6 +214,7 @@ class Part:
             self.type = _struct(self.target, self.fields, self.signature)
             self.schema = _schema(self.fields[0], self.type, is_json=False)
         self.lists = frozenset(each.key for each in self.schema.fields if each.takes_list)
+        self.contents = frozenset(each.key for each in self.schema.fields if each.takes_content)
 
 
 class JsonBody:
@@ -231,6 +242,11 @@ class JsonBody:
     def default(self) -> Any:
         """The default for an absent body; `REQUIRED` if there must be one."""
         return REQUIRED if self.embed else self.fields[0].default
+
+    @property
+    def is_absent_if_null(self) -> bool:
+        """Whether `null` stands for an absent body: one with a default, but without None."""
+        return self.default is not REQUIRED and not allows_none(self.type)
 
     @property
     def shown_type(self) -> Any:

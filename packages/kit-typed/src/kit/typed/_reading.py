@@ -16,6 +16,7 @@ from kit.interface import (
     ValidationTarget,
 )
 from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
+from kit.validator.schemas import read_contents
 
 from ._parts import JsonBody, Part
 from ._signature import REQUIRED
@@ -92,7 +93,7 @@ def _headers(c: Context[Any, Any], part: Part) -> dict[str, Any]:
     # `x_user` past a proxy that filters `x-user`.
     own = {name for field in part.schema.fields for name in field[:2]}
     values: dict[str, Any] = {name: value for name, value in given.items() if name not in own}
-    for key, header, takes_list in part.schema.fields:
+    for key, header, takes_list, _ in part.schema.fields:
         if header in given:
             values[key] = get_all(header) if takes_list else given[header]
     return values
@@ -121,6 +122,8 @@ async def form_values(c: Context[Any, Any], part: Part) -> dict[str, Any]:
     if part.is_model:
         for name in [name for name, value in values.items() if _is_unfilled(value)]:
             del values[name]
+        if part.contents:
+            await read_contents(values, part.contents)
         return _without_others(values, part)
     for field in part.fields:
         value = values.get(field.key)
@@ -226,7 +229,7 @@ def _errors_in(part: Part, values: dict[str, Any]) -> Iterator[FieldError]:
     except ValueError as error:
         headers = {}
         if part.target == "header":
-            headers = {key: header for key, header, _ in part.schema.fields if header is not None}
+            headers = {key: header for key, header, *_ in part.schema.fields if header is not None}
         for each in part.schema.errors(values, error):
             key, bracket, rest = each["path"].partition("[")
             each["path"] = headers.get(key, key) + bracket + rest
@@ -238,8 +241,10 @@ async def _errors_of_json(
 ) -> tuple[Iterator[FieldError], str | None]:
     content = await c.req.bytes()
     has_json = is_json(c.req.header("content-type"))
-    if not content and body.default is not REQUIRED:
-        return iter(()), None
+    if body.default is not REQUIRED:
+        sent = content.removeprefix(MARK).strip()
+        if not content or (has_json and body.is_absent_if_null and sent == b"null"):
+            return iter(()), None
     if not has_json and not content and not body.embed:
         missing = FieldError(path="", message="Missing required body", type="missing")
         return iter([missing]), _missing("json", c, JSON)

@@ -248,7 +248,10 @@ class Source:
             self._line(f"{local} = {load}(content)")
         else:
             default = self._default("body", body.fields[0])
-            self._line(f"{local} = {load}(content) if content else {default}")
+            given = "content"
+            if body.is_absent_if_null:
+                given = "content and content.strip() != b'null'"
+            self._line(f"{local} = {load}(content) if {given} else {default}")
         self._indent -= 1
         self._line("else:")
         if body.default is REQUIRED:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NewType, TypeAlias, get_args, get_origin, overload
@@ -24,7 +24,7 @@ from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, medi
 from kit.interface.metadata import attach, facts_of
 from kit.interface.signatures import accepts, describe_signature
 
-from .schemas import Schema, schema_of
+from .schemas import Schema, read_contents, schema_of
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -172,7 +172,8 @@ def _typed(target: ValidationTarget, kind: Any) -> _Reader:
     if target == "header":
         return partial(_load_headers, schema, frozenset(n for f in schema.fields for n in f[:2]))
     lists = frozenset(field.key for field in schema.fields if field.takes_list)
-    return partial(_load_names, schema, target, lists)
+    contents = frozenset(field.key for field in schema.fields if field.takes_content)
+    return partial(_load_names, schema, target, lists, contents if target == "form" else ())
 
 
 async def _load_json(schema: Schema, c: Context[Any, Any]) -> Any:
@@ -188,7 +189,11 @@ async def _load_json(schema: Schema, c: Context[Any, Any]) -> Any:
 
 
 async def _load_names(
-    schema: Schema, target: ValidationTarget, lists: frozenset[str], c: Context[Any, Any]
+    schema: Schema,
+    target: ValidationTarget,
+    lists: frozenset[str],
+    contents: Collection[str],
+    c: Context[Any, Any],
 ) -> Any:
     values = await c.req.parse_body() if target == "form" else _singly(target, c)
     if lists or schema.takes_lists:
@@ -196,6 +201,8 @@ async def _load_names(
         for name in values if schema.takes_lists else lists & values.keys():
             value = every[name]
             values[name] = value if isinstance(value, list) else [value]
+    if contents:
+        await read_contents(values, contents)
     try:
         return schema.load(values)
     except ValueError as error:
@@ -212,7 +219,7 @@ async def _load_headers(schema: Schema, own: frozenset[str | None], c: Context[A
     # `x_user` past a proxy that filters `x-user`.
     values: _Values = {name: value for name, value in given.items() if name not in own}
     get_all = c.req.raw.headers.get_all
-    for key, header, takes_list in schema.fields:
+    for key, header, takes_list, _ in schema.fields:
         if header in given:
             values[key] = get_all(header) if takes_list else given[header]
     if schema.takes_lists:
@@ -225,7 +232,7 @@ async def _load_headers(schema: Schema, own: frozenset[str | None], c: Context[A
 
 
 def _with_header_names(errors: Iterable[FieldError], schema: Schema) -> Iterator[FieldError]:
-    names = {key: header for key, header, _ in schema.fields if header is not None}
+    names = {key: header for key, header, *_ in schema.fields if header is not None}
     for each in errors:
         key, bracket, index = each["path"].partition("[")
         each["path"] = names.get(key, key) + bracket + index

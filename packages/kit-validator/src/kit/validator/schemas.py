@@ -7,7 +7,7 @@ For packages that validate requests, such as `kit.typed`.
 from __future__ import annotations
 
 from collections import abc, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -28,10 +28,11 @@ from ._problems import (
     is_union,
 )
 
-__all__ = ("Field", "Schema", "schema_of")
+__all__ = ("Field", "Schema", "read_contents", "schema_of")
 
 _NAMED = (*OBJECTS, inspect.DictType, inspect.AnyType)
 _MANY = (inspect.CollectionType, inspect.TupleType, inspect.NamedTupleType)
+_BYTES = (inspect.BytesType, inspect.ByteArrayType)
 _MANY_IN_PYTHON = (list, tuple, set, frozenset, deque)
 _MANY_BY_NAME = (abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set)
 
@@ -43,11 +44,13 @@ class Field(NamedTuple):
         key: The name.
         header: The header that it stands for, in lower case, or None.
         takes_list: Whether the field takes all values with the name.
+        takes_content: Whether it takes the content of an uploaded file: bytes, or several.
     """
 
     key: str
     header: str | None
     takes_list: bool
+    takes_content: bool = False
 
 
 class Schema(NamedTuple):
@@ -105,6 +108,25 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
     )
 
 
+async def read_contents(values: dict[str, Any], names: Iterable[str]) -> None:
+    """Replaces uploaded files by their contents.
+
+    Args:
+        values: The values of a form by name: str, files, and lists of both. The dict is changed.
+        names: Which of them, if they are there.
+    """
+    for name in names:
+        value = values.get(name)
+        if isinstance(value, list):
+            values[name] = [await _content(each) for each in value]
+        elif value is not None:
+            values[name] = await _content(value)
+
+
+async def _content(value: Any) -> Any:
+    return value if isinstance(value, str) else await value.bytes()
+
+
 def _is_many(node: Any) -> bool:
     node = bare(node)
     return any(map(_is_many, node.types)) if is_union(node) else isinstance(node, _MANY)
@@ -115,7 +137,15 @@ def _fields(node: Any) -> Iterator[Field]:
         key = field.encode_name
         # A name chosen explicitly for the data is used unchanged.
         header = key if key != field.name else key.replace("_", "-")
-        yield Field(key, header.lower(), _is_many(field.type))
+        yield Field(key, header.lower(), _is_many(field.type), _has_bytes(field.type))
+
+
+def _has_bytes(node: Any) -> bool:
+    node = bare(node)
+    if is_union(node):
+        return any(map(_has_bytes, node.types))
+    item = getattr(node, "item_type", None)
+    return isinstance(node, _BYTES) if item is None else _has_bytes(item)
 
 
 def _is_array(node: Any) -> bool:
@@ -163,14 +193,19 @@ def _model_schema(kind: Any, model: Model, *, is_json: bool) -> Schema:
 def _model_fields(kind: Any) -> Iterator[Field]:
     fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
     for name, field in fields.items():
-        takes_list = _is_many_in_python(field.annotation)
+        takes = _is_many_in_python(field.annotation), _has_bytes_in_python(field.annotation)
         alias = field.validation_alias or field.alias
-        yield Field(name, None if alias else name.replace("_", "-").lower(), takes_list)
+        yield Field(name, None if alias else name.replace("_", "-").lower(), *takes)
         for choice in getattr(alias, "choices", [alias]):
             if isinstance(choice, str):
-                yield Field(choice, choice.lower(), takes_list)
+                yield Field(choice, choice.lower(), *takes)
     for part in get_args(kind):
         yield from _model_fields(part)
+
+
+def _has_bytes_in_python(kind: Any) -> bool:
+    kind = getattr(kind, "__value__", kind)
+    return kind is bytes or any(map(_has_bytes_in_python, get_args(kind)))
 
 
 def _is_many_in_python(kind: Any) -> bool:
