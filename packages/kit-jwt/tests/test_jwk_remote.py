@@ -535,6 +535,31 @@ def test_unknown_keys_of_many_tenants_are_not_asked_for_again_and_again(run: Run
     run(main)
 
 
+async def test_key_sets_of_many_tenants_are_fetched_once_at_a_time() -> None:
+    calls: list[str] = []
+    answer = asyncio.Event()
+
+    async def fetch(uri: str) -> Any:
+        calls.append(uri)
+        await answer.wait()
+        return keys("known")
+
+    app = app_with(lambda c: f"https://issuer.example/{c.req.query('t')}", fetch=fetch)
+    headers = {"Authorization": f"Bearer {token('known')}"}
+
+    async def ask(number: int) -> int:
+        return (await app.request(f"/x?t={number}", {"headers": headers})).status
+
+    asked = [asyncio.create_task(ask(number)) for number in [*range(40)] * 3]
+    while len(calls) < 40:
+        await asyncio.sleep(0)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    answer.set()
+    assert await asyncio.gather(*asked) == [200] * 120
+    assert sorted(calls) == sorted(f"https://issuer.example/{number}" for number in range(40))
+
+
 @pytest.mark.parametrize("uri", ["http://issuer.example/", None])
 def test_uri_of_a_function_has_to_be_safe(run: Run, uri: str | None) -> None:
     errors: list[str] = []

@@ -127,6 +127,13 @@ async def test_realm(realm: str, shown: str) -> None:
     assert challenge.startswith(f'Bearer realm="{shown}",error=')
 
 
+async def test_the_realm_of_a_long_url_is_cut() -> None:
+    response = await app_with().request(f"{URL}?q={'x' * 70_000}")
+    challenge = response.headers.get("www-authenticate") or ""
+    assert challenge.startswith(f'Bearer realm="{URL}?q=xxx')
+    assert len(challenge) < 1200
+
+
 async def test_refusals_are_text_and_have_a_cause() -> None:
     seen: list[Any] = []
     app = app_with()

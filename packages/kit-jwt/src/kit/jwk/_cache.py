@@ -66,12 +66,18 @@ class JwksCache:
         self._pause_s = 0.0
         self._retry_s = min(_RETRY_S, policy.cooldown_s)
         self._answers = 0
+        self._requests = 0  # under way; several event loops may have one each
         self._variable: RunVar[Event | None] | None = None
 
     @property
     def is_resting(self) -> bool:
         """Whether the source isn't asked now, since it was asked a moment ago."""
         return time.monotonic() - self._asked_at < self._pause_s
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether a new object for the URI would ask the source once more than this one."""
+        return self.is_resting or self._requests > 0
 
     async def current(self) -> KeySet:
         """Returns the keys, and fetches them if their lifetime has ended.
@@ -130,11 +136,13 @@ class JwksCache:
 
         event = Event()
         token = under_way.set(event)
+        self._requests += 1
         try:
             # A client that disconnects must not cancel the request that others wait for.
             with CancelScope(shield=True):
                 await self._ask()
         finally:
+            self._requests -= 1
             under_way.reset(token)
             event.set()
 

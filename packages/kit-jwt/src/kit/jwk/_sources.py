@@ -119,10 +119,10 @@ class Sources:
         return cache
 
     def _drop_one(self) -> None:
-        # APPSEC: not one that is resting, or tokens with unknown keys of many tenants in turn would
-        # have a source asked each time.
+        # APPSEC: not one that is resting or asking, or tokens with unknown keys of many tenants in
+        # turn would have a source asked each time.
         for uri, cache in self._caches.items():
-            if not cache.is_resting:
+            if not cache.is_needed:
                 del self._caches[uri]
                 return
         if len(self._caches) >= _MOST_RESTING:

@@ -13,6 +13,8 @@ from kit.interface.dependence import depend_on
 from kit.interface.fields import TOKEN, quoted_string
 from kit.interface.options import OptionChecks
 
+# Proxies have buffers of 4 KiB for all headers of a response.
+_LONGEST_REALM = 1000
 _PREFIXES = {None: "", "secure": "__Secure-", "host": "__Host-"}
 
 
@@ -87,7 +89,7 @@ class Credentials:
 
     def failure(self, c: Context[Any, Any], error: str, description: str) -> HTTPException:
         """Returns a 401 with a challenge (RFC 6750, section 3)."""
-        realm = c.req.url if self._realm is None else self._realm
+        realm = c.req.url[:_LONGEST_REALM] if self._realm is None else self._realm
         challenge = (
             f"{self._scheme} realm={quoted_string(realm)},"
             f'error="{error}",error_description="{description}"'
