@@ -141,6 +141,27 @@ def test_the_handler_is_cancelled(
     assert [(record.levelno, record.getMessage()) for record in records] == [(logging.DEBUG, LEFT)]
 
 
+def test_clean_up_may_await_on_asyncio() -> None:
+    steps: list[str] = []
+
+    async def main() -> Client:
+        running = anyio.Event()
+
+        async def handler(c: Context) -> Response:
+            try:
+                running.set()
+                return await computing(c)
+            finally:
+                for _ in range(3):
+                    await anyio.sleep(0.001)
+                steps.append("rolled back")
+
+        return await play_and_leave(app_with(handler), running)
+
+    assert asyncio.run(main()).status == 499
+    assert steps == ["rolled back"]
+
+
 def test_work_for_later_is_done(run: Callable[..., Any]) -> None:
     steps: list[str] = []
 

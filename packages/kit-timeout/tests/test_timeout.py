@@ -9,6 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any
 
 import anyio
@@ -197,6 +198,30 @@ def test_finally_runs_before_the_answer(run: Callable[..., Any]) -> None:
 
     assert run(ask, app_with(handler, outer, timeout(SHORT_S), inner)) == UP
     assert steps == ["caught", "finally", "answered 504"]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_clean_up_may_await_on_asyncio(nested: bool) -> None:
+    """Otherwise a pool would have to throw a connection away for each late request."""
+    steps: list[str] = []
+
+    async def handler(c: Context) -> Response:
+        try:
+            async with anyio.create_task_group() if nested else nullcontext():
+                return await sleeps(c)
+        finally:
+            for _ in range(3):
+                await anyio.sleep(0.001)
+            steps.append("rolled back")
+
+    async def main() -> tuple[tuple[int, str], int]:
+        found = await ask(app_with(handler))
+        task = asyncio.current_task()
+        assert task is not None
+        return found, task.cancelling()
+
+    assert asyncio.run(main()) == (UP, 0)
+    assert steps == ["rolled back"]
 
 
 async def in_task_group(c: Context) -> None:

@@ -7,10 +7,10 @@ import asyncio
 from time import monotonic
 from typing import Any
 
+from kit.interface.cancellation import is_shielded
 from kit.web._streams import encode_chunk
 
 from .client import Client
-from .disconnect import is_shielded
 from .turns import SHORT_S, countdown, let_others_run
 from .types import Send
 

@@ -3,33 +3,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from types import coroutine
 from typing import Any
 
 from kit.concurrency import running_trio
 from kit.interface.calls import resume
+from kit.interface.cancellation import Cancellation, is_shielded
 from kit.web._streams import close_stream
-
-# How often a cancellation that has to wait for a shield is tried again.
-_RETRY_S = 0.01
-
-
-def is_shielded(task: Any) -> bool:
-    """Returns whether a task of asyncio is within a cancel scope of anyio that shields it.
-
-    PERF: work in a cancel scope of our own would be shielded by anyio itself, but entering one
-    takes as long as a short stream. anyio has no function for that; without what is looked up here,
-    nothing is shielded.
-    """
-    states = getattr(sys.modules.get("anyio._backends._asyncio"), "_task_states", {})
-    scope = getattr(states.get(task), "cancel_scope", None)
-    while scope is not None:
-        if scope.shield:
-            return True
-        scope = getattr(scope, "_parent_scope", None)
-    return False
 
 
 @coroutine
@@ -69,50 +50,30 @@ _resumed = coroutine(resume)
 
 async def _watch(over: Callable[[], Awaitable[bool]], work: Awaitable[None]) -> None:
     """Runs work that waits, and watches `over` meanwhile."""
-    # PERF: a task group of anyio costs more than a short stream. Distinguishes our cancellation
-    # from others as asyncio.timeout() does.
+    # PERF: a task group of anyio costs more than a short stream.
     import asyncio
 
-    loop = asyncio.get_running_loop()
-    task: Any = asyncio.current_task(loop)
-    cancellations = task.cancelling()
-    has_cancelled = False
+    cancellation = Cancellation()
     failure: Exception | None = None
 
     async def watch() -> None:
-        nonlocal has_cancelled, failure
+        nonlocal failure
         try:
             if not await over():
                 return
         except Exception as error:
             failure = error
-        await _outside_of_shields(task)
-        has_cancelled = True
-        task.cancel()
+        cancellation.request()
 
-    watcher = loop.create_task(watch())
+    watcher = asyncio.get_running_loop().create_task(watch())
     try:
-        await work
-    except asyncio.CancelledError:
-        if not has_cancelled:
-            raise
-        has_cancelled = False
-        if task.uncancel() > cancellations:  # someone else has cancelled it as well
-            raise
+        with cancellation:
+            await work
     finally:
-        if has_cancelled:
-            task.uncancel()
         if not watcher.done():
             await _end_of(watcher)
     if failure is not None:
         raise failure
-
-
-async def _outside_of_shields(task: Any) -> None:
-    import asyncio
-
-    while is_shielded(task):
-        await asyncio.sleep(_RETRY_S)
 
 
 async def _end_of(watcher: Any) -> None:

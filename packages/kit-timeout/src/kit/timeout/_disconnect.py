@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+from asyncio import get_running_loop, wait
 from collections.abc import Awaitable, Callable, Generator
 from types import coroutine
 from typing import Any
@@ -12,6 +13,8 @@ from anyio import create_task_group
 
 from kit.interface import Context, Middleware, Next
 from kit.interface.calls import resume
+from kit.interface.cancellation import Cancellation
+from kit.interface.event_loops import running_trio
 
 __all__ = ("cancel_on_disconnect",)
 
@@ -24,8 +27,8 @@ def cancel_on_disconnect() -> Middleware:
     """Returns middleware that cancels the handlers when the client disconnects.
 
     They are cancelled at their current `await`, on asyncio and trio, as with `timeout`; `finally`
-    blocks and context managers run. Outer middleware sees a response with status 499, which isn't
-    sent. `c.execution_ctx.wait_until` work still runs.
+    blocks and context managers run, and may await on asyncio. Outer middleware sees a response with
+    status 499, which isn't sent. `c.execution_ctx.wait_until` work still runs.
 
     The handlers can still read the body of the request. While more than 64 KiB of it are buffered,
     or the server holds it back, disconnects go unnoticed. A request made in process has no client
@@ -39,35 +42,8 @@ def cancel_on_disconnect() -> Middleware:
     """
 
     async def cancel_on_disconnect(c: Context[Any, Any], next: Next) -> None:
-        ended = is_watched = False
-        # Raised below: a task group would wrap it.
-        failure: Exception | None = None
-
-        async def watch() -> None:
-            nonlocal failure
-            try:
-                if not await c.req.raw.wait_for_disconnect():
-                    return
-            except Exception as error:
-                failure = error
-            group.cancel_scope.cancel()
-
-        def begin() -> None:
-            nonlocal is_watched
-            is_watched = True
-            group.start_soon(watch)
-
-        async with create_task_group() as group:
-            try:
-                await _when_it_waits(begin, next())
-                ended = True
-            except Exception as error:
-                failure = error
-            if is_watched:
-                group.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
-        if not ended:
+        run = _run if running_trio() is None else _run_on_trio
+        if await run(next(), c):
             _logger.debug("The client disconnected; the handlers of its request were cancelled")
             c.res = c.body(None, _CLIENT_CLOSED_REQUEST)
 
@@ -75,11 +51,72 @@ def cancel_on_disconnect() -> Middleware:
 
 
 @coroutine
-def _when_it_waits(begin: Callable[[], object], work: Awaitable[None]) -> Generator[Any, Any, None]:
-    """Runs work, and calls a function at its first real wait.
+def _run(work: Awaitable[None], c: Context[Any, Any]) -> Generator[Any, Any, bool]:
+    """Runs work, and cancels it once if the client disconnects; returns whether it was.
 
     PERF: a watcher costs more than most handlers; a handler that never waits can't be cancelled.
+
+    Raises:
+        Exception: The exception of the work, or of the server.
     """
+    steps = work.__await__()
+    for waits_for in steps:
+        cancellation = Cancellation()
+        watcher = get_running_loop().create_task(_watch(c, cancellation.request))
+        try:
+            with cancellation:
+                yield from resume(cancellation.checked(steps), waits_for)
+        finally:
+            watcher.cancel()
+            yield from wait([watcher]).__await__()
+        if not watcher.cancelled() and (failure := watcher.result()) is not None:
+            raise failure
+        return cancellation.is_caught
+    return False
+
+
+async def _run_on_trio(work: Awaitable[None], c: Context[Any, Any]) -> bool:
+    """As `_run`; the clean-up code of the work needs a shield to await."""
+    ended = is_watched = False
+    # Raised below: a task group would wrap it.
+    failure: Exception | None = None
+
+    async def watch() -> None:
+        nonlocal failure
+        failure = await _watch(c, group.cancel_scope.cancel) or failure
+
+    def begin() -> None:
+        nonlocal is_watched
+        is_watched = True
+        group.start_soon(watch)
+
+    async with create_task_group() as group:
+        try:
+            await _when_it_waits(begin, work)
+            ended = True
+        except Exception as error:
+            failure = error
+        if is_watched:
+            group.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    return not ended
+
+
+async def _watch(c: Context[Any, Any], cancel: Callable[[], object]) -> Exception | None:
+    """Waits for the disconnect of the client, and cancels; returns the exception of the server."""
+    try:
+        if await c.req.raw.wait_for_disconnect():
+            cancel()
+    except Exception as error:
+        cancel()
+        return error
+    return None
+
+
+@coroutine
+def _when_it_waits(begin: Callable[[], object], work: Awaitable[None]) -> Generator[Any, Any, None]:
+    """Runs work, and calls a function at its first real wait."""
     steps = work.__await__()
     for waits_for in steps:
         begin()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from asyncio import get_running_loop
 from collections.abc import Awaitable, Callable, Generator
 from time import monotonic
 from types import coroutine
@@ -12,6 +13,8 @@ from anyio import CancelScope, current_time
 
 from kit.interface import Context, HandlerError, HTTPException, Middleware, Next
 from kit.interface.calls import call, resume
+from kit.interface.cancellation import Cancellation
+from kit.interface.event_loops import running_trio
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 from kit.interface.signatures import describe
@@ -31,10 +34,11 @@ def timeout(
     """Returns middleware that cancels handlers that take too long.
 
     They are cancelled at their current `await`, on asyncio and trio. `finally` blocks and context
-    managers run first, then the response is sent. The response waits for shielded blocks, and for
-    functions with `in_thread`, since a thread can't be cancelled. If a handler returns a response
-    after its cancellation, that response is sent. The limit ends once there is a response: streamed
-    bodies may take longer.
+    managers run first, then the response is sent. On asyncio they may await, since handlers are
+    cancelled once, as by `asyncio.timeout()`; on trio they need a shield for that. The response
+    waits for shielded blocks, and for functions with `in_thread`, since a thread can't be
+    cancelled. If a handler returns a response after its cancellation, that response is sent. The
+    limit ends once there is a response: streamed bodies may take longer.
 
     Args:
         seconds: Time limit for the handlers, in seconds; more than 0.
@@ -66,23 +70,44 @@ def timeout(
         responses = {}  # its return value is known only during a request
 
     async def timeout(c: Context[Any, Any], next: Next) -> None:
-        with CancelScope() as scope:
-            await _bounded(next(), scope, seconds)
-        if scope.cancelled_caught:
+        if running_trio() is None:
+            is_late = await _bounded(next(), seconds)
+        else:
+            with CancelScope() as scope:
+                await _bounded_on_trio(next(), scope, seconds)
+            is_late = scope.cancelled_caught
+        if is_late:
             raise await _made(exception, c)
 
     return attach(timeout, responses=responses)
 
 
 @coroutine
-def _bounded(
+def _bounded(work: Awaitable[None], seconds: float) -> Generator[Any, Any, bool]:
+    """Runs work that is cancelled when its time is up; returns whether it was."""
+    began = monotonic()
+    steps = work.__await__()
+    for waits_for in steps:
+        # PERF: only now, since work that never waits can't be cancelled and needs no timer.
+        left_s = seconds - (monotonic() - began)
+        with Cancellation() as cancellation:
+            timer = get_running_loop().call_later(left_s, cancellation.request)
+            try:
+                yield from resume(cancellation.checked(steps), waits_for)
+            finally:
+                timer.cancel()
+        return cancellation.is_caught
+    return False
+
+
+@coroutine
+def _bounded_on_trio(
     work: Awaitable[None], scope: CancelScope, seconds: float
 ) -> Generator[Any, Any, None]:
     """Runs work within a scope that is cancelled when its time is up."""
     began = monotonic()
     steps = work.__await__()
     for waits_for in steps:
-        # PERF: only now, since work that never waits can't be cancelled and needs no timer.
         scope.deadline = current_time() + seconds - (monotonic() - began)
         yield from resume(steps, waits_for)
         return
