@@ -52,6 +52,10 @@ def core(
 # Middleware and handlers on the interface alone are what an app takes.
 
 
+async def forgetful(c: interface.Context, next: interface.Next) -> None:
+    next()  # type: ignore[unused-coroutine]
+
+
 async def middleware(c: interface.Context, next: interface.Next) -> interface.Response | None:
     await next()
     return None

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Coroutine
 from typing import Any
 
 from kit.interface import Context, HTTPException, Middleware, Next, Response, is_response
@@ -79,7 +79,7 @@ async def _run_some(  # noqa: C901
 ) -> Response | None:
     is_called = False
 
-    def called() -> Awaitable[None]:
+    def called() -> Coroutine[Any, Any, None]:
         nonlocal is_called
         if is_called:
             raise called_again(part)
@@ -155,7 +155,7 @@ def _once(next: Next, part: Part) -> Next:
     """Returns a `next` for one part that raises if it is called again."""
     is_called = False
 
-    def once() -> Awaitable[None]:
+    def once() -> Coroutine[Any, Any, None]:
         nonlocal is_called
         if is_called:
             raise called_again(part)
@@ -172,7 +172,7 @@ def _is_refusal(result: Any, part: Part) -> bool:
 
 def _following(
     combinator: str, parts: tuple[Part, ...], c: Context[Any, Any], next: Next, start: int
-) -> Callable[[], Awaitable[None]]:
+) -> Next:
     # PERF: the last part gets the outer `next`, without a call in between.
     if start == len(parts):
         return next

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeAlias
 
 from ._context import Context
 from ._web import Response
 
-Next: TypeAlias = Callable[[], Awaitable[None]]
+Next: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 """Runs the middleware and handlers that follow; afterwards, `c.res` is the response."""
 
 HandlerResult: TypeAlias = Response | Awaitable[Response | None] | None
