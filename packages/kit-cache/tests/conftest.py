@@ -12,6 +12,10 @@ import anyio
 import pytest
 from redis_server import RedisServer, missing
 
+from kit.cache import MemoryStore
+from kit.cache.redis import RedisStore
+from kit.cache.sqlite import SQLiteStore
+
 # Far more than any test takes: it only turns a hang into a failure.
 LIMIT_S = 30.0
 
@@ -58,3 +62,27 @@ def redis_url() -> Iterator[str]:
             yield server.url
         finally:
             server.stop()
+
+
+def _maker(kind: str, request: pytest.FixtureRequest, folder: Path) -> Callable[[], Any]:
+    def make() -> Any:
+        if kind == "memory":
+            return MemoryStore()
+        if kind == "sqlite":
+            return SQLiteStore(folder / "cache.db")
+        url = request.getfixturevalue("redis_url")
+        return RedisStore(url, prefix=f"{folder.name}:")
+
+    return make
+
+
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Any]:
+    """Makes stores of each kind."""
+    return _maker(request.param, request, tmp_path)
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def make_shared_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Any]:
+    """Makes stores of each kind that processes can share; each has what the others keep."""
+    return _maker(request.param, request, tmp_path)

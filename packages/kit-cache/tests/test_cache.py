@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from kit import Context, Kit, Response
 from kit.asgi import from_asgi
-from kit.cache import Cache, MemoryStore, cache
-from kit.interface import plugins
+from kit.cache import Cache, Key, MemoryStore, Stored, cache
+from kit.etag import etag
+from kit.interface import Next, plugins
 from kit.interface.conditional import format_http_date
 from kit.interface.metadata import facts_of
 
@@ -301,9 +302,34 @@ def test_options_and_upgrades_are_left_alone(run: Any, clock: Any) -> None:
     async def ask() -> None:
         assert (await origin.ask("/", NOTHING, "OPTIONS")).headers.get("cache-status") is None
         await origin.ask()
-        response = await origin.ask("/", {"Upgrade": "websocket"})
+        response = await origin.ask("/", {"Upgrade": "foo, WebSocket"})
         assert await response.text() == "GET 2"
         assert response.headers.get("cache-status") is None
+
+    run(ask)
+
+
+@pytest.mark.parametrize("upgrade", ["h2c", "websocket-like", ""])
+def test_other_upgrades_are_requests_like_any_other(run: Any, clock: Any, upgrade: str) -> None:
+    origin = Origin(clock)
+
+    async def ask() -> None:
+        assert await origin.text() == "GET 1"
+        assert await origin.text("/", {"Upgrade": upgrade}) == "GET 1"
+
+    run(ask)
+
+
+@pytest.mark.parametrize("upgrade", ["h2c", "websocket"])
+def test_a_change_with_an_upgrade_removes_what_was_stored(
+    run: Any, clock: Any, upgrade: str
+) -> None:
+    origin = Origin(clock)
+
+    async def ask() -> None:
+        assert await origin.text() == "GET 1"
+        assert await origin.text("/", {"Upgrade": upgrade}, "POST") == "POST 2"
+        assert await origin.text() == "GET 3"
 
     run(ask)
 
@@ -413,6 +439,69 @@ def test_whitespace_makes_no_variant(run: Any, clock: Any) -> None:
     async def ask() -> None:
         assert await origin.text("/", {"Accept": "a, b"}) == "GET 1"
         assert await origin.text("/", {"Accept": "a ,b,"}) == "GET 1"
+
+    run(ask)
+
+
+def test_only_in_lists_empty_members_mean_nothing(run: Any, clock: Any) -> None:
+    origin = Origin(clock)
+    origin.headers["Vary"] = "X-Tenant"
+
+    async def ask() -> None:
+        values = ["acme", "acme,", ",acme", "acme,,b", "acme, b", "acme,b", ""]
+        texts = [await origin.text("/", {"X-Tenant": value}) for value in values]
+        assert texts == [f"GET {number}" for number in range(1, len(values) + 1)]
+        assert await origin.text("/", {"X-Tenant": " acme\t"}) == "GET 1"
+
+    run(ask)
+
+
+def test_a_variant_that_ends_early_takes_no_other_with_it(run: Any, clock: Any) -> None:
+    # Its expiry is that of the clock, unlike in a MemoryStore.
+    class Store:
+        def __init__(self) -> None:
+            self.kept: dict[Key, tuple[Stored, float]] = {}
+
+        async def get(self, key: Key) -> Stored | None:
+            stored, ends_at = self.kept.get(key, (None, 0.0))
+            return stored if clock.now < ends_at else None
+
+        async def set(self, key: Key, stored: Stored, ttl: float) -> None:
+            self.kept[key] = (stored, clock.now + ttl)
+
+        async def delete(self, cache: str, group: str) -> None:
+            self.kept.clear()
+
+        async def clear(self, cache: str) -> None:
+            self.kept.clear()
+
+    store: Store = Store()
+    app: Kit[Any, Any] = Kit()
+    app.use(cache(clock=clock, store=store))
+    calls = []
+
+    @app.get("/")
+    def answer(c: Context) -> Response:
+        calls.append(c)
+        language = c.req.header("accept-language") or ""
+        life = {"en": 3600, "de": 1}[language]
+        headers = {"Vary": "Accept-Language", "Cache-Control": f"max-age={life}"}
+        return c.text(language, headers=headers)
+
+    async def ask() -> None:
+        async def text(language: str) -> str:
+            headers = {"Accept-Language": language}
+            return await (await app.request("/", {"headers": headers})).text()
+
+        assert await text("en") == "en"
+        assert await text("de") == "de"
+        clock.now += 10
+        assert await text("en") == "en"
+        assert len(calls) == 2
+        assert await text("de") == "de"
+        clock.now += 3600
+        assert await text("en") == "en"
+        assert len(calls) == 4
 
     run(ask)
 
@@ -688,6 +777,131 @@ def test_only_a_200_is_answered_with_304(run: Any, clock: Any) -> None:
     async def ask() -> None:
         await origin.ask()
         assert (await origin.ask("/", {"If-None-Match": '"a"'})).status == 404
+
+    run(ask)
+
+
+# Conditional requests that the store can't answer
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"If-None-Match": '"a"'}, 304),
+        ({"If-None-Match": '"b"'}, 200),
+        ({"If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"}, 304),
+        ({"If-Modified-Since": "Sun, 06 Nov 1994 08:49:36 GMT"}, 200),
+    ],
+)
+def test_a_conditional_request_has_the_response_stored(
+    run: Any, clock: Any, headers: Mapping[str, str], status: int, is_stored: bool
+) -> None:
+    origin = Origin(clock)
+    origin.headers |= {
+        "ETag": '"a"',
+        "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
+        "Content-Type": "text/plain",
+        "Content-Language": "en",
+        "X-Kept": "1",
+    }
+    seen = []
+
+    async def outer(c: Context, next: Next) -> None:
+        await next()
+        seen.append({name: c.req.header(name) for name in headers})
+
+    app: Kit[Any, Any] = Kit()
+    app.use(outer)
+    app.use(origin.cache)
+    app.use(etag())
+    app.get("/*", origin.answer)
+    origin.app = app
+
+    async def ask() -> None:
+        if is_stored:
+            await origin.ask()
+            clock.now += 60
+        count = len(origin.calls) + 1
+        response = await origin.ask("/", headers)
+        assert response.status == status
+        assert await response.text() == ("" if status == 304 else f"GET {count}")
+        assert response.headers.get("etag") == '"a"'
+        assert response.headers.get("x-kept") == "1"
+        assert response.headers.has("content-type") == (status == 200)
+        assert response.headers.has("content-language") == (status == 200)
+        why = "stale" if is_stored else "uri-miss"
+        forwarded = "; fwd-status=200" if status == 304 else ""
+        assert response.headers.get("cache-status") == f"Kit; fwd={why}{forwarded}; stored"
+        # Middleware before the cache has the preconditions again.
+        assert seen[-1] == headers
+        again = await origin.ask("/", headers)
+        assert again.status == status
+        assert again.headers.get("cache-status") == "Kit; hit; ttl=60"
+        assert await origin.text() == f"GET {count}"
+        assert len(origin.calls) == count
+
+    run(ask)
+
+
+def test_what_is_not_stored_is_compared_too(run: Any, clock: Any) -> None:
+    """At first by the cache; once it knows that nothing is stored, by the handlers."""
+    origin = Origin(clock)
+    origin.headers = {"ETag": '"a"', "Cache-Control": "private"}
+    seen = []
+
+    async def inner(c: Context, next: Next) -> None:
+        seen.append(c.req.header("if-none-match"))
+        await next()
+
+    app: Kit[Any, Any] = Kit()
+    app.use(origin.cache)
+    app.use(inner)
+    app.use(etag())
+    app.get("/*", origin.answer)
+    origin.app = app
+
+    async def ask() -> None:
+        statuses = []
+        for _ in range(2):
+            response = await origin.ask("/", {"If-None-Match": '"a"'})
+            assert (response.status, await response.text()) == (304, "")
+            statuses.append(response.headers.get("cache-status"))
+        assert statuses == ["Kit; fwd=uri-miss; fwd-status=200", "Kit; fwd=uri-miss"]
+        assert seen == [None, '"a"']
+        await origin.ask("/private", {"If-None-Match": '"a"', "Authorization": "Basic x"})
+        assert seen == [None, '"a"', '"a"']
+
+    run(ask)
+
+
+def test_a_stream_that_the_client_has_is_closed(run: Any, clock: Any) -> None:
+    ended = []
+
+    async def stream() -> AsyncIterator[bytes]:
+        yield b"a"
+
+    class Watched:
+        def __init__(self) -> None:
+            self.chunks = stream()
+
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return self.chunks
+
+        async def aclose(self) -> None:
+            ended.append(self)
+            await self.chunks.aclose()
+
+    origin = Origin(clock)
+    origin.body = Watched
+    origin.headers["ETag"] = '"a"'
+
+    async def ask() -> None:
+        response = await origin.ask("/", {"If-None-Match": '"a"'})
+        assert (response.status, await response.text()) == (304, "")
+        assert len(ended) == 1
+        assert await origin.text() == "a"
+        assert (await origin.ask()).body == b"a"
 
     run(ask)
 

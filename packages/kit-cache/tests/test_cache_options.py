@@ -78,7 +78,16 @@ from kit.cache import MemoryStore, cache
             {"cacheable_status_codes": [200, 206]},
             ValueError,
             "cache(cacheable_status_codes=[200, 206]) can't be used: expected statuses from 200 to "
-            "599 but 206 and 304",
+            "599 but 206, 304, 428, 429, 431 and 511",
+        ),
+        *(
+            (
+                {"cacheable_status_codes": [status]},
+                ValueError,
+                f"cache(cacheable_status_codes=[{status}]) can't be used: expected statuses from "
+                "200 to 599 but 206, 304, 428, 429, 431 and 511",
+            )
+            for status in (428, 429, 431, 511)
         ),
         (
             {"max_query_body_size": -1},

@@ -167,6 +167,25 @@ def test_what_fails_in_the_background_is_tried_again(
         run(ask)
 
 
+def test_a_refresh_that_never_began_is_tried_again(run: Any, clock: Any) -> None:
+    """A server closes what was put off if its request is cancelled."""
+    origin = Origin(clock, "max-age=10, stale-while-revalidate=20", with_app=True)
+
+    async def ask() -> None:
+        await origin.ask()
+        clock.now += 15
+        for _ in range(2):
+            assert await origin.text() == "1"
+            [work] = origin.background.awaitables
+            work.close()
+            origin.background.awaitables.clear()
+        assert await origin.text() == "1"
+        await origin.background.run()
+        assert await origin.text() == "2"
+
+    run(ask)
+
+
 # stale-if-error
 
 
@@ -498,6 +517,90 @@ def test_a_purge_lets_nobody_have_what_was_made_before(run: Any, clock: Any) -> 
     run(ask)
 
 
+def test_after_a_purge_one_request_runs_the_handlers(run: Any, clock: Any) -> None:
+    async def ask() -> None:
+        gate, texts = Gate(clock, stored), list[str]()
+        gate.app.post("/*", lambda c: c.text("changed"))
+        async with anyio.create_task_group() as group:
+            for _ in range(10):
+                group.start_soon(gate.ask, texts)
+            await anyio.wait_all_tasks_blocked()
+            await gate.app.request("/", {"method": "POST"})
+            gate.gate.set()
+        assert gate.calls == 2
+        assert sorted(texts) == [
+            "1 Kit; fwd=uri-miss",
+            *["2 Kit; fwd=uri-miss; collapsed"] * 8,
+            "2 Kit; fwd=uri-miss; stored",
+        ]
+
+    run(ask)
+
+
+def test_an_error_for_one_leaves_the_others_waiting_for_one(run: Any, clock: Any) -> None:
+    def refusing(c: Context, number: int) -> Response:
+        return c.text("no", 429) if number == 1 else stored(c, number)
+
+    async def ask() -> None:
+        gate, texts = Gate(clock, refusing), list[str]()
+        async with anyio.create_task_group() as group:
+            for _ in range(10):
+                group.start_soon(gate.ask, texts)
+            await anyio.wait_all_tasks_blocked()
+            gate.gate.set()
+        assert gate.calls == 2
+        assert len(texts) == 10
+
+    run(ask)
+
+
+def test_requests_do_not_queue_up_for_errors(run: Any, clock: Any) -> None:
+    """After three errors, all that wait run at once; new ones wait for one again."""
+
+    async def ask() -> None:
+        gate, texts = Gate(clock, lambda c, number: c.text("no", 503)), list[str]()
+        counts = []
+        async with anyio.create_task_group() as group:
+            for _ in range(10):
+                group.start_soon(gate.ask, texts)
+            for _ in range(4):
+                await anyio.wait_all_tasks_blocked()
+                counts.append(gate.calls)
+                opened, gate.gate = gate.gate, anyio.Event()
+                opened.set()
+        assert counts == [1, 2, 3, 10]
+        async with anyio.create_task_group() as group:
+            for _ in range(5):
+                group.start_soon(gate.ask, texts)
+            await anyio.wait_all_tasks_blocked()
+            assert gate.calls == 11
+            gate.gate.set()
+
+    run(ask)
+
+
+@pytest.mark.parametrize("status", [304, 404, 429, 500])
+def test_what_is_for_one_request_does_not_keep_others_from_waiting(
+    run: Any, clock: Any, status: int
+) -> None:
+    def answer(c: Context, number: int) -> Response:
+        return c.body(None, status) if number == 1 else stored(c, number)
+
+    async def ask() -> None:
+        gate, texts = Gate(clock, answer), list[str]()
+        gate.gate.set()
+        await gate.ask(texts)
+        gate.gate = anyio.Event()
+        async with anyio.create_task_group() as group:
+            for _ in range(10):
+                group.start_soon(gate.ask, texts)
+            await anyio.wait_all_tasks_blocked()
+            gate.gate.set()
+        assert gate.calls == 2
+
+    run(ask)
+
+
 def test_a_request_does_not_wait_for_itself(run: Any, clock: Any) -> None:
     origin = Origin(clock, "max-age=60")
 
@@ -557,35 +660,88 @@ def test_streams_are_not_waited_for(run: Any, clock: Any) -> None:
 
 
 class Failing(MemoryStore):
+    """A store whose operations fail as a test says."""
+
+    def __init__(self, *operations: str) -> None:
+        super().__init__()
+        self.operations = operations
+
+    def fail(self, operation: str) -> None:
+        if operation in self.operations:
+            raise OSError("gone")
+
     async def get(self, key: Any) -> Any:
-        raise OSError("gone")
+        self.fail("get")
+        return await super().get(key)
 
     async def set(self, key: Any, stored: Any, ttl: float) -> None:
-        raise OSError("gone")
+        self.fail("set")
+        await super().set(key, stored, ttl)
 
     async def delete(self, cache: str, group: str) -> None:
-        raise OSError("gone")
+        self.fail("delete")
+        await super().delete(cache, group)
 
 
-def test_a_store_that_fails_is_done_without(
+def test_an_outage_of_the_store_is_logged_once(
     run: Any, clock: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
+    store = Failing("get", "set", "delete")
     app: Kit[Any, Any] = Kit()
-    app.use(cache(clock=clock, store=Failing(), cache_control="max-age=60"))
-    app.on(["GET", "POST"], "/", lambda c: c.text("answer"))
+    app.use(cache(clock=clock, store=store, cache_control="max-age=60"))
+    app.on(["GET", "POST"], "/*", lambda c: c.text("answer"))
+
+    async def ask(method: str = "GET") -> str | None:
+        response = await app.request("/", {"method": method})
+        assert await response.text() == "answer"
+        return response.headers.get("cache-status")
+
+    async def test() -> None:
+        for _ in range(3):
+            assert await ask() == "Kit; fwd=uri-miss"
+            assert await ask("POST") == "Kit; fwd=method"
+        store.operations = ()
+        assert await ask("POST") == "Kit; fwd=method"
+        assert await ask() == "Kit; fwd=uri-miss; stored"
+        assert await ask() == "Kit; hit; ttl=60"
+        store.operations = ("get",)  # soon after it, so nothing is logged
+        assert await ask() == "Kit; fwd=uri-miss"
+
+    with caplog.at_level(logging.INFO, "kit.cache"):
+        run(test)
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        (
+            "WARNING",
+            "The store failed to read /: until it recovers, requests are handled without it",
+        ),
+        (
+            "ERROR",
+            "The store failed to remove /: until it recovers, old responses may be sent again",
+        ),
+        ("INFO", "The store can remove again"),
+        ("INFO", "The store can read again"),
+    ]
+
+
+def test_what_could_not_be_written_is_not_said_to_be_stored(
+    run: Any, clock: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = Failing("set")
+    origin = Origin(clock, "max-age=60", store=store)
 
     async def ask() -> None:
-        for method in ("GET", "GET", "POST"):
-            assert await (await app.request("/", {"method": method})).text() == "answer"
+        for _ in range(3):
+            response = await origin.ask()
+            assert response.headers.get("cache-status") == "Kit; fwd=uri-miss"
+        store.operations = ()
+        response = await origin.ask()
+        assert response.headers.get("cache-status") == "Kit; fwd=uri-miss; stored"
 
-    with caplog.at_level(logging.WARNING, "kit.cache"):
+    with caplog.at_level(logging.INFO, "kit.cache"):
         run(ask)
     assert [record.getMessage() for record in caplog.records] == [
-        "The store failed to read /: uncached",
-        "The store failed to write /",
-        "The store failed to read /: uncached",
-        "The store failed to write /",
-        "The store failed to remove /: stale",
+        "The store failed to write /: until it recovers, responses aren't stored",
+        "The store can write again",
     ]
 
 
@@ -593,7 +749,7 @@ def test_a_path_in_the_log_can_not_forge_a_line(
     run: Any, clock: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     app: Kit[Any, Any] = Kit()
-    app.use(cache(clock=clock, store=Failing(), cache_control="max-age=60"))
+    app.use(cache(clock=clock, store=Failing("get", "delete"), cache_control="max-age=60"))
     app.on(["GET", "POST"], "/*", lambda c: c.text("answer"))
 
     async def ask() -> None:
@@ -602,7 +758,7 @@ def test_a_path_in_the_log_can_not_forge_a_line(
 
     with caplog.at_level(logging.WARNING, "kit.cache"):
         run(ask)
-    assert len(caplog.records) == 3
+    assert len(caplog.records) == 2
     assert all(record.getMessage().isprintable() for record in caplog.records)
 
 

@@ -40,23 +40,13 @@ def entry(body: bytes = b"body", **changes: Any) -> Entry:
     return Entry(**{**values, **changes})
 
 
-@pytest.fixture(params=["memory", "sqlite", "redis"])
-def use(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> Callable[[Callable[[Any], Awaitable[None]]], None]:
+@pytest.fixture
+def use(make_store: Callable[[], Any]) -> Callable[[Callable[[Any], Awaitable[None]]], None]:
     """Runs a test with a store of each kind."""
-
-    def make() -> Any:
-        if request.param == "memory":
-            return MemoryStore()
-        if request.param == "sqlite":
-            return SQLiteStore(tmp_path / "cache.db")
-        url = request.getfixturevalue("redis_url")
-        return RedisStore(url, prefix=f"{tmp_path.name}:")
 
     def use(test: Callable[[Any], Awaitable[None]]) -> None:
         async def run() -> None:
-            store = make()
+            store = make_store()
             try:
                 await test(store)
             finally:
@@ -294,6 +284,147 @@ def test_many_tasks_use_a_file_at_once(tmp_path: Path) -> None:
             for number in range(50):
                 group.start_soon(work, number)
         await store.close()
+
+    anyio.run(test)
+
+
+# SQLite in several processes
+
+WRITER = """
+import sys, anyio
+from kit.cache import Entry, Key
+from kit.cache.sqlite import SQLiteStore
+
+async def write():
+    store = SQLiteStore(sys.argv[1])
+    for number in range(3):
+        entry = Entry(200, (), b"x", 1.5, 0.0, 60.0, 0.0, 0.0, False, False, ())
+        await store.set(Key("c", "/other", str(number)), entry, 60)
+    await store.close()
+
+anyio.run(write)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_a_second_store_leaves_the_locks_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "cache.db"
+
+    async def test() -> None:
+        one, two = SQLiteStore(path), SQLiteStore(path)
+        await one.set(KEY, entry(), 60)
+        assert await two.get(KEY) == entry()
+        # Closing the file, this process would remove the log if it thought to be the last one.
+        await anyio.run_process([sys.executable, "-c", WRITER, str(path)])
+        assert Path(f"{path}-wal").exists()
+        late = KEY._replace(rest="late")
+        await one.set(late, entry(), 60)
+        await one.close()
+        await two.close()
+
+    anyio.run(test)
+    with sqlite3.connect(path) as db:
+        found = {rest for (rest,) in db.execute("SELECT rest FROM responses_1")}
+        assert found == {KEY.rest, "late", "0", "1", "2"}
+    db.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_process_has_a_connection_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "cache.db"
+    store = SQLiteStore(path)
+
+    def keep(rest: str) -> None:
+        anyio.run(store.set, KEY._replace(rest=rest), entry(), 60)
+
+    keep("before")
+    has_written, told_of_it = os.pipe()
+    is_closed, told_to_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            keep("child")
+            os.write(told_of_it, b"1")
+            os.read(is_closed, 1)
+            keep("child, after the parent closed it")
+            anyio.run(store.close)
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(told_of_it)
+    assert os.read(has_written, 1) == b"1"
+    keep("parent")
+    anyio.run(store.close)
+    os.write(told_to_end, b"1")
+    assert os.waitpid(child, 0)[1] == 0
+    for end in (has_written, is_closed, told_to_end):
+        os.close(end)
+    with sqlite3.connect(path) as db:
+        found = {rest for (rest,) in db.execute("SELECT rest FROM responses_1")}
+        assert found == {"before", "child", "parent", "child, after the parent closed it"}
+    db.close()
+
+
+def test_a_process_forked_by_native_code_opens_the_file_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs no functions of `os.register_at_fork`, so the store sees only another process ID."""
+
+    async def test() -> None:
+        store = SQLiteStore(tmp_path / "cache.db")
+        await store.set(KEY, entry(), 60)
+        monkeypatch.setattr(os, "getpid", lambda: -1)
+        assert await store.get(KEY) == entry()
+        await store.set(KEY._replace(rest="x"), entry(), 60)
+        await store.close()
+        monkeypatch.undo()
+        assert await store.get(KEY._replace(rest="x")) == entry()
+        await store.close()
+
+    anyio.run(test)
+
+
+def test_a_file_that_is_no_database_can_be_replaced(tmp_path: Path) -> None:
+    async def test() -> None:
+        path = tmp_path / "cache.db"
+        path.write_text("no database, but a text that is longer than its header" * 100)
+        store = SQLiteStore(path)
+        with pytest.raises(sqlite3.DatabaseError, match="file is not a database"):
+            await store.get(KEY)
+        path.unlink()
+        await store.set(KEY, entry(), 60)
+        assert await store.get(KEY) == entry()
+        await store.close()
+
+    anyio.run(test)
+
+
+def test_only_so_many_purges_of_others_are_remembered(tmp_path: Path) -> None:
+    path = tmp_path / "cache.db"
+
+    async def test() -> None:
+        store = SQLiteStore(path)
+        early, late = store.for_request(), store.for_request()
+        assert await early.get(KEY) is None
+        await store.delete("c", "/other")
+        assert await late.get(KEY) is None
+        await store.close()
+        with sqlite3.connect(path) as db:
+            number = 10_000
+            db.execute("INSERT INTO purges_1 VALUES (?, 'c', '/other')", (number,))
+        db.close()
+        await store.delete("c", "/another")
+        await early.set(KEY, entry(), 60)
+        assert await store.get(KEY) is None
+        await late.set(KEY, entry(), 60)
+        assert await store.get(KEY) == entry()
+        await store.close()
+        with sqlite3.connect(path) as db:
+            numbers = [number for (number,) in db.execute("SELECT number FROM purges_1")]
+            assert numbers == [10_000, 10_001]
+        db.close()
 
     anyio.run(test)
 

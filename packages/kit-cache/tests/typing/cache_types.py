@@ -5,7 +5,20 @@ from __future__ import annotations
 
 from typing import Any, assert_type
 
-from kit.cache import Cache, Entry, Key, MemoryStore, Store, Stored, Variants, cache, decode, encode
+from kit.cache import (
+    Cache,
+    Entry,
+    Key,
+    MemoryStore,
+    RequestView,
+    SharedStore,
+    Store,
+    Stored,
+    Variants,
+    cache,
+    decode,
+    encode,
+)
 from kit.cache.sqlite import SQLiteStore
 from kit.interface import AsyncMiddleware, Context
 
@@ -18,6 +31,8 @@ assert_type(cache(), Cache)
 middleware: AsyncMiddleware = cache(cache_name=tenant, key_generator=lambda c: c.req.path)
 store: Store = MemoryStore(max_size=1024)
 store = SQLiteStore("cache.db")
+shared: SharedStore = SQLiteStore("cache.db")
+assert_type(shared.for_request(), RequestView)
 assert_type(cache(store=store, vary=["Accept"], cache_control="max-age=60", wait=True), Cache)
 assert_type(decode(b""), Stored | None)
 assert_type(encode(Variants(("accept",))), bytes)

@@ -5,13 +5,15 @@ from ._cache import Cache
 from ._entries import Entry, Key, Stored, Variants, decode, encode
 from ._memory import MemoryStore
 from ._middleware import cache
-from ._store import Store
+from ._store import RequestView, SharedStore, Store
 
 __all__ = (
     "Cache",
     "Entry",
     "Key",
     "MemoryStore",
+    "RequestView",
+    "SharedStore",
     "Store",
     "Stored",
     "Variants",

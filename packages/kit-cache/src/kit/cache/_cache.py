@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from kit.interface import Context, Next, Response
@@ -16,6 +17,7 @@ from ._client import accepts_stale, satisfies
 from ._collecting import CollectingBody
 from ._control import merged, parse_directives
 from ._entries import Entry, Key, Variants
+from ._failures import Failures
 from ._flights import Flight, Flights
 from ._keys import key_of, paths_to_invalidate, variant_of
 from ._memory import MemoryStore
@@ -29,8 +31,10 @@ from ._policy import (
     storing,
     vary_values,
 )
+from ._preconditions import answer_not_modified, hidden, is_conditional, is_not_modified
 from ._refreshing import Refreshing, later
 from ._sending import send
+from ._store import RequestView
 
 VARIABLE = "cache"
 """The variable in which handlers find the cache."""
@@ -38,7 +42,6 @@ VARIABLE = "cache"
 NONCE = "secure_headers_nonce"
 """The variable in which kit-secure-headers stores the nonce of a response."""
 
-_logger = logging.getLogger("kit.cache")
 # Methods that are neither stored nor change any state.
 _IGNORED = frozenset(("CONNECT", "OPTIONS", "TRACE"))
 # SPEC: section 4.3.2: a cache doesn't evaluate the first two. Range requests a partial response.
@@ -46,6 +49,9 @@ _PASSED = frozenset(("if-match", "if-unmodified-since", "range"))
 # The largest difference between the clocks of machines that share a store.
 _LARGEST_SKEW_S = 60
 _ERRORS = frozenset((500, 502, 503, 504))
+# How many responses of others that weren't stored a request waits for, at most: if they fail one
+# after another, requests must not queue up.
+_MOST_WAITS = 3
 
 
 class _Found(NamedTuple):
@@ -57,6 +63,7 @@ class _Found(NamedTuple):
         names: The request headers that responses of this URL depend on.
         entry: The stored response, fresh or stale.
         varies: Whether there are only responses for other values of these headers.
+        store: The store during this request; None if the lookup failed.
     """
 
     key: Key
@@ -64,6 +71,7 @@ class _Found(NamedTuple):
     names: tuple[str, ...]
     entry: Entry | None
     varies: bool
+    store: RequestView | None
 
 
 class Cache:
@@ -72,6 +80,12 @@ class Cache:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._store = options.store
+        self._for_request: Callable[[], RequestView] | None = getattr(
+            self._store, "for_request", None
+        )
+        self._reading = Failures("read", logging.WARNING, "requests are handled without it")
+        self._writing = Failures("write", logging.WARNING, "responses aren't stored")
+        self._removing = Failures("remove", logging.ERROR, "old responses may be sent again")
         self._flights = Flights()
         self._refreshing = Refreshing(options.app)
 
@@ -118,7 +132,7 @@ class Cache:
         c.set(VARIABLE, self)
         # PERF: reading all headers takes no longer than looking up three of them.
         method, headers = c.req.method, c.req.header()
-        if method in _IGNORED or "upgrade" in headers:
+        if method in _IGNORED or ("upgrade" in headers and _is_handshake(method, headers)):
             await next()
             return None
         if method not in ("GET", "HEAD", "QUERY"):
@@ -152,20 +166,23 @@ class Cache:
         """Looks up a stored response; if the store fails, there is none."""
         variant = key
         names: tuple[str, ...] = ()
+        store: RequestView | None = None
         try:
-            stored = await self._store.get(key)
+            store = self._store if self._for_request is None else self._for_request()
+            stored = await store.get(key)
             if isinstance(stored, Variants):
                 names = stored.names
                 variant = variant_of(key, vary_values(headers, names))
-                stored = await self._store.get(variant)
+                stored = await store.get(variant)
+            self._reading.worked()
         except Exception:
-            path = ascii(key.group)[1:-1]
-            _logger.warning("The store failed to read %s: uncached", path, exc_info=True)
-            stored = None
+            self._reading.failed(key.group)
+            stored = store = None
         entry = stored if isinstance(stored, Entry) and may_be_sent(headers, stored) else None
         if entry is not None and entry.stored_at > self._options.clock() + _LARGEST_SKEW_S:
             entry = None  # the clock was set back, so its age is unknown
-        return _Found(key, variant, names, entry, entry is None and variant is not key)
+        varies = entry is None and variant is not key
+        return _Found(key, variant, names, entry, varies, store)
 
     def _answer(
         self,
@@ -197,12 +214,14 @@ class Cache:
         if c.req.header("authorization") is not None or self._refreshing.is_under_way_here():
             await self._run(c, next, found, self._flights.begin(found.variant, alone=True))
             return None
+        waits = 0
         while (flight := self._flights.under_way(found.variant)) is not None:
             await flight.wait()
             entry = flight.entry
             if entry is None:
-                if flight.ended:
-                    break  # nothing was stored, so waiting for the next request is pointless
+                waits += flight.ended
+                if flight.is_unstorable or waits == _MOST_WAITS:
+                    break  # waiting for the next request is pointless
                 continue
             variant = _stored_under(c, found.key, entry)
             if flight.stored_under == variant:
@@ -210,13 +229,35 @@ class Cache:
                 return send(c, entry, now, self._status(f"{_why(found)}; collapsed"))
             # It is for other header values; only now is it known that these headers matter.
             found = found._replace(variant=variant, names=entry.vary, varies=True)
+        hides = is_conditional(c) and not self._flights.is_unstored(found.variant)
         with self._flights.leading(found.variant) as flight:
-            await self._run(c, next, found, flight)
+            if waits:  # what the store knew of purges before is outdated
+                again = await self._find(c, found.key, c.req.header())
+                found = found._replace(store=again.store)
+            await self._run(c, next, found, flight, hides=hides)
         return None
 
-    async def _run(self, c: Context[Any, Any], next: Next, found: _Found, flight: Flight) -> None:
+    async def _run(
+        self,
+        c: Context[Any, Any],
+        next: Next,
+        found: _Found,
+        flight: Flight,
+        *,
+        hides: bool = False,
+    ) -> None:
+        """Runs the handlers, and stores the response if possible.
+
+        Args:
+            c: The context.
+            next: Runs the handlers.
+            found: The result of the lookup.
+            flight: This request.
+            hides: Whether to hide the preconditions of the request from the handlers.
+        """
         before = dict(c.res.headers.items())
-        await next()
+        with hidden(c) if hides else nullcontext():
+            await next()
         options, entry = self._options, found.entry
         flight.ended = True
         res = c.res
@@ -229,18 +270,65 @@ class Cache:
                 c.res = send(c, entry, now, status)
                 return
         self._add_headers(c)
-        how = storing(
-            c.req, c.res.status, c.res.headers, dependence(c), options.statuses, options.clock()
-        )
-        if how is None or flight.is_outdated:
-            self._tell(c, _why(found))
-            return
-        headers = stored_headers(c.res.headers, before)
-        body = c.res.body
-        if body is None or isinstance(body, bytes):
-            await self._keep_whole(c, found, how, headers, body or b"", flight)
-        else:
-            self._keep_stream(c, found, how, headers, body, flight)
+        is_known = hides and c.res.status == 200 and is_not_modified(c, dict(c.res.headers.items()))
+        result = _why(found) + ("; fwd-status=200" if is_known else "")
+        if await self._keep(c, found, flight, before, is_sent=not is_known):
+            result += "; stored"
+        if is_known:
+            await answer_not_modified(c)
+        self._tell(c, result)
+
+    async def _keep(
+        self,
+        c: Context[Any, Any],
+        found: _Found,
+        flight: Flight,
+        before: Mapping[str, str],
+        *,
+        is_sent: bool,
+    ) -> bool:
+        """Stores the response if possible.
+
+        Args:
+            c: The context.
+            found: The result of the lookup.
+            flight: This request.
+            before: The headers that outer middleware set before.
+            is_sent: Whether the body is sent; otherwise a stream isn't read.
+
+        Returns:
+            Whether it is stored, or will be after it was sent, as far as is known.
+        """
+        if flight.is_outdated:
+            return False
+        options, res = self._options, c.res
+        depends_on = dependence(c)
+        how = storing(c.req, res.status, res.headers, depends_on, options.statuses, options.clock())
+        if how is None:
+            # Errors and 304 are about this request: the next response may be storable.
+            flight.is_unstorable = res.status < 400 and res.status != 304
+            return False
+        headers = stored_headers(res.headers, before)
+        body = res.body
+        if body is not None and not isinstance(body, bytes):
+            flight.is_unstorable = True
+            if is_sent:
+                self._keep_stream(c, found, how, headers, body, flight)
+            return False
+        body = body or b""
+        if len(body) > options.max_body_size or has_nonce(c.get(NONCE), headers, body):
+            flight.is_unstorable = True
+            return False
+        # Plain bytes, since `c.res.body` may be a subclass that refers to the response.
+        entry = self._entry(c, found, how, headers, bytes(body))
+        flight.entry = entry
+        flight.stored_under = _stored_under(c, found.key, entry)
+        if found.store is None:
+            return False
+        work = self._set(found, flight.stored_under, entry, flight)
+        if not options.wait and not isinstance(self._store, MemoryStore) and later(c, work):
+            return True
+        return await work
 
     def _add_headers(self, c: Context[Any, Any]) -> None:
         """Adds the configured headers to a response if its status can be stored."""
@@ -261,26 +349,6 @@ class Cache:
         if isinstance(body, bytes) and has_nonce(c.get(NONCE), (), body):
             return True
         return is_for_one(c.req, c.res.headers, dependence(c))
-
-    async def _keep_whole(
-        self,
-        c: Context[Any, Any],
-        found: _Found,
-        how: Storing,
-        headers: tuple[tuple[str, str], ...],
-        body: bytes,
-        flight: Flight,
-    ) -> None:
-        if len(body) > self._options.max_body_size or has_nonce(c.get(NONCE), headers, body):
-            self._tell(c, _why(found))
-            return
-        entry = self._entry(c, found, how, headers, body)
-        flight.entry = entry
-        flight.stored_under = _stored_under(c, found.key, entry)
-        self._tell(c, f"{_why(found)}; stored")
-        work = self._set(found.key, flight.stored_under, entry, flight)
-        if self._options.wait or isinstance(self._store, MemoryStore) or not later(c, work):
-            await work
 
     def _keep_stream(
         self,
@@ -303,14 +371,13 @@ class Cache:
                 return
             if length is not None and length != str(len(whole)):
                 return  # SPEC: section 3.3: it is incomplete
-            await self._set(found.key, variant, replace(entry, body=whole), flight)
+            await self._set(found, variant, replace(entry, body=whole), flight)
 
         length = c.res.headers.get("content-length")
         res = c.res.replace(body=CollectingBody(body, self._options.max_body_size, done))
         c.res = res
         if length is not None:
             c.header("Content-Length", length)
-        self._tell(c, _why(found))
 
     def _entry(
         self,
@@ -337,18 +404,36 @@ class Cache:
             names,
         )
 
-    async def _set(self, key: Key, variant: Key, entry: Entry, flight: Flight) -> None:
-        """Stores a response unless it was purged in the meantime; logs errors of the store."""
-        if flight.is_outdated:
-            return
+    async def _set(self, found: _Found, variant: Key, entry: Entry, flight: Flight) -> bool:
+        """Stores a response unless it was purged in the meantime; logs errors of the store.
+
+        Returns:
+            Whether it was stored.
+        """
+        key, store = found.key, found.store
+        if store is None or flight.is_outdated:
+            return False
         try:
             if entry.vary:
-                await self._store.set(key, Variants(entry.vary), entry.ttl)
-            await self._store.set(variant, entry, entry.ttl)
+                await self._set_variants(store, key, entry)
+            await store.set(variant, entry, entry.ttl)
             if flight.is_outdated:  # the purge may have run before the response was stored
                 await self._store.delete(key.cache, key.group)
+                return False
         except Exception:
-            _logger.warning("The store failed to write %s", ascii(key.group)[1:-1], exc_info=True)
+            self._writing.failed(key.group)
+            return False
+        self._writing.worked()
+        return True
+
+    async def _set_variants(self, store: RequestView, key: Key, entry: Entry) -> None:
+        """Declares which headers the responses of a key depend on."""
+        now = self._options.clock()
+        ends_at = now + entry.ttl
+        present = await store.get(key)
+        if isinstance(present, Variants):  # responses for other values may be kept for longer
+            ends_at = max(ends_at, present.ends_at)
+        await store.set(key, Variants(entry.vary, ends_at), ends_at - now)
 
     # Afterwards -------------------------------------------------------------------------------
 
@@ -362,9 +447,9 @@ class Cache:
             try:
                 await self._store.delete(name, group)
             except Exception:
-                _logger.error(
-                    "The store failed to remove %s: stale", ascii(group)[1:-1], exc_info=True
-                )
+                self._removing.failed(group)
+            else:
+                self._removing.worked()
 
     def _status(self, text: str) -> str | None:
         name = self._options.status_name
@@ -375,6 +460,11 @@ class Cache:
         status = self._status(text)
         if status is not None:
             c.header("Cache-Status", status, append=True)
+
+
+def _is_handshake(method: str, headers: Mapping[str, str]) -> bool:
+    """Returns whether a request opens a WebSocket (RFC 6455, section 4.1)."""
+    return method == "GET" and "websocket" in list_members(headers["upgrade"].lower())
 
 
 def _stored_under(c: Context[Any, Any], key: Key, entry: Entry) -> Key:

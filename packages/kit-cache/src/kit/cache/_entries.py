@@ -29,7 +29,7 @@ class Entry(Struct, frozen=True, array_like=True, tag=1, dict=True):
     Attributes:
         status: HTTP status code.
         headers: Names and values; several lines with the same name are joined with commas.
-        body: The content.
+        body: The content, as plain bytes: no subclass, which `encode` refuses.
         stored_at: When it was received, in seconds since 1970-01-01 00:00:00 UTC.
         initial_age: Its age at that time, in seconds.
         lifetime: How long it is fresh, in seconds of age.
@@ -74,9 +74,12 @@ class Variants(Struct, frozen=True, array_like=True, tag=2):
 
     Attributes:
         names: The names of these headers, in lower case.
+        ends_at: When the last of these responses can't be used anymore, in seconds since
+            1970-01-01 00:00:00 UTC.
     """
 
     names: tuple[str, ...]
+    ends_at: float = 0.0
 
 
 Stored: TypeAlias = Entry | Variants

@@ -33,6 +33,8 @@ class Flight:
         stored_under: The key of that response, for the values of its headers.
         is_outdated: Whether the key was purged since it started, so nothing may be stored.
         ended: Whether there was a response. False if the request was cancelled.
+        is_unstorable: Whether that response, and so probably the next ones, can't be shared: it
+            must not be stored, or is a stream.
     """
 
     __slots__ = (
@@ -41,6 +43,7 @@ class Flight:
         "ended",
         "entry",
         "is_outdated",
+        "is_unstorable",
         "key",
         "stored_under",
     )
@@ -50,6 +53,7 @@ class Flight:
         self.entry: Entry | None = None
         self.stored_under: Key | None = None
         self.ended = False
+        self.is_unstorable = False
         self.is_outdated = False
         self._event: Any = None
 
@@ -79,6 +83,10 @@ class Flights:
     def under_way(self, key: Key) -> Flight | None:
         """Returns the request to wait for, if there is one and waiting is worthwhile."""
         return None if key in self._unstored or _leads.get() else self._flights.get(key)
+
+    def is_unstored(self, key: Key) -> bool:
+        """Returns whether the last response that is known for a key couldn't be shared."""
+        return key in self._unstored
 
     @contextmanager
     def leading(self, key: Key) -> Iterator[Flight]:
@@ -114,7 +122,7 @@ class Flights:
             del self._flights[key]
         if flight.entry is not None:
             self._unstored.pop(key, None)
-        elif flight.ended:
+        elif flight.is_unstorable:
             self._unstored[key] = None
             if len(self._unstored) > _MOST_UNSTORED:
                 self._unstored.popitem(last=False)

@@ -19,8 +19,9 @@ TextFunction: TypeAlias = Callable[[Any], str | Awaitable[str]]
 """Returns a str for a request: `def name(c)`, plain or async."""
 
 _METHODS_OF_STORES = ("get", "set", "delete", "clear")
-# SPEC: RFC 9110 section 15: these statuses apply to a single request, or to a partial response.
-_UNUSABLE_STATUSES = (206, 304)
+# SPEC: RFC 9110 section 15: the first two apply to a single request, or to a partial response.
+# RFC 6585 forbids storing the others.
+_UNUSABLE_STATUSES = (206, 304, 428, 429, 431, 511)
 
 
 class Options(NamedTuple):
@@ -145,7 +146,9 @@ def _statuses(check: OptionChecks, value: Any) -> frozenset[int]:
             check.wrong_type("cacheable_status_codes", each, "a list of statuses")
         if not 200 <= each <= 599 or each in _UNUSABLE_STATUSES:
             check.unusable(
-                "cacheable_status_codes", value, "statuses from 200 to 599 but 206 and 304"
+                "cacheable_status_codes",
+                value,
+                "statuses from 200 to 599 but 206, 304, 428, 429, 431 and 511",
             )
     return statuses
 

@@ -30,9 +30,12 @@ _NOT_STORED = frozenset(
         "upgrade",
     )
 )
-# SPEC: RFC 9110, section 15, and RFC 6585: the statuses that the cache understands.
+# SPEC: RFC 9110, section 15: the statuses that the cache understands.
 _UNDERSTOOD = frozenset((*range(200, 206), *range(300, 309), *range(400, 418), 421, 422, 426))
-_UNDERSTOOD |= {428, 429, 431, *range(500, 506)}
+_UNDERSTOOD |= {*range(500, 506)}
+# SPEC: RFC 9110, section 12.5: fields whose values are lists, so blanks and empty members in them
+# mean nothing. In others, handlers may tell such values apart.
+_LISTS = frozenset(("accept", "accept-charset", "accept-encoding", "accept-language"))
 # A response that depends on more headers isn't stored.
 _MOST_VARYING = 20
 # SPEC: section 3.5.
@@ -155,7 +158,7 @@ def vary_values(
     headers: Mapping[str, str], names: Iterable[str]
 ) -> tuple[tuple[str, str | None], ...]:
     """Returns the normalized values of request headers (section 4.1)."""
-    return tuple((name, _normal(headers.get(name))) for name in names)
+    return tuple((name, _normal(name, headers.get(name))) for name in names)
 
 
 def stored_headers(headers: Headers, before: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -220,5 +223,7 @@ def _initial_age(headers: Headers, now: float) -> float:
     return max(apparent, float(value or 0))
 
 
-def _normal(value: str | None) -> str | None:
-    return None if value is None else ", ".join(list_members(value))
+def _normal(name: str, value: str | None) -> str | None:
+    if value is None:
+        return None
+    return ", ".join(list_members(value)) if name in _LISTS else value.strip(" \t")

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextvars import ContextVar
+from inspect import CORO_CLOSED, getcoroutinestate
 from typing import Any
+from weakref import WeakValueDictionary
 
 from kit.interface import Context
 
@@ -28,7 +30,8 @@ class Refreshing:
 
     def __init__(self, app: Any) -> None:
         self._app = app
-        self._keys: set[Key] = set()
+        # Weak, since a server that is stopped closes coroutines that haven't started.
+        self._under_way: WeakValueDictionary[Key, Coroutine[Any, Any, None]] = WeakValueDictionary()
 
     def is_under_way_here(self) -> bool:
         """Returns whether the current request was created by `begin`."""
@@ -38,14 +41,14 @@ class Refreshing:
         """Schedules a refresh after the current request; returns whether that is possible."""
         if self._app is None:
             return False
-        if key in self._keys:
+        present = self._under_way.get(key)
+        if present is not None and getcoroutinestate(present) != CORO_CLOSED:
             return True
-        self._keys.add(key)
         work = self._fetch(c, dict(c.env), key)
+        self._under_way[key] = work
         if later(c, work):
             return True
         work.close()
-        self._keys.discard(key)
         return False
 
     async def _fetch(self, c: Context[Any, Any], env: Mapping[str, Any], key: Key) -> None:
@@ -63,7 +66,7 @@ class Refreshing:
             _logger.warning("%s was not refreshed", ascii(key.group)[1:-1], exc_info=True)
         finally:
             _refreshed.reset(token)
-            self._keys.discard(key)
+            self._under_way.pop(key, None)
 
 
 def later(c: Context[Any, Any], work: Any) -> bool:

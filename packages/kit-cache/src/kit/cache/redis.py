@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from kit.interface.options import OptionChecks
 
 from ._entries import Key, Stored, decode, encode
+from ._store import RequestView
+from ._view import View
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ("RedisStore",)
 
 _GENERATION_BYTES = 8
+# The first byte of a generation: whether a purge or a stored response began it.
+_BY_PURGE, _BY_RESPONSE = b"p", b"r"
 # A generation is kept for longer than the responses that refer to it.
 _LONGEST_S = 6 * 86_400
 _REMEMBERED_S = 7 * 86_400
@@ -60,51 +64,81 @@ class RedisStore:
                 "RedisStore() takes a client without decode_responses: responses are bytes"
             )
 
+    def for_request(self) -> RequestView:
+        """Returns a view for one request; see `SharedStore`."""
+        return View(self._read, self._write)
+
     async def get(self, key: Key) -> Stored | None:
         """Returns the value of a key, unless it was purged."""
+        return (await self._read(key))[0]
+
+    async def set(self, key: Key, stored: Stored, ttl: float) -> None:
+        """Stores a value."""
+        await self._write(key, stored, ttl, None)
+
+    async def delete(self, cache: str, group: str) -> None:
+        """Removes a group."""
+        await self._begin(self._generations(cache, group)[1], _BY_PURGE)
+
+    async def clear(self, cache: str) -> None:
+        """Removes all entries of a cache."""
+        await self._begin(self._generations(cache, "")[0], _BY_PURGE)
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.aclose()
+
+    async def _read(self, key: Key) -> tuple[Stored | None, list[bytes | None]]:
+        """Returns the value of a key, and the present generations of its group."""
         data, *found = await self._client.mget(
             self._name("response", *key), *self._generations(key.cache, key.group)
         )
         present = _joined(found)
         if data is None or present is None or not data.startswith(present):
-            return None
-        return decode(data[len(present) :])
+            return None, found
+        return decode(data[len(present) :]), found
 
-    async def set(self, key: Key, stored: Stored, ttl: float) -> None:
-        """Stores a value."""
-        # If it is purged between the two calls, its generation is already outdated.
+    async def _write(
+        self, key: Key, stored: Stored, ttl: float, seen: list[bytes | None] | None
+    ) -> None:
+        """Stores a value under the generations that were seen; None: under the present ones."""
         names = self._generations(key.cache, key.group)
-        present = _joined(await self._client.mget(*names))
-        if present is None:
-            for name in names:
-                await self._begin(name, nx=True)
-            present = _joined(await self._client.mget(*names))
-            if present is None:  # Redis has no memory left for them
-                return
+        # If it is purged after this, or was since they were seen, its generation is outdated.
+        generations = await self._to_store_under(names, seen)
+        if generations is None:
+            return
         pipeline = self._client.pipeline(transaction=False)
         pipeline.set(
             self._name("response", *key),
-            present + encode(stored),
+            generations + encode(stored),
             px=max(1, int(min(ttl, _LONGEST_S) * 1000)),
         )
         for name in names:
             pipeline.expire(name, _REMEMBERED_S)
         await pipeline.execute()
 
-    async def delete(self, cache: str, group: str) -> None:
-        """Removes a group."""
-        await self._begin(self._generations(cache, group)[1])
+    async def _to_store_under(
+        self, names: tuple[str, str], seen: list[bytes | None] | None
+    ) -> bytes | None:
+        """Returns the prefix for a response; None if it must not be stored."""
+        if seen is not None and None not in seen:
+            return _joined(seen)
+        present = await self._client.mget(*names)
+        if None in present:
+            for name in names:
+                await self._begin(name, _BY_RESPONSE, nx=True)
+            present = await self._client.mget(*names)
+        if seen is not None:
+            for now, before in zip(present, seen, strict=True):
+                # Another response may have begun it in the meantime, but not a purge.
+                if before is None and now is not None and now.startswith(_BY_PURGE):
+                    return None
+            present = [before or now for now, before in zip(present, seen, strict=True)]
+        return _joined(present)  # None if Redis has no memory left for them
 
-    async def clear(self, cache: str) -> None:
-        """Removes all entries of a cache."""
-        await self._begin(self._generations(cache, "")[0])
-
-    async def close(self) -> None:
-        """Closes the connections."""
-        await self._client.aclose()
-
-    async def _begin(self, name: str, *, nx: bool = False) -> None:
-        await self._client.set(name, token_bytes(_GENERATION_BYTES), ex=_REMEMBERED_S, nx=nx)
+    async def _begin(self, name: str, by: bytes, *, nx: bool = False) -> None:
+        generation = by + token_bytes(_GENERATION_BYTES)
+        await self._client.set(name, generation, ex=_REMEMBERED_S, nx=nx)
 
     def _generations(self, cache: str, group: str) -> tuple[str, str]:
         return self._name("all", cache), self._name("group", cache, group)
