@@ -4,17 +4,55 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import socket
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 import trio
 from redis.asyncio import Redis
-from redis_server import RedisServer
+from redis_server import RedisServer, missing
 
-from kit.channels import Channels, ChannelsUnavailableError, Gap, Message, RedisBackend
+from kit.channels import (
+    Channels,
+    ChannelsUnavailableError,
+    Gap,
+    Message,
+    RedisBackend,
+    Subscription,
+)
 
 LIMIT_S = 30.0
+
+
+@pytest.fixture
+def acl_redis() -> Iterator[RedisServer]:
+    """A server with access control lists."""
+    reason = missing()
+    if reason is not None:
+        pytest.skip(reason)
+    with TemporaryDirectory() as folder:
+        server = RedisServer(Path(folder))
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+async def allow(admin: Redis, *channels: str) -> None:
+    """Lets the user `app` use channels, and no others."""
+    rules = ("on", ">secret", "+@all", "~*", "resetchannels", *channels)
+    await admin.execute_command("ACL", "SETUSER", "app", *rules)
+
+
+async def enter(subscription: Subscription) -> None:
+    """Enters and leaves a subscription."""
+    async with subscription:
+        pass
 
 
 async def publish_again(channels: Channels, message: str) -> None:
@@ -127,6 +165,130 @@ async def test_a_server_that_does_not_answer(redis: RedisServer) -> None:
             writer.close()
         await asyncio.gather(*silent, return_exceptions=True)
         server.close()
+
+
+async def test_a_server_that_reads_nothing_any_more(redis: RedisServer) -> None:
+    """Its connection is given up, although not even a PING can be sent: all buffers are full."""
+    tasks: list[asyncio.Task[None]] = []
+    writers: list[asyncio.StreamWriter] = []
+    has_stopped = asyncio.Event()
+
+    async def pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(4096):
+            writer.write(data)
+            await writer.drain()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, back = await asyncio.open_connection("127.0.0.1", redis.port)
+        pipes = [asyncio.create_task(pipe(*each)) for each in ((reader, back), (there, writer))]
+        tasks.extend(pipes)
+        writers.extend((writer, back))
+        if not has_stopped.is_set():
+            await has_stopped.wait()
+            for each in pipes:
+                each.cancel()
+
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    listener.bind(("127.0.0.1", 0))
+    async with asyncio.timeout(LIMIT_S):
+        server = await asyncio.start_server(serve, sock=listener, limit=4096)
+        url = f"redis://127.0.0.1:{listener.getsockname()[1]}"
+        backend = RedisBackend(url, ping_interval=0.2, timeout=1)
+        async with Channels(backend) as channels, channels.subscribe("a") as subscription:
+            await channels.publish("a", "1")
+            events = subscription.events()
+            assert await anext(events) == Message("a", "1")
+            has_stopped.set()
+            names = [f"{'x' * 190}{number}" for number in range(20_000)]
+            flood = asyncio.create_task(enter(channels.subscribe(*names)))
+            assert await anext(events) == Gap(0, interrupted=True)
+            flood.cancel()
+            await asyncio.wait([flood])
+            await events.aclose()
+        for task in tasks:
+            task.cancel()
+        for each in writers:
+            each.transport.abort()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        server.close()
+
+
+@pytest.mark.parametrize("options", [{}, {"protocol": 3}])
+async def test_a_channel_that_the_server_refuses(
+    acl_redis: RedisServer, options: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Subscribing to it fails, and other subscriptions lose nothing."""
+    async with (
+        asyncio.timeout(LIMIT_S),
+        Redis(port=acl_redis.port) as admin,
+        Redis(port=acl_redis.port, username="app", password="secret", **options) as client,
+    ):
+        await allow(admin, "&kit:room:*")
+        async with (
+            Channels(RedisBackend(client)) as channels,
+            channels.subscribe("room:1") as subscription,
+        ):
+            for names in (["admin"], ["room:2", "admin", "room:1", "other"]):
+                with pytest.raises(
+                    ChannelsUnavailableError, match="Redis refused the subscription to 'admin': "
+                ) as caught:
+                    await enter(channels.subscribe(*names))
+                assert "no permissions" in str(caught.value)
+            outcomes = await asyncio.gather(
+                *(
+                    enter(channels.subscribe(f"{name}:{number}"))
+                    for number in range(20)
+                    for name in ("room", "admin")
+                ),
+                return_exceptions=True,
+            )
+            refused = [isinstance(each, ChannelsUnavailableError) for each in outcomes]
+            assert refused == [False, True] * 20
+            await channels.publish("room:1", "hello")
+            assert await subscription.receive() == "hello"
+            assert (channels.subscriptions, channels.interruptions) == (1, 0)
+    gc.collect()  # asyncio would log an error that nobody has looked at
+    assert caplog.text == ""
+
+
+async def test_a_channel_that_the_server_refuses_for_a_while(
+    acl_redis: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Other subscriptions go on, and this one does once it is allowed again."""
+    async with asyncio.timeout(LIMIT_S), Redis(port=acl_redis.port) as admin:
+        await allow(admin, "&kit:room:*", "&kit:other")
+        url = f"redis://app:secret@127.0.0.1:{acl_redis.port}"
+        async with (
+            Channels(RedisBackend(url, max_backoff=0.05)) as channels,
+            channels.subscribe("room:1") as room,
+            channels.subscribe("other") as other,
+        ):
+            # The server closes the connection.
+            await allow(admin, "&kit:room:*")
+            events = room.events()
+            assert await anext(events) == Gap(0, interrupted=True)
+            while "Redis refused the subscription to 'other'" not in caplog.text:
+                await asyncio.sleep(0.01)
+            for number in range(20):
+                await channels.publish("room:1", str(number))
+                assert await anext(events) == Message("room:1", str(number))
+                await asyncio.sleep(0.01)
+            assert other.interruptions == 0
+            await allow(admin, "&kit:room:*", "&kit:other")
+            others = other.events()
+            assert await anext(others) == Gap(0, interrupted=True)
+            while True:  # the connection that publishes was not allowed to, and may be closed
+                try:
+                    await channels.publish("other", "hello")
+                    break
+                except ChannelsUnavailableError:
+                    await asyncio.sleep(0.01)
+            assert await anext(others) == Message("other", "hello")
+            assert room.interruptions == 1
+            await events.aclose()
+            await others.aclose()
+    assert caplog.text.count("Redis refused the subscription") == 1
 
 
 async def test_other_programs(redis: RedisServer) -> None:

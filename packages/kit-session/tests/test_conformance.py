@@ -45,6 +45,17 @@ class Immortal(MemoryStore):
         return await super().insert(key, replace(record, expires_at=record.expires_at + 1e9))
 
 
+class Shortening(MemoryStore):
+    """Moves the end of a session to an earlier time."""
+
+    async def touch(self, key: str, expires_at: float, /) -> bool:
+        stored = self.read_now(key)
+        if stored is None:
+            return False
+        await self.delete(key)
+        return await self.insert(key, replace(stored, expires_at=expires_at))
+
+
 class Folding(MemoryStore):
     """Takes keys for the same that differ in case."""
 
@@ -75,6 +86,11 @@ def test_the_suite_finds_a_store_that_brings_back_revoked_sessions() -> None:
 def test_the_suite_finds_a_store_that_keeps_expired_sessions() -> None:
     with pytest.raises(AssertionError):
         Suite(Immortal).test_expired_records_are_gone()
+
+
+def test_the_suite_finds_a_store_that_shortens_sessions() -> None:
+    with pytest.raises(AssertionError):
+        Suite(Shortening).test_touch()
 
 
 def test_the_suite_finds_a_store_that_mixes_up_keys() -> None:

@@ -93,7 +93,7 @@ async def test_the_index_of_a_user_cleans_itself(redis: RedisServer) -> None:
             await store.insert(key(number), record(user="42"))
         await store.delete(key(0))
         await store.replace(key(1), replace(record(user="43"), version=2))
-        await store.touch(key(2), time.time() - 10)
+        await store.replace(key(2), replace(record(user="42", ends_in_s=-10), version=2))
         # What the server would do to a session that has expired.
         await client.delete(f"session:{key(3)}")
         assert await client.zrange("session:user:42", 0, -1) == [
@@ -113,6 +113,8 @@ async def test_an_end_that_moves(redis: RedisServer) -> None:
         await store.touch(key(1), now + 5000)
         assert await client.expiretime("session:user:42") >= now + 5000
         await store.touch(key(1), now + 50)
+        assert await client.expiretime("session:user:42") >= now + 5000
+        await store.replace(key(1), replace(record(user="42", ends_in_s=50), version=2))
         assert now + 50 <= await client.expiretime("session:user:42") <= now + 60
 
 

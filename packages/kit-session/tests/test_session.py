@@ -501,6 +501,19 @@ async def test_an_error_that_was_answered_saves_the_session(client):
     assert await client.data() == {"n": 1}
 
 
+async def test_an_error_page_that_fails_saves_nothing(client):
+    @client.app.on_error
+    def on_error(error, c):
+        raise ValueError("bug")
+
+    def handle(c):
+        get_session(c)["n"] = 1
+        raise HTTPException(404)
+
+    assert (await client.request(handle)).status == 500
+    assert await client.data() == {}
+
+
 async def test_other_middleware_may_use_the_session(client):
     async def count(c, next):
         session = await get_session(c)

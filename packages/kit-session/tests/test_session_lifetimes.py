@@ -59,7 +59,19 @@ async def test_sessions_that_are_not_used_end_sooner(kept, new_client, clock):
     for _ in range(5):
         clock(900)
         assert await client.data() == {"n": 1}
-    clock(1001)
+    clock(1101)
+    assert await client.data() == {}
+
+
+@pytest.mark.parametrize("used_after", [0, 1, 50, 99, 100, 101, 199])
+async def test_a_session_never_ends_before_its_idle_timeout(kept, new_client, clock, used_after):
+    client = new_client(**kept, idle_timeout=1000)
+    await client.do(lambda s: s.update(n=1))
+    clock(used_after)
+    assert await client.data() == {"n": 1}
+    clock(999)
+    assert await client.data() == {"n": 1}
+    clock(1101)
     assert await client.data() == {}
 
 
@@ -116,7 +128,7 @@ async def test_a_new_idle_timeout_counts_for_sessions_that_are_used(kept, new_cl
     client = new_client(**kept, idle_timeout=60)
     client.cookies = before.cookies
     assert await client.do(lambda s: s.user) == "42"
-    clock(61)
+    clock(67)
     assert await client.do(lambda s: s.user) is None
 
 
@@ -142,7 +154,7 @@ async def test_remember_me(kept, new_client, clock):
 
     response = await client.request(login(remember=False))
     assert [max_age(line) for line in lines_of(response)] == [None]
-    clock(3601)
+    clock(3961)
     assert await client.do(lambda s: s.user) is None
     response = await client.request(login(remember=True))
     assert [max_age(line) for line in lines_of(response)] == [30 * DAY_S]
@@ -152,7 +164,7 @@ async def test_remember_me(kept, new_client, clock):
     # The next login is one of its own.
     response = await client.request(login(remember=False))
     assert [max_age(line) for line in lines_of(response)] == [None]
-    clock(3601)
+    clock(3961)
     assert await client.do(lambda s: s.user) is None
 
 

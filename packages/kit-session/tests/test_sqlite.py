@@ -503,6 +503,100 @@ print(json.dumps(found))
 """
 
 
+FORK_AND_CLOSE = """
+import asyncio, json, os, sys, time
+from kit.session.sqlite import SQLiteStore
+from kit.session.stores import SessionRecord
+
+async def insert(store, key):
+    now = time.time()
+    return await store.insert(key, SessionRecord(b"{}", 1, now, now + 3600, None))
+
+async def child(store, done, more):
+    assert await insert(store, "before the parent closes")
+    os.write(done, b"1")
+    os.read(more, 1)
+    for number in range(2):
+        assert await insert(store, f"after {number}")
+        assert await store.read(f"after {number}") is not None
+    os.write(done, b"1")
+    os.read(more, 1)  # until the parent has looked
+
+store = SQLiteStore(sys.argv[1])
+assert asyncio.run(insert(store, "parent"))
+reading, done = os.pipe()
+more, writing = os.pipe()
+if os.fork() == 0:
+    asyncio.run(child(store, done, more))
+    os._exit(0)
+os.close(done)
+os.read(reading, 1)
+asyncio.run(store.close())
+os.write(writing, b"1")
+ended = os.read(reading, 1) == b""
+names = ["parent", "before the parent closes", "after 0", "after 1"]
+print(json.dumps([ended, *(store.read_now(name) is not None for name in names)]))
+os.write(writing, b"1")
+os.wait()
+"""
+
+
+def test_a_fork_whose_parent_closes_the_store(path: Path) -> None:
+    """The child can go on, and what it writes is kept."""
+    assert python(FORK_AND_CLOSE, path) == [False, True, True, True, True]
+
+
+FORK_IN_USE = """
+import asyncio, json, os, sys, threading, time
+from kit.session.sqlite import SQLiteStore
+from kit.session.stores import SessionRecord
+
+store = SQLiteStore(sys.argv[1])
+ended = threading.Event()
+written = 0
+
+async def write(store, name, is_over):
+    number = 0
+    while not is_over(number):
+        now = time.time()
+        key = f"{name} {number}"
+        assert await store.insert(key, SessionRecord(b"{}", 1, now, now + 3600, None))
+        assert await store.read(key) is not None
+        number += 1
+    return number
+
+def run():
+    global written
+    written = asyncio.run(write(store, "parent", lambda number: ended.is_set()))
+
+thread = threading.Thread(target=run)
+thread.start()
+statuses = []
+for name in range(10):
+    # Another store, whose writer may not have ended yet.
+    asyncio.run(write(SQLiteStore(sys.argv[1]), f"dropped {name}", lambda number: number == 3))
+    child = os.fork()
+    if child == 0:
+        asyncio.run(write(store, f"child {name}", lambda number: number == 3))
+        asyncio.run(store.close())
+        os._exit(0)
+    statuses.append(os.waitpid(child, 0)[1])
+ended.set()
+thread.join()
+names = [f"parent {number}" for number in range(written)]
+for name in range(10):
+    names += [f"{kind} {name} {number}" for kind in ("dropped", "child") for number in range(3)]
+missing = [name for name in names if store.read_now(name) is None]
+asyncio.run(store.close())
+print(json.dumps([statuses, missing]))
+"""
+
+
+def test_forks_while_other_threads_use_the_store(path: Path) -> None:
+    """Each process keeps what it has written."""
+    assert python(FORK_IN_USE, path) == [[0] * 10, []]
+
+
 def test_a_process_that_is_forked(path: Path) -> None:
     """A store that is open in the parent works in both."""
     assert python(FORK, path) == [True, True, True]

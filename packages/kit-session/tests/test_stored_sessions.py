@@ -390,6 +390,39 @@ async def test_what_marks_an_old_id_ends_soon_even_if_it_was_touched(new_client,
     assert await client.data() == {"n": 1}
 
 
+async def test_a_refresh_does_not_undo_a_concurrent_remember(new_client, clock):
+    store = MemoryStore()
+    client = new_client(store=store, idle_timeout=60)
+    await client.do(lambda s: s.rotate(user="42"))
+    twin = client.other()
+    clock(30)
+
+    async def slow(c):
+        await get_session(c)
+        await client.do(lambda s: s.remember(3600))
+
+    await twin.request(slow)
+    clock(1800)
+    assert await client.do(lambda s: s.user) == "42"
+
+
+async def test_a_shorter_idle_timeout_does_not_undo_a_concurrent_remember(new_client, clock):
+    store = MemoryStore()
+    client = new_client(store=store)
+    await client.do(lambda s: s.rotate(user="42"))
+    shorter = new_client(store=store, idle_timeout=60)
+    shorter.cookies = dict(client.cookies)
+    twin = shorter.other()
+
+    async def slow(c):
+        await get_session(c)
+        await shorter.do(lambda s: s.remember(3600))
+
+    await twin.request(slow)
+    clock(1800)
+    assert await shorter.do(lambda s: s.user) == "42"
+
+
 async def test_rotation_takes_changes_of_others_along(client):
     await client.do(lambda s: s.update(n=1))
     twin = client.other()
@@ -603,6 +636,34 @@ async def test_a_login_that_is_revoked_while_it_is_saved(client, store):
     assert len(store._inner) == 1
 
 
+@pytest.mark.parametrize("way", ["clear", "another user"])
+async def test_messages_that_are_added_while_a_session_is_cleared_are_removed(client, way):
+    """Nobody sees the messages of the previous user."""
+    await client.do(lambda s: [s.rotate(user="a"), s.flash("old")][0])
+    twin = client.other()
+
+    async def leave(c):
+        session = await get_session(c)
+        if way == "clear":
+            session.clear()
+        else:
+            session.rotate(user="b")
+        session.flash("mine")
+        await twin.do(lambda s: [s.update(n=1), s.flash("The balance of a is 100")][0])
+
+    await client.request(leave)
+    assert await client.do(lambda s: [dict(s), [each.text for each in s.flashes()]]) == [
+        {},
+        ["mine"],
+    ]
+
+
+async def test_messages_alone_are_cleared(client):
+    await client.do(lambda s: s.flash("old"))
+    assert await client.do(lambda s: [s.clear(), s.flashes()][1]) == []
+    assert await client.do(lambda s: s.flashes()) == []
+
+
 # Revocation.
 
 
@@ -625,6 +686,22 @@ async def test_revoke_sessions(client, store):
     assert await revoke_sessions(store, "43", keep=kept) == 0
     assert await revoke_sessions(store, "43") == 1
     assert await revoke_sessions(store, "nobody") == 0
+
+
+@pytest.mark.parametrize("rotates", [False, True])
+async def test_revoke_all_sessions_but_the_one_with_an_id(client, rotates):
+    twin = client.other()
+    for each in (client, twin):
+        await each.do(lambda s: s.rotate(user="42"))
+
+    async def change_password(c):
+        session = await get_session(c)
+        if rotates:
+            session.rotate()
+        return await revoke_sessions(c, "42", keep=session.id)
+
+    assert await (await client.request(change_password)).json() == 1
+    assert [await each.do(lambda s: s.user) for each in (client, twin)] == ["42", None]
 
 
 async def test_revoke_while_logging_in(client, store):
@@ -754,6 +831,19 @@ async def test_nobody_believes_to_be_logged_out_in_degraded_mode(new_client, sto
         "insert": [503, 200],
     }
     assert statuses == expected[failing]
+
+
+async def test_nobody_believes_that_a_session_was_cleared_in_degraded_mode(new_client, store):
+    client = new_client(store=store, on_store_error="anonymous")
+    await client.do(lambda s: s.rotate(user="42"))
+    store.fails = {"read"}
+
+    async def clear(c):
+        (await get_session(c)).clear()
+
+    assert (await client.request(clear)).status == 503
+    store.fails = set()
+    assert await client.do(lambda s: s.user) == "42"
 
 
 async def test_a_record_that_is_no_session(client, store, caplog):

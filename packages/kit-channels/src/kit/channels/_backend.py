@@ -78,7 +78,8 @@ class Backend(Protocol):
             channels: At least one name.
 
         Raises:
-            ChannelsUnavailableError: If success isn't confirmed within a bounded time.
+            ChannelsUnavailableError: If success isn't confirmed within a bounded time, or the
+                server refuses a channel.
         """
         ...
 

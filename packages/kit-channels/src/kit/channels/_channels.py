@@ -196,7 +196,7 @@ class Channels:
 
         Returns:
             The subscription. Entering it raises ChannelsUnavailableError if the backend can't be
-            reached, and RuntimeError if the channels are not running.
+            reached or refuses a channel, and RuntimeError if the channels are not running.
 
         Raises:
             TypeError: If an argument has the wrong type, or there is no channel.

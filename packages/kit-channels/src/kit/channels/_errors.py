@@ -19,7 +19,7 @@ class ChannelsError(KitError):
 
 
 class ChannelsUnavailableError(ChannelsError):
-    """The backend can't be reached, so publishing or subscribing failed.
+    """The backend can't be reached or refuses, so publishing or subscribing failed.
 
     If `publish` raised this, the message may or may not have been delivered. It is never resent
     automatically, so that no subscriber receives it twice.

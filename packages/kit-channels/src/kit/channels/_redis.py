@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from kit.interface.options import OptionChecks
 
 from ._backend import Receiver
-from ._redis_connections import Connector, Publisher, Subscriber, end
+from ._redis_connections import Connector, end
+from ._redis_publisher import Publisher
+from ._redis_subscriber import Subscriber
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -131,7 +133,7 @@ class RedisBackend:
 
         Raises:
             ChannelsUnavailableError: If it isn't confirmed in time; if the connection is lost, this
-                waits for it to return.
+                waits for it to return. Or if the server refuses it, e.g. because of its ACL.
         """
         if self._subscriber is None:
             raise RuntimeError("The backend is not started")

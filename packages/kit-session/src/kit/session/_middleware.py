@@ -54,7 +54,8 @@ def session(
         store: Keeps the sessions on the server; the cookie then has a random id. Default: the
             sessions are in the cookie, at most 4096 octets, which the client can read.
         max_age: Lifetime of a session in seconds, at most 400 days. Only a login starts a new one.
-        idle_timeout: Seconds of inactivity after which a session expires. Default: no such limit.
+        idle_timeout: Seconds of inactivity after which a session expires, up to 10 % later, so that
+            not every use has to be written. Default: no such limit.
         persistent: Whether cookies outlive the browser; `Session.remember` decides for one session.
         encrypt: Whether to also encrypt the session in the cookie. Needs the extra `encryption`.
         on_store_error: The result if a session can't be read or saved: `"unavailable"`

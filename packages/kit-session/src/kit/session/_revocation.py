@@ -30,7 +30,8 @@ async def revoke_sessions(
     Args:
         store: The context of a request with sessions in a store, or the store itself.
         user: The user, as given to `Session.rotate`.
-        keep: A session to keep, usually the one of the request; or its `id`.
+        keep: A session to keep, usually the one of the request; or its `id`. After `rotate`, an
+            `id` needs the context as `store`, as the new id isn't saved yet.
 
     Returns:
         The number of ended sessions.
@@ -50,12 +51,15 @@ async def revoke_sessions(
     key = await _key(keep) if isinstance(keep, Session) else keep
     if isinstance(store, SessionStore):
         return await store.delete_user(user, keep=key)
-    backend = state_of(get_session(store)).backend
+    state = state_of(get_session(store))
+    backend = state.backend
     if not isinstance(backend, StoredSessions):
         raise ValueError(
             "Sessions in cookies can't be revoked, as the server has no list of them: "
             "give session(store=...) a store"
         )
+    if state.saved is not None and key == backend.public_id(state.token):
+        key = backend.public_id(state.saved.token)
     try:
         return await backend.store.delete_user(user, keep=key)
     except SessionStoreError as error:

@@ -11,7 +11,8 @@ from ._data import EMPTY
 
 __all__ = ("Flash", "Lifetime", "Saved")
 
-# A session in use is extended when this part of its idle timeout has passed.
+# A session in use is extended when this part of its idle timeout has passed. It expires later by
+# the same part, so that it never expires before its idle timeout.
 _REFRESHED_AFTER = 0.1
 
 
@@ -56,7 +57,8 @@ class Lifetime(NamedTuple):
 
     Attributes:
         max_age_s: Lifetime of a session, in seconds.
-        idle_timeout_s: Seconds of inactivity after which a session expires; None for no such limit.
+        idle_timeout_s: Seconds of inactivity after which a session expires, up to 10 % later; None
+            for no such limit.
         is_persistent: Whether cookies outlive the browser.
     """
 
@@ -74,7 +76,7 @@ class Lifetime(NamedTuple):
         # A remembered user will be away for longer.
         if self.idle_timeout_s is None or remember_s is not None:
             return end
-        return min(end, now + self.idle_timeout_s)
+        return min(end, now + self.idle_timeout_s * (1 + _REFRESHED_AFTER))
 
     def has_ended(self, saved: Saved, now: float) -> bool:
         """Returns whether a session has expired, according to the current options."""

@@ -231,8 +231,12 @@ class Session(MutableMapping[str, Any], Generic[DataT]):
         self._state.update(self._view(), function)
 
     def clear(self) -> None:
-        """Removes all data and messages, and unbinds the user; `destroy` ends the session."""
+        """Removes all data and messages, and unbinds the user; `destroy` ends the session.
+
+        Messages that concurrent requests add before this is saved are removed as well.
+        """
         self._state.change()
+        self._state.check_available()
         self._state.clear()
 
     def __getitem__(self, key: str) -> Any:

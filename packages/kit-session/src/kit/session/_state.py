@@ -95,6 +95,7 @@ class SessionState:
 
     __slots__ = (
         "_changes",
+        "_clears_flashes",
         "_flashes_added",
         "_flashes_taken",
         "_is_readable",
@@ -132,6 +133,7 @@ class SessionState:
         self._changes: Sequence[_Step] = ()
         self._flashes_added: tuple[Flash, ...] = ()
         self._flashes_taken: tuple[Flash, ...] = ()
+        self._clears_flashes = False
         self._token: str | None = None
         self.rotates = False
         self.user: Any = UNCHANGED
@@ -283,7 +285,9 @@ class SessionState:
         return taken
 
     def _flashes(self, base: Saved | None) -> tuple[Flash, ...]:
-        saved = () if base is None else base.flashes
+        # Those that another request has added since then are removed too: the next user must not
+        # see them.
+        saved = () if base is None or self._clears_flashes else base.flashes
         if self._flashes_taken:
             left = list(saved)
             for taken in self._flashes_taken:
@@ -299,8 +303,8 @@ class SessionState:
         for view in self._views.values():
             view.clear()
         self._steps = (*self._steps, lambda data: EMPTY)
-        self._flashes_added = ()
-        self._flashes_taken = () if self.saved is None else self.saved.flashes
+        self._flashes_added = self._flashes_taken = ()
+        self._clears_flashes = True
         if self.current_user is not None:
             self.user, self.rotates = None, True
 
@@ -332,6 +336,8 @@ class SessionState:
         if self.remember_s is not UNCHANGED and saved is not None:
             return True
         if self._flashes_added or self._flashes_taken:
+            return True
+        if self._clears_flashes and saved is not None and saved.flashes:
             return True
         return bool(self._changes)
 

@@ -216,9 +216,18 @@ class StoredSessions:
     async def _refresh(self, saved: Saved) -> None:
         now = time.time()
         if self.lifetime.needs_refresh(saved, now):
+            key = self.public_id(saved.token)
             end = self.lifetime.expires_at(saved.created_at, saved.remember_s, now)
             try:
-                await self.store.touch(self.public_id(saved.token), end)
+                if end > saved.expires_at:
+                    await self.store.touch(key, end)
+                else:
+                    # The timeout is shorter than it was. `touch` only extends; if another request
+                    # has changed the session, this changes nothing.
+                    earlier = msgspec.structs.replace(
+                        saved, expires_at=end, version=saved.version + 1
+                    )
+                    await self.store.replace(key, _record(earlier))
             except SessionStoreError as error:
                 # The handler has done its work, and the next request will move the end.
                 _logger.warning("The end of a session could not be moved: %s", error)

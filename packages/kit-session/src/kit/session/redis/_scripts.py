@@ -87,8 +87,12 @@ return write()
 TOUCH = Script(
     _INDEX
     + """
-if redis.call('EXISTS', KEYS[1]) == 0 then
+local ends = redis.call('HGET', KEYS[1], 'e')
+if not ends then
   return 0
+end
+if tonumber(ends) >= tonumber(ARGV[2]) then
+  return 1
 end
 local user = redis.call('HGET', KEYS[1], 'u')
 if user then

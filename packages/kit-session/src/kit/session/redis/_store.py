@@ -113,7 +113,7 @@ class RedisStore:
         return await self._write(REPLACE, key, record)
 
     async def touch(self, key: str, expires_at: float, /) -> bool:
-        """Moves the end of a session; returns False if it is gone.
+        """Moves the end of a session, unless it is later already; returns False if it is gone.
 
         Raises:
             SessionStoreError: If the server doesn't reply in time.

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 import time
-import weakref
 from collections.abc import Sequence
 from concurrent.futures import Future
-from contextlib import closing, suppress
+from contextlib import closing
 
 from kit.session.stores import SessionRecord
 
 from ._database import is_broken, is_busy, open_reader, store_error
+from ._forks import close_at_forks
 from ._writer import Writer
 
 __all__ = ("Connections",)
@@ -23,14 +22,10 @@ _READ = (
     "SELECT data, version, created_at, expires_at, user FROM sessions"
     " WHERE key = ? AND expires_at > ?"
 )
-# Only the process that opened a connection may use or close it, not a forked one:
-# https://www.sqlite.org/howtocorrupt.html, section 2.6.
-_of_the_parent: list[object] = []
-_all: weakref.WeakSet[Connections] = weakref.WeakSet()
 
 
 class Connections:
-    """Opens connections on demand, also again after `close` and in a forked process.
+    """Opens connections on demand, also again after `close` and after a fork in both processes.
 
     Args:
         path: The file.
@@ -46,20 +41,30 @@ class Connections:
         self._path = path
         self._timeout_s = timeout_s
         self._durable = durable
-        self._forget()
-        _all.add(self)
-
-    def _forget(self) -> None:
-        # Another thread may have held the lock when the process was forked.
-        self._lock = threading.Lock()
+        # Held while a connection is opened. Reentrant, since the garbage collector may close a
+        # store that was dropped in a thread that forks, which has the lock.
+        self._lock = threading.RLock()
+        # How many threads read patiently, with a connection of their own; notified when one ends.
+        self._patient = 0
+        self._reads_ended = threading.Condition(self._lock)
         self._writer: Writer | None = None
         self._reader: sqlite3.Connection | None = None
         self.is_prepared = False
+        close_at_forks(self)
 
-    def leave_to_parent(self) -> None:
-        """Starts over in a forked process."""
-        _of_the_parent.append((self._writer, self._reader))
-        self._forget()
+    def begin_fork(self) -> None:
+        """Closes the connections, the writer after all writes; none is opened before `end_fork`."""
+        self._lock.acquire()
+        try:
+            self._reads_ended.wait_for(lambda: not self._patient)
+            self._stop()
+        except BaseException:  # e.g. KeyboardInterrupt
+            self._lock.release()
+            raise
+
+    def end_fork(self) -> None:
+        """Lets connections be opened again, in the process that was forked and in the new one."""
+        self._lock.release()
 
     def submit(self, statement: str | None, parameters: Sequence[object] = ()) -> Future[int]:
         """Returns a future with the number of rows that a statement changes.
@@ -97,11 +102,17 @@ class Connections:
         Raises:
             SessionStoreError: If the file can't be read.
         """
+        with self._lock:
+            self._patient += 1
         try:
             with closing(open_reader(self._path, self._timeout_s)) as connection:
                 return _read(connection, key)
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error
+        finally:
+            with self._lock:
+                self._patient -= 1
+                self._reads_ended.notify_all()
 
     def close(self) -> Writer | None:
         """Closes both connections, the writer after all writes.
@@ -110,18 +121,21 @@ class Connections:
             The writer that has yet to end.
         """
         with self._lock:
-            writer, self._writer = self._writer, None
-            self._close_reader()
-            self.is_prepared = False
-        if writer is not None:
-            writer.stop()
-        return writer
+            return self._stop()
 
     def close_and_wait(self) -> None:
         """Closes both connections, and waits for all writes."""
         writer = self.close()
         if writer is not None:
             writer.join()
+
+    def _stop(self) -> Writer | None:
+        writer, self._writer = self._writer, None
+        self._close_reader()
+        self.is_prepared = False
+        if writer is not None:
+            writer.stop()
+        return writer
 
     def _close_reader(self) -> None:
         reader, self._reader = self._reader, None
@@ -132,12 +146,3 @@ class Connections:
 def _read(connection: sqlite3.Connection, key: str) -> SessionRecord | None:
     row = connection.execute(_READ, (key, time.time())).fetchone()
     return None if row is None else SessionRecord(*row)
-
-
-def _after_fork() -> None:
-    for each in list(_all):
-        each.leave_to_parent()
-
-
-with suppress(AttributeError):  # on Windows, where processes aren't forked
-    os.register_at_fork(after_in_child=_after_fork)

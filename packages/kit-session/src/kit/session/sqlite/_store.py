@@ -31,7 +31,7 @@ _REPLACE = (
     "UPDATE sessions SET data = ?, version = ?, created_at = ?, expires_at = ?, user = ?"
     " WHERE key = ? AND version = ? AND expires_at > ?"
 )
-_TOUCH = "UPDATE sessions SET expires_at = ? WHERE key = ? AND expires_at > ?"
+_TOUCH = "UPDATE sessions SET expires_at = max(expires_at, ?) WHERE key = ? AND expires_at > ?"
 _DELETE = "DELETE FROM sessions WHERE key = ? AND expires_at > ?"
 _DELETE_USER = "DELETE FROM sessions WHERE user = ? AND key IS NOT ? AND expires_at > ?"
 _OPEN = None
@@ -47,6 +47,9 @@ class SQLiteStore:
     A read is a lookup of about ten microseconds, done in the event loop: a worker thread would take
     many times as long. A thread of the store does the writes, and commits concurrent ones together.
     Writing also removes expired sessions, a few at a time.
+
+    A store can be used before the process forks, and afterwards by both processes. A fork waits for
+    pending writes.
 
     Args:
         path: The file. If it doesn't exist, it is created with permissions only for its owner.
@@ -130,7 +133,7 @@ class SQLiteStore:
         return await self._execute(_REPLACE, *_columns(record), key, before, time.time()) == 1
 
     async def touch(self, key: str, expires_at: float, /) -> bool:
-        """Moves the end of a session; returns False if it is gone.
+        """Moves the end of a session, unless it is later already; returns False if it is gone.
 
         Raises:
             SessionStoreError: If the file can't be written in time.

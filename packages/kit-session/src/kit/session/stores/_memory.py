@@ -81,11 +81,12 @@ class MemoryStore:
         return True
 
     async def touch(self, key: str, expires_at: float, /) -> bool:
-        """Moves the end of a session; returns False if it is gone."""
+        """Moves the end of a session, unless it is later already; returns False if it is gone."""
         stored = self.read_now(key)
         if stored is None:
             return False
-        self._add(key, replace(stored, expires_at=expires_at))
+        if expires_at > stored.expires_at:
+            self._add(key, replace(stored, expires_at=expires_at))
         return True
 
     async def delete(self, key: str, /) -> bool:

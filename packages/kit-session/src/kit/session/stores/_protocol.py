@@ -93,7 +93,10 @@ class SessionStore(Protocol):
         ...
 
     async def touch(self, key: str, expires_at: float, /) -> bool:
-        """Moves the end of a session, and keeps data and version.
+        """Moves the end of a session to a later time, and keeps data and version.
+
+        An earlier time changes nothing: a request that read the session before another one
+        extended it must not undo that.
 
         Args:
             key: The key.
