@@ -52,6 +52,7 @@ NOT_SHOWN = {"kit.compose", "kit.dev.cli"}
 # Texts on the page for troubleshooting: of Python, of browsers, and what isn't a message.
 SAID_BY_OTHERS = {
     "No module named 'kit...'",
+    "cannot import name 'Kit' from 'kit'",
     "coroutine '...' was never awaited",
     "No 'Access-Control-Allow-Origin' header is present",
 }

@@ -154,6 +154,7 @@ def test_plugin(
         " Next:\n"
         "\n"
         "  cd My.Shop\n"
+        "  python -m pip install -U pip   updates pip: before 25.1, it has no --group\n"
         "  pip install -e . --group dev   installs it, and what its tests need\n"
         "  pytest                         runs its tests\n"
         "  kit dev                        serves example.py, which uses it\n"

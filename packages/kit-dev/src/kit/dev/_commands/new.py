@@ -40,6 +40,7 @@ def command(name: str, chosen: str | None, plain: bool) -> None:
 def _steps(name: str, template: Template) -> list[tuple[str, str]]:
     if template.description is not None:
         return [
+            ("python -m pip install -U pip", "updates pip: before 25.1, it has no --group"),
             ("pip install -e . --group dev", "installs it, and what its tests need"),
             ("pytest", "runs its tests"),
             ("kit dev", "serves example.py, which uses it"),
