@@ -116,6 +116,7 @@ def test_small_bodies_are_sent_as_they_are(
         ({"Content-Encoding": "identity"}, 200),
         ({"Transfer-Encoding": "gzip"}, 200),
         ({"Content-Range": "bytes 0-99/100"}, 206),
+        ({"Content-Range": "bytes 0-99/10000"}, 200),
         ({"Content-Type": "multipart/byteranges; boundary=a"}, 206),
         ({"Cache-Control": "no-transform"}, 200),
         ({"Cache-Control": "public, No-Transform, max-age=60"}, 200),
@@ -128,6 +129,37 @@ def test_what_is_left_alone(run: Run, headers: dict[str, str], status: int) -> N
     response = ask(run, app_with(lambda c: c.body(TEXT, status, sent)))
     assert {name.lower(): value for name, value in sent.items()} == dict(response.headers)
     assert run(response.text) == TEXT
+
+
+@pytest.mark.parametrize(
+    ("headers", "options", "varies"),
+    [
+        ({"Content-Range": "bytes 0-9/12000"}, {}, True),
+        ({"Content-Range": "bytes 0-9/*"}, {}, True),
+        ({"Content-Range": "bytes 0-9/1024"}, {}, True),
+        ({"Content-Range": "bytes 0-9/1023"}, {}, False),
+        ({"Content-Range": "bytes 0-9/20"}, {"threshold": 20}, True),
+        ({}, {}, False),
+        ({"Content-Range": "bytes 0-9/12000", "Content-Type": "image/png"}, {}, False),
+        ({"Content-Range": "bytes 0-9/12000", "Content-Encoding": "br"}, {}, False),
+        ({"Content-Range": "bytes 0-9/12000", "Cache-Control": "no-transform"}, {}, False),
+        ({"Content-Range": "bytes 0-9/12000"}, {"skip": lambda c: True}, False),
+        ({"Content-Range": "bytes 0-9/12000"}, {"content_type_filter": re.compile("image")}, False),
+    ],
+)
+def test_a_range_has_the_vary_of_the_whole(
+    run: Run, headers: dict[str, str], options: dict[str, Any], varies: bool
+) -> None:
+    sent = {"Content-Type": "text/plain", "ETag": '"a"', **headers}
+    for body in (b"0123456789", TEXT.encode()):
+        app = app_with(lambda c, body=body: c.body(body, 206, sent), **options)
+        for accept in (BROWSER, None):
+            response = ask(run, app, accept)
+            expected = {"vary": "Accept-Encoding"} if varies else {}
+            assert dict(response.headers) == expected | {
+                name.lower(): value for name, value in sent.items()
+            }
+            assert run(response.bytes) == body
 
 
 def test_a_response_without_a_type_is_left_alone(run: Run) -> None:

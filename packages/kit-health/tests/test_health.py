@@ -191,6 +191,112 @@ def test_a_thread_that_hangs_is_not_started_again(run: Callable[..., Any]) -> No
     assert 200 in (run(get, app, "/readyz")[0] for _ in range(1000))
 
 
+def test_a_check_that_cant_be_cancelled_holds_no_probe_and_is_not_started_again(
+    run: Callable[..., Any],
+) -> None:
+    go_on = threading.Event()
+    started = []
+
+    async def hang(env: Any) -> None:
+        started.append(1)
+        await anyio.to_thread.run_sync(go_on.wait)
+
+    app = app_with(health({"x": hang, "y": passes_too}, timeout=0.01, show_errors=True))
+
+    async def ask() -> None:
+        outputs: list[str] = []
+
+        async def probe() -> None:
+            status, document = await get(app, "/readyz")
+            assert status == 503
+            assert document["checks"]["y"][0]["status"] == "pass"
+            outputs.append(document["checks"]["x"][0]["output"])
+
+        try:
+            async with anyio.create_task_group() as tasks:
+                for _ in range(3):
+                    tasks.start_soon(probe)
+            await probe()
+            still = "RuntimeError('the check of an earlier probe is still running')"
+            assert outputs == [*["took longer than 0.01 s"] * 3, still]
+            assert len(started) == 1
+        finally:
+            go_on.set()
+        # Several times: the thread has to end, and then a busy machine may exceed the timeout.
+        while (await get(app, "/readyz"))[0] != 200:
+            await anyio.lowlevel.checkpoint()
+        assert len(started) >= 2
+
+    run(ask)
+
+
+def test_a_check_that_was_cancelled_in_vain_ends_with_the_event_loop() -> None:
+    ended = []
+
+    async def stubborn(env: Any) -> None:
+        try:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep_forever()
+        finally:
+            ended.append(True)
+
+    app = app_with(health({"x": stubborn}, timeout=0.01))
+
+    async def ask() -> None:
+        assert (await get(app, "/readyz"))[0] == 503
+        assert ended == []
+
+    asyncio.run(ask())
+    assert ended == [True]
+
+
+def test_after_an_interrupted_run_a_check_is_only_started_when_it_has_cleaned_up() -> None:
+    async def ask() -> None:
+        began, go_on = anyio.Event(), anyio.Event()
+        running = []
+
+        async def check(env: Any) -> None:
+            assert running == []
+            running.append(1)
+            try:
+                if not began.is_set():
+                    began.set()
+                    await anyio.sleep_forever()
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await go_on.wait()
+                running.clear()
+
+        app = app_with(health({"x": check}, timeout=30))
+        interrupted = asyncio.create_task(get(app, "/readyz"))
+        await began.wait()
+        interrupted.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await interrupted
+        later = asyncio.create_task(get(app, "/readyz"))
+        await anyio.wait_all_tasks_blocked()
+        assert not later.done()
+        go_on.set()
+        assert (await later)[0] == 200
+
+    anyio.run(ask)
+
+
+def test_what_is_no_exception_of_a_check_ends_the_probe(run: Callable[..., Any]) -> None:
+    class Stop(BaseException):
+        pass
+
+    async def stop(env: Any) -> None:
+        raise Stop
+
+    async def ask() -> None:
+        with pytest.raises(BaseExceptionGroup) as raised:
+            await get(app_with(health({"x": stop})), "/readyz")
+        assert raised.group_contains(Stop)
+
+    run(ask)
+
+
 def test_checks_run_at_the_same_time_and_probes_share_them(run: Callable[..., Any]) -> None:
     async def ask() -> None:
         both = anyio.Event()

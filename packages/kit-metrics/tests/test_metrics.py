@@ -95,6 +95,46 @@ def test_sub_apps_and_mounted_apps(
     }
 
 
+def test_a_request_measured_by_an_app_and_its_sub_app_counts_once(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Counted
+) -> None:
+    others = CollectorRegistry()
+    measure = metrics(None, registry=registry)
+    sub = Kit()
+    sub.use(metrics(None, registry=registry), measure, metrics(None, registry=others))
+    sub.get("/x", lambda c: c.text("sub"))
+    sub.get("/stream", lambda c: c.body(chunks(b"ab", b"cd")))
+    app = Kit()
+    app.use(measure)
+    app.route("/sub", sub)
+
+    async def ask() -> None:
+        await app.request("/sub/x")
+        response = await app.request("/sub/stream")
+        assert counted(IN_PROGRESS, PLACE)["GET", "/sub/stream"] == 1
+        await response.bytes()
+
+    run(ask)
+    expected = {("GET", "/sub/x", "200"): 1, ("GET", "/sub/stream", "200"): 1}
+    assert counted() == counted(DURATIONS) == expected
+    assert {*counted(IN_PROGRESS, PLACE).values()} == {0}
+    # Another registry is another matter.
+    labels = {"method": "GET", "route": "/sub/x", "status": "200"}
+    assert others.get_sample_value("http_requests_total", labels) == 1
+
+
+def test_what_an_app_excludes_counts_in_its_sub_app(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Counted
+) -> None:
+    sub = Kit()
+    sub.use(metrics(None, registry=registry))
+    sub.get("/x", lambda c: c.text("sub"))
+    app = app_with(registry, exclude="/sub/*")
+    app.route("/sub", sub)
+    run(app.request, "/sub/x")
+    assert counted() == {("GET", "/sub/x", "200"): 1}
+
+
 def test_middleware_that_answers_is_labelled_with_its_pattern(
     run: Callable[..., Any], registry: CollectorRegistry, counted: Counted
 ) -> None:

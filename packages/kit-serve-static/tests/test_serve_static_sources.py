@@ -115,6 +115,73 @@ def test_paths_may_be_joined_otherwise(ask: Callable[..., Any]) -> None:
     assert ask(app, "/up/a.txt").body == b"text of a"
 
 
+@pytest.mark.parametrize(
+    ("removed", "path", "dotfiles"),
+    [
+        ("/assets", "/assets../secret.txt", False),
+        ("/assets", "/assets../secret.txt", True),
+        ("x", "/.x./secret.txt", True),
+        ("%", "/.%25./secret.txt", True),
+        ("x", "/deep/.x./.x./secret.txt", True),
+        ("/assets/", "/assets/.env", False),
+        ("x", "/x.env", False),
+    ],
+)
+def test_a_rewritten_path_is_checked_again(
+    ask: Callable[..., Any], removed: str, path: str, dotfiles: bool
+) -> None:
+    seen: list[str] = []
+    missing: list[str] = []
+
+    def source(path: str, c: Context) -> Any:
+        seen.append(path)
+        return b"TOP SECRET"
+
+    app = Kit()
+    app.use(
+        "/*",
+        serve_static(
+            "srv/public",
+            get_content=source,
+            allow_percent_in_path=True,
+            dotfiles=dotfiles,
+            rewrite_request_path=lambda path: path.replace(removed, ""),
+            on_not_found=lambda path, c: missing.append(path),
+        ),
+    )
+    assert ask(app, "http://localhost" + path).status == 404
+    assert not seen
+    # Even this function gets no path outside the root.
+    assert len(missing) == 1
+    assert missing[0].startswith("srv/public/")
+
+
+def test_a_rewritten_path_may_have_single_dots_and_further_slashes(ask: Callable[..., Any]) -> None:
+    app = app_with(rewrite_request_path=lambda path: f"./docs///.{path}")
+    assert ask(app, "/index.html").body == b"<h1>Docs</h1>"
+
+
+def test_a_rewritten_path_is_a_str(ask: Callable[..., Any]) -> None:
+    raised: list[Exception] = []
+    app = app_with(rewrite_request_path=lambda path: None)
+
+    def note(error: Exception, c: Context) -> Response:
+        raised.append(error)
+        return c.text("failed", 500)
+
+    app.on_error(note)
+    assert ask(app, "/a.txt").status == 500
+    assert [f"{type(each).__name__}: {each}" for each in raised] == [
+        "TypeError: serve_static(rewrite_request_path=...) returned None: expected a path"
+    ]
+
+
+def test_a_fixed_path_may_be_outside_the_root(ask: Callable[..., Any]) -> None:
+    app = Kit()
+    app.get("/x", serve_static("site/docs", "../a.txt", get_content=get_content))
+    assert ask(app, "/x").body == b"text of a"
+
+
 def test_precompressed_content(ask: Callable[..., Any]) -> None:
     found: list[str] = []
     app = app_with(precompressed=True, on_found=lambda path, c: found.append(path))

@@ -15,6 +15,7 @@ __all__ = (
     "describe_encoded",
     "describe_revalidated",
     "is_fixed",
+    "is_part",
     "is_shorter",
     "vary",
 )
@@ -22,6 +23,7 @@ __all__ = (
 ACCEPT_ENCODING = "Accept-Encoding"
 # The response is already encoded, must be sent unchanged, or is partial (a range of bytes).
 _FIXED = frozenset(("content-encoding", "transfer-encoding", "content-range"))
+_FIXED_WHOLE = _FIXED - {"content-range"}
 # SPEC: RFC 9530, RFC 3230 and RFC 1864: digests of the unencoded bytes. A client with the encoded
 # bytes could not use ranges of the unencoded ones.
 _OF_THE_BYTES = frozenset(
@@ -45,14 +47,28 @@ def is_shorter(known: Mapping[str, str], threshold: int) -> bool | None:
     return int(value) < threshold
 
 
+def is_part(known: Mapping[str, str], threshold: int) -> bool:
+    """Returns whether a 206 has a part of a response that would be long enough to be encoded.
+
+    Args:
+        known: The headers of the response, by name in lower case.
+        threshold: The size of the whole response, in bytes.
+    """
+    # SPEC: RFC 9110, section 14.4: `*` if the size is unknown. Several parts have no Content-Range,
+    # and not the type of the whole response, either.
+    unit, _, size = known.get("content-range", "").rpartition("/")
+    is_known = size.isascii() and size.isdigit()
+    return int(size[:18]) >= threshold if is_known else bool(unit) and size == "*"
+
+
 def is_fixed(status: int, known: Mapping[str, str]) -> bool:
-    """Returns whether a response must not be encoded.
+    """Returns whether a response must not be encoded; for a 206, whether its 200 must not be.
 
     Args:
         status: Its status.
         known: Its headers, by name in lower case.
     """
-    if status == 206 or not _FIXED.isdisjoint(known):
+    if not (_FIXED_WHOLE if status == 206 else _FIXED).isdisjoint(known):
         return True
     # SPEC: RFC 9111 section 5.2.2.6.
     control = known.get("cache-control")

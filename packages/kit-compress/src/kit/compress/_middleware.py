@@ -18,6 +18,7 @@ from ._headers import (
     describe_encoded,
     describe_revalidated,
     is_fixed,
+    is_part,
     is_shorter,
     vary,
 )
@@ -25,6 +26,8 @@ from ._options import check_codings, check_filter
 from ._stream import STREAMED_BYTES, CompressedStream, compress_whole
 
 __all__ = ("ContentTypeFilter", "Skip", "compress")
+
+_PARTIAL = 206
 
 ContentTypeFilter: TypeAlias = re.Pattern[str] | Callable[[str], bool | Awaitable[bool]]
 """Which types to compress: a pattern to search for, or `def is_text(content_type)`."""
@@ -51,9 +54,9 @@ def compress(
 
     Responses aren't compressed if they have a Content-Encoding, a Transfer-Encoding, a
     Content-Range or `Cache-Control: no-transform` (RFC 9111, section 5.2.2.6), if they are below
-    the threshold, or if their type is excluded. All responses that could have been compressed have
-    `Vary: Accept-Encoding`. A strong ETag becomes a weak one, since it identifies the uncompressed
-    bytes; digests of the content and Accept-Ranges are removed.
+    the threshold, or if their type is excluded. All responses that could have been compressed, and
+    ranges of them, have `Vary: Accept-Encoding`. A strong ETag becomes a weak one, since it
+    identifies the uncompressed bytes; digests of the content and Accept-Ranges are removed.
 
     If a client rejects every coding, e.g. with `*;q=0`, the response is sent uncompressed.
 
@@ -95,14 +98,15 @@ def compress(
         await next()
         res = c.res
         body = res.body
-        if isinstance(body, bytes) and len(body) < least:
+        if isinstance(body, bytes) and len(body) < least and res.status != _PARTIAL:
             return  # PERF: small bodies cost no more than this
         # PERF: read once, since most of them are needed.
         known = dict(res.headers.items())
-        if res.status == 304:
+        status = res.status
+        if status == 304:
             describe_revalidated(c, known)
             return
-        if not _is_long(known, body, c.req.method, least):
+        if not _is_long(status, known, body, c.req.method, least):
             return
         content_type = known.get("content-type")
         if content_type is None:
@@ -110,11 +114,12 @@ def compress(
         is_wanted = is_type(content_type)
         if not (await is_wanted if hasattr(is_wanted, "__await__") else is_wanted):
             return
-        if is_fixed(res.status, known) or (skip is not None and await call(skip, c)):
+        if is_fixed(status, known) or (skip is not None and await call(skip, c)):
             return
         chosen = choose_encoding(c.req.header(ACCEPT_ENCODING), names)
         coding = None if chosen is None else codings.get(chosen)
-        if chosen is None or coding is None:
+        # SPEC: RFC 9110, section 15.3.7: a 206 has the Vary that the 200 would have.
+        if chosen is None or coding is None or status == _PARTIAL:
             vary(c, known)
             return
         # A copy, since the handler may return the same response again.
@@ -127,8 +132,10 @@ def compress(
     return compress
 
 
-def _is_long(known: Mapping[str, str], body: Any, method: str, threshold: int) -> bool:
-    """Returns whether a body is long enough to be compressed, or may be."""
+def _is_long(status: int, known: Mapping[str, str], body: Any, method: str, threshold: int) -> bool:
+    """Returns whether a body is long enough to be compressed, or may be; for a 206, the whole."""
+    if status == _PARTIAL:
+        return is_part(known, threshold)
     if isinstance(body, bytes):
         return True
     is_short = is_shorter(known, threshold)

@@ -8,15 +8,19 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import copy_context
+from functools import partial
 from inspect import iscoroutinefunction
 from threading import Thread
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
-from anyio import Event, move_on_after
+from anyio import Event, get_cancelled_exc_class, move_on_after
+from anyio.lowlevel import RunVar
 
 from kit.interface.event_loops import running_trio
 from kit.interface.signatures import accepts
+
+from ._attempts import Attempt
 
 __all__ = ("Check", "Outcome", "Probe")
 
@@ -24,6 +28,7 @@ Check: TypeAlias = Callable[[Any], Any] | Callable[[], Any]
 """`def check(env)` or `def check()`, plain or async: raises or returns False if it fails."""
 
 _logger = logging.getLogger("kit.health")
+_STILL_RUNNING = "the check of an earlier probe is still running"
 
 
 class Outcome(NamedTuple):
@@ -56,32 +61,58 @@ class Probe:
             getattr(check, "__call__", None)  # noqa: B004 - an object with an async __call__
         )
         self._is_in_thread = False
+        # A task belongs to one event loop. Older versions of anyio tell variables apart by name.
+        self._last: RunVar[Attempt | None] = RunVar(f"kit.health {name} {id(self)}", None)
         self._logged: str | None = None
 
     async def run(self, env: Mapping[str, Any]) -> Outcome:
-        """Runs the check. Exceptions are logged and included in the outcome."""
+        """Runs the check. Exceptions are logged and included in the outcome.
+
+        Returns after the timeout, even if the check can't be cancelled. It isn't started again
+        until it has ended; meanwhile, it counts as failed.
+        """
         start = perf_counter()
         error: str | None = None
         failure: Exception | None = None
-        with move_on_after(self._timeout_s) as scope:
-            try:
-                if await self._result(env) is False:
-                    error = "returned False"
-            except Exception as raised:
-                error, failure = repr(raised), raised
-        if scope.cancelled_caught:
-            error = f"took longer than {self._timeout_s:g} s"
+        try:
+            attempt = await self._attempted(env)
+            if attempt is None:
+                error = f"took longer than {self._timeout_s:g} s"
+            elif isinstance(attempt.failure, get_cancelled_exc_class()):
+                # Awaiting a cancelled task raises this, e.g. the task of a closed connection.
+                error = "was cancelled"
+            elif attempt.failure is not None:
+                raise attempt.failure
+            elif attempt.result is False:
+                error = "returned False"
+        except Exception as raised:
+            error, failure = repr(raised), raised
         self._log(error, failure)
         return Outcome(perf_counter() - start, error)
 
-    def cancelled(self) -> Outcome:
-        """Returns the outcome of a check that ended with an unexpected cancellation.
-
-        Awaiting a cancelled task raises one, e.g. the task of a connection that was closed.
-        """
-        error = "was cancelled"
-        self._log(error, None)
-        return Outcome(0.0, error)
+    async def _attempted(self, env: Mapping[str, Any]) -> Attempt | None:
+        """Runs the check. Returns None if it takes longer than the timeout."""
+        attempt: Attempt | None = None
+        try:
+            with move_on_after(self._timeout_s):
+                last = self._last.get()
+                if last is not None and not last.over.is_set():
+                    if last.is_late:
+                        raise RuntimeError(_STILL_RUNNING)
+                    await last.over.wait()  # it was cancelled together with its probe
+                attempt = Attempt(partial(self._result, env))
+                self._last.set(attempt)
+                await attempt.over.wait()
+            if attempt is None:  # the last one is still cleaning up
+                return None
+            if attempt.over.is_set():
+                self._last.set(None)
+                return attempt
+            attempt.is_late = True
+            return None
+        finally:
+            if attempt is not None:
+                attempt.cancel()
 
     async def _result(self, env: Mapping[str, Any]) -> Any:
         if self._is_async:
@@ -100,7 +131,7 @@ class Probe:
         daemon, so that the process can exit.
         """
         if self._is_in_thread:
-            raise RuntimeError("the check of an earlier probe is still running")
+            raise RuntimeError(_STILL_RUNNING)
         over = Event()
         wake = _waker(over)
         results: list[Any] = []

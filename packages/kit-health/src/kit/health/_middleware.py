@@ -108,11 +108,12 @@ def health(
     Args:
         checks: Maps the name of each check to its function: `(env)`, called with `c.env`, or `()`.
             It fails if it raises an exception or returns False. Async functions run in the event
-            loop, plain ones in a thread; if a thread hangs, the check isn't started again.
+            loop, plain ones in a thread. A check that hangs isn't started again, and fails.
         live: Path of the liveness probe, in the form that routes match; None disables it.
         ready: Path of the readiness probe; None disables it.
         startup: Path of the startup probe; None disables it.
-        timeout: Timeout of each check in seconds. A plain function continues to run after that.
+        timeout: Timeout of each check in seconds. Then an async function is cancelled, and a plain
+            one continues to run.
         cache: How long to reuse the results of the checks, in seconds.
         drain_file: While this file exists, the app isn't ready, as after `drain()`. Create it in a
             preStop hook; all processes see it.

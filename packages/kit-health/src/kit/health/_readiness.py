@@ -31,8 +31,9 @@ class Readiness:
         self._lifetime_s = lifetime_s
         self._outcomes: Mapping[str, Outcome] | None = None
         self._ended_at = 0.0
-        # An event can only be waited for in its own event loop.
-        self._under_way: RunVar[_Run | None] = RunVar("kit.health", None)
+        # An event can only be waited for in its own event loop. Older versions of anyio tell these
+        # variables apart by name.
+        self._under_way: RunVar[_Run | None] = RunVar(f"kit.health {id(self)}", None)
         self.has_passed = False
 
     async def outcomes(self, env: Mapping[str, Any]) -> Mapping[str, Outcome]:
@@ -66,9 +67,7 @@ class Readiness:
                 async with create_task_group() as tasks:
                     for probe in self._probes:
                         tasks.start_soon(run, probe)
-            outcomes = {
-                probe.name: found.get(probe.name) or probe.cancelled() for probe in self._probes
-            }
+            outcomes = {probe.name: found[probe.name] for probe in self._probes}
             self._outcomes = this.outcomes = outcomes
             self._ended_at = monotonic()
         finally:

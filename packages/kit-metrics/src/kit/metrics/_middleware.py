@@ -51,7 +51,8 @@ def metrics(
     labels are `method`, `route` (the pattern of the route) and `status`.
 
     Each request counts exactly once: a streamed one when its body has been sent or the client has
-    disconnected, a cancelled one with status 499, a WebSocket with its handshake.
+    disconnected, a cancelled one with status 499, a WebSocket with its handshake. If an app and a
+    sub-app that `route` adds both measure it for one registry, the outer middleware counts it.
 
     Args:
         path: The path that serves the metrics, for GET and HEAD, as routes match it; requests for
@@ -98,9 +99,10 @@ def metrics(
     instruments = instruments_of(own, prefix, extra.names, bounds)
     answer = handler_for(own, REGISTRY) if registry is None else handler_for(own)
 
-    places = instruments.places
+    places, key = instruments.places, instruments.key
 
     async def measured(c: Context[Any, Any], next: Next) -> None:
+        c.set(key, True)
         method = c.req.method
         found = endpoint(c)
         route = UNMATCHED if found is None else found.path
@@ -130,7 +132,8 @@ def metrics(
         req = c.req
         if req.path == path and req.method in ("GET", "HEAD"):
             return answer(c)
-        return measure(c, next)
+        # Several middleware may share the metrics, such as that of an app and of a sub-app.
+        return next() if c.get(key) else measure(c, next)
 
     return metrics
 

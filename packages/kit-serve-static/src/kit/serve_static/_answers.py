@@ -25,9 +25,9 @@ IS_FOLDER: Literal["is folder"] = "is folder"
 
 _READ = frozenset(("GET", "HEAD", "QUERY"))
 _NANOSECONDS = 1_000_000_000
-# The start of 1990. Reproducible builds, such as those of Nix, Bazel and Cloud Native Buildpacks,
-# date all files 1970 or 1980.
-_FIRST_NS = 631_152_000 * _NANOSECONDS
+# The start of 2001. Reproducible builds date all files alike: those of Nix 1970, of Cloud Native
+# Buildpacks 1980, of Bazel (rules_pkg) 2000.
+_FIRST_NS = 978_307_200 * _NANOSECONDS
 
 
 class Asked(NamedTuple):
@@ -112,10 +112,20 @@ def answer(asked: Asked, file: OpenFile, labels: Labels) -> Answer:
 
 
 def _validators(file: OpenFile, encoding: str | None) -> tuple[str, int | None]:
-    """Returns the ETag of a file, and when it was modified, in seconds since 1970."""
+    """Returns the ETag of a file, and when it was modified, in seconds since 1970.
+
+    The ETag has the time of the last change on this machine only if the modification time is no
+    use. It would also tell apart files that were replaced with others of the same size and date,
+    but it can't be told from their copies on other machines, which must have the same ETag.
+    """
     stamp_ns, modified_s = file.modified_ns, None
     if stamp_ns >= _FIRST_NS:
         modified_s = stamp_ns // _NANOSECONDS
+        now_s = int(time())
+        if modified_s > now_s:
+            # SPEC: section 8.8.2.1: not later than now. Unlike the current time, that of the last
+            # change stays the same, so that the client's date still matches in the next request.
+            modified_s = min(file.changed_ns // _NANOSECONDS, now_s)
     else:
         # With this date, a file of the same size would look unchanged in the next build.
         stamp_ns = file.changed_ns
@@ -126,8 +136,7 @@ def _validators(file: OpenFile, encoding: str | None) -> tuple[str, int | None]:
 def _headers(etag: str, last_modified: int | None, labels: Labels) -> dict[str, str]:
     headers = {"ETag": etag}
     if last_modified is not None:
-        # SPEC: section 8.8.2.1: not later than now. A future time doesn't justify a 304, either.
-        headers["Last-Modified"] = format_http_date(min(last_modified, int(time())))
+        headers["Last-Modified"] = format_http_date(last_modified)
     headers["Content-Type"] = labels.content_type
     if labels.encoding:
         headers["Content-Encoding"] = labels.encoding

@@ -15,7 +15,7 @@ from ._answers import IS_FOLDER, Answer, Asked
 from ._caching import CacheControl
 from ._media_types import extension_of, is_known
 from ._options import IS_WINDOWS, Notify
-from ._paths import safe_segments
+from ._paths import rewritten, safe_segments
 from ._site import Site
 from ._threads import run_in_thread
 
@@ -89,11 +89,7 @@ async def _located(
     # Also before rewriting: the function can rely on a path without dot segments.
     segments = safe_segments(path, dotfiles=options.dotfiles, windows=IS_WINDOWS)
     if segments is not None and options.rewrite_request_path is not None:
-        path = await call(options.rewrite_request_path, path)
-        if not isinstance(path, str):
-            raise TypeError(
-                f"serve_static(rewrite_request_path=...) returned {path!r:.100}: expected a path"
-            )
+        path = await rewritten(options.rewrite_request_path, path)
         segments = safe_segments(path, dotfiles=options.dotfiles, windows=IS_WINDOWS)
     return segments, bool(segments) and path.endswith("/"), not routed.endswith("/")
 

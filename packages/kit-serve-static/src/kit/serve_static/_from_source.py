@@ -14,12 +14,13 @@ from kit.interface.encodings import IDENTITY, choose_encoding
 from ._caching import CacheControl
 from ._media_types import OCTET_STREAM, content_type_of, is_compressible
 from ._options import GetContent, IsDir, Notify
-from ._paths import safe_segments
+from ._paths import rewritten, safe_segments
 from ._site import EXTENSIONS
 
 # `..` as a segment, empty segments, and backslashes, which may separate segments too.
 _AMBIGUOUS = re.compile(r"(?:^|/)\.\.(?:$|/)|//|\\")
 _DOT = re.compile(r"(?:^|/)\.(?=/|$)")
+_SLASHES = re.compile("/{2,}")
 
 
 class SourceOptions(NamedTuple):
@@ -76,40 +77,59 @@ def from_source(options: SourceOptions) -> AsyncMiddleware:
 async def _located(options: SourceOptions, routed: str) -> tuple[str, bool]:
     """Returns the path to pass to the function, and whether it is rejected."""
     if options.path is not None:
-        return _joined(options, options.root, options.path), False
+        # The app chose it, so it may be outside the root, as in Hono.
+        return _joined(options, options.root, options.path, may_leave=True), False
     if _AMBIGUOUS.search(routed) or ("%" in routed and not options.allow_percent_in_path):
         return routed, True
     # A routing path is decoded except for delimiters and `%25`; only the latter is decoded here.
     path = routed = routed.replace("%25", "%")
+    is_refused = _is_refused(options, routed)
     if options.rewrite_request_path is not None:
-        path = await call(options.rewrite_request_path, routed)
-    plain = _DOT.sub("", routed).replace("//", "/")
-    is_refused = safe_segments(plain, dotfiles=options.dotfiles) is None
+        path = await rewritten(options.rewrite_request_path, routed)
+        is_refused = is_refused or _is_refused(options, path)
     return _joined(options, options.root, path), is_refused
 
 
-def _joined(options: SourceOptions, *parts: str) -> str:
-    path = join(*parts) if options.join is None else options.join(*parts)
-    return path if options.path_resolve is None else options.path_resolve(path)
+def _is_refused(options: SourceOptions, path: str) -> bool:
+    # `.` and empty segments don't change which content is meant.
+    plain = _SLASHES.sub("/", _DOT.sub("", path))
+    return safe_segments(plain, dotfiles=options.dotfiles) is None
 
 
-def join(*parts: str) -> str:
+def _joined(options: SourceOptions, root: str, path: str, *, may_leave: bool = False) -> str:
+    if options.join is None:
+        joined = join(root, path, may_leave=may_leave)
+    else:
+        joined = options.join(root, path)
+    return joined if options.path_resolve is None else options.path_resolve(joined)
+
+
+def join(root: str, path: str, *, may_leave: bool = False) -> str:
     """Joins paths with slashes, and resolves `.` and `..` in them.
 
     Args:
-        *parts: The paths; empty ones are left out.
+        root: The first path. It may begin with `..`.
+        path: The path below it.
+        may_leave: Whether `..` in `path` can lead above `root`; otherwise such `..` are left out.
 
     Returns:
         The path; a trailing slash is kept. `.` if nothing is left.
     """
+    below = path if may_leave else _resolved(path, may_leave=False)
+    return _resolved("/".join(filter(None, (root, below))), may_leave=True) or "."
+
+
+def _resolved(path: str, *, may_leave: bool) -> str:
     segments: list[str] = []
-    joined = re.sub("/{2,}", "/", "/".join(filter(None, parts)))
-    for segment in joined.split("/"):
-        if segment == ".." and segments and segments[-1] != "..":
-            segments.pop()
-        elif segment != ".":
+    for segment in _SLASHES.sub("/", path).split("/"):
+        if segment != "..":
+            if segment != ".":
+                segments.append(segment)
+        elif may_leave and (not segments or segments[-1] == ".."):
             segments.append(segment)
-    return "/".join(segments) or "."
+        elif segments and (may_leave or segments[-1]):
+            segments.pop()
+    return "/".join(segments)
 
 
 async def _respond(

@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
+
+from kit.interface.calls import call
 
 __all__ = ("safe_segments",)
 
@@ -63,6 +67,27 @@ def safe_segments(
         if windows and _is_changed_on_windows(segment):
             return None
     return segments
+
+
+async def rewritten(rewrite: Callable[[str], Any], path: str) -> str:
+    """Applies the option `rewrite_request_path`.
+
+    APPSEC: check the result with `safe_segments`, even if the path was safe before: without its
+    prefix, `/assets../secret.txt` is `../secret.txt`.
+
+    Args:
+        rewrite: The option.
+        path: The path, decoded.
+
+    Raises:
+        TypeError: If the function returned something other than a str.
+    """
+    found = await call(rewrite, path)
+    if not isinstance(found, str):
+        raise TypeError(
+            f"serve_static(rewrite_request_path=...) returned {found!r:.100}: expected a path"
+        )
+    return found
 
 
 def _is_changed_on_windows(segment: str) -> bool:
