@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 from uuid import UUID
@@ -10,8 +11,8 @@ from uuid import UUID
 import pytest
 
 import kit.interface
-from kit.interface import Context, Next
-from kit.interface.signatures import describe_signature, takes_next
+from kit.interface import AsyncMiddleware, Context, Middleware, Next
+from kit.interface.signatures import describe_signature, hint_for_factory, takes_next
 
 C = TypeVar("C", bound=Context)
 HINT = "; to read parameters by their annotations, put @typed of kit.typed above it"
@@ -140,3 +141,73 @@ def test_second_parameter_that_is_no_next(handler: Any) -> None:
         ") -> 'None' isn't Next: write next: Next in middleware; a handler takes only c, and "
         f"reads a parameter with c.req.param('{name}') or c.req.query('{name}'){HINT}"
     )
+
+
+class Configured:
+    async def __call__(self, c: Context, next: Next) -> None: ...
+
+
+class Derived(Configured): ...
+
+
+def without_options() -> AsyncMiddleware: ...  # type: ignore[empty-body]
+def with_option(format: str = "json") -> Middleware: ...  # type: ignore[empty-body]
+def with_context_like(c: Any) -> Middleware: ...  # type: ignore[empty-body]
+def with_two(target: Any, next: Any) -> AsyncMiddleware: ...  # type: ignore[empty-body]
+def with_any(*limits: str) -> kit.interface.AsyncMiddleware: ...  # type: ignore[empty-body]
+def with_keyword(*, key: str) -> AsyncMiddleware | None: ...
+def of_a_class(directory: Any = None) -> Configured: ...  # type: ignore[empty-body]
+def of_a_derived_class(c: Any) -> Derived: ...  # type: ignore[empty-body]
+def real(c: Any) -> Any: ...
+def real_union(c: Any) -> Any: ...
+
+
+real.__annotations__["return"] = Middleware
+real_union.__annotations__["return"] = AsyncMiddleware | None
+
+
+class Plugin:
+    def middleware(self, name: Any = None) -> Middleware: ...  # type: ignore[empty-body]
+
+
+@pytest.mark.parametrize(
+    ("factory", "call"),
+    [
+        (without_options, "without_options()"),
+        (with_option, "with_option()"),
+        (with_context_like, "with_context_like(...)"),
+        (with_two, "with_two(...)"),
+        (with_any, "with_any()"),
+        (with_keyword, "with_keyword(...)"),
+        (of_a_class, "of_a_class()"),
+        (of_a_derived_class, "of_a_derived_class(...)"),
+        (real, "real(...)"),
+        (real_union, "real_union(...)"),
+        (Plugin().middleware, "middleware()"),
+    ],
+)
+def test_factory_that_was_not_called(factory: Any, call: str) -> None:
+    hint = f"; it makes middleware when it is called: write {call}"
+    assert hint_for_factory(factory) == hint
+    with pytest.raises(TypeError) as caught:
+        takes_next(factory, "ALL '/*'")
+    assert str(caught.value) == (
+        "The handler of ALL '/*' is neither a handler (c) nor middleware (c, next): "
+        f"its signature is {describe_signature(factory)}{hint}"
+    )
+
+
+@functools.wraps(with_option)
+def wrapper(c: Any, next: Any) -> None: ...
+
+
+async def asynchronous(c: Context, next: Next) -> AsyncMiddleware: ...  # type: ignore[empty-body]
+def of_any_callable(c: Context) -> Callable[[], None]: ...  # type: ignore[empty-body]
+
+
+@pytest.mark.parametrize(
+    ("handler", "answer"), [(wrapper, True), (asynchronous, True), (of_any_callable, False)]
+)
+def test_what_is_no_factory(handler: Any, answer: bool) -> None:
+    assert hint_for_factory(handler) == ""
+    assert takes_next(handler, "ALL '/*'") is answer

@@ -49,6 +49,15 @@ FOREIGN = [
     ("/codes/<code:[a-z]{3}>", "/codes/:code{[a-z]{3}}"),
     ("/codes/<code:re:[a-z]+>", "/codes/:code{[a-z]+}"),
     ("/tags/<lowercase:name>", "/tags/:name"),
+    # A converter after Kit's own colon
+    ("/users/:id:int", "/users/:id{[0-9]+}"),
+    ("/users/:id:int?", "/users/:id{[0-9]+}?"),
+    ("/users/:id:str", "/users/:id"),
+    ("/users/:id:int{[0-9]{3}}", "/users/:id{[0-9]{3}}"),
+    ("/tags/:name:lowercase/x", "/tags/:name/x"),
+    # Express
+    ("/flights/:from-:to", r"/flights/:from_to{[^/]+\-[^/]+}"),
+    ("/:name.:type.gz", r"/:name_type{[^/]+\.[^/]+\.gz}"),
     # Several, and beside Kit's own
     ("/{org}/<int:id>", "/:org/:id{[0-9]+}"),
     ("/:org{[a-z]+}/{id}/:tab?", "/:org{[a-z]+}/:id/:tab?"),
@@ -66,6 +75,10 @@ OWN = [
     "/users/:id?",
     "/users/:id{[0-9]+}",
     "/users/:id{[0-9]{2}}?",
+    "/users/:id{a:b}",
+    "/users:batch",
+    "/::1",
+    "/:a:",
     "/users/:id{id}",
     "/users/:name{(?P<x>a)}",
     "/users/:name{<b>}",

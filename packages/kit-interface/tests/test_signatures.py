@@ -24,8 +24,10 @@ from kit.interface.signatures import accepts, describe, describe_signature, take
 def test_public_names() -> None:
     assert kit.interface.signatures.__all__ == (
         "accepts",
+        "behind_wrappers",
         "describe",
         "describe_signature",
+        "hint_for_factory",
         "takes_next",
     )
     assert kit.interface.callers.__all__ == ("calling_frame", "place_of_call")

@@ -8,11 +8,18 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeVar, overload
 
-from kit._app.foreign import constructor_of_kit, no_attribute, refuse_keywords, route_of_flask
+from kit._app.foreign import (
+    constructor_of_kit,
+    no_attribute,
+    refuse_keywords,
+    refuse_swapped,
+    route_of_flask,
+)
 from kit._app.registration import (
     Registrations,
     Verb,
     check_function,
+    check_lifespan,
     check_path,
     split_arguments,
     strings,
@@ -116,6 +123,8 @@ class Kit(Served, Generic[B, V]):
         for name, value in (("get_path", get_path), ("lifespan", lifespan)):
             if value is not None and not callable(value):
                 raise TypeError(f"Kit({name}=...) takes a function, not {value!r:.100}")
+        if lifespan is not None:
+            check_lifespan(lifespan)
         routing = (default_router(), default_router) if router is None else router_of(router)
         open_lifespan = None if lifespan is None else partial(lifespan, self)
         self._state = AppState(
@@ -315,7 +324,8 @@ class Kit(Served, Generic[B, V]):
             This app; without a handler a decorator, which returns its function unchanged.
 
         Raises:
-            TypeError: If the handler can't be called, or the class isn't an exception class.
+            TypeError: If the handler can't be called or takes the context first, or the class isn't
+                an exception class.
             RuntimeError: If the app was already added to another one.
         """
         kind: Any = Exception
@@ -341,6 +351,7 @@ class Kit(Served, Generic[B, V]):
 
         def check_and_set(function: Any) -> None:
             check_function("on_error", function, ("error", "c"))
+            refuse_swapped(function)
             self._registrations.check_open("on_error")
             self._state.on_error.set(kind, function)
 

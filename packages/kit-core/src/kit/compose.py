@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from types import CoroutineType, FunctionType, MethodType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from kit._app.errors import handle_error
 from kit._app.fallbacks import answer_no_route
@@ -28,6 +28,7 @@ __all__ = ("chain_for", "respond")
 
 Chain: TypeAlias = tuple[Callable[[Context[Any, Any]], Any], int]
 Level: TypeAlias = Callable[[Context[Any, Any]], Coroutine[Any, Any, None]]
+_LevelT = TypeVar("_LevelT", bound=Callable[..., Any])
 _Handlers: TypeAlias = Sequence[tuple[Route, Any]]
 
 # Most apps need far fewer. In some, nearly every path matches another subset of the middleware.
@@ -119,6 +120,12 @@ def _compile(handlers: _Handlers) -> Chain:
         end = start
 
 
+def _named_next(level: _LevelT) -> _LevelT:
+    """Gives a function the name under which middleware calls it, for the errors of Python."""
+    level.__name__ = level.__qualname__ = "next"
+    return level
+
+
 def _start(handlers: _Handlers, last: int, following: Level) -> Callable[[Context[Any, Any]], Any]:
     """Returns the function that calls the first handler, see `chain_for`."""
     handler = handlers[0][0].handler
@@ -149,7 +156,7 @@ def _end(handlers: _Handlers) -> Level:
         if not c._finalized:
             c.res = await answer_no_route(c)
 
-    return end
+    return _named_next(end)
 
 
 def _handler(handlers: _Handlers, index: int, following: Level) -> Level:
@@ -179,7 +186,7 @@ def _handler(handlers: _Handlers, index: int, following: Level) -> Level:
             else:
                 c.res = result
 
-    return level
+    return _named_next(level)
 
 
 def _middleware(handlers: _Handlers, index: int, following: Level) -> Level:
@@ -207,7 +214,7 @@ def _middleware(handlers: _Handlers, index: int, following: Level) -> Level:
         if result is not None and not c._finalized:
             c.res = result
 
-    return level
+    return _named_next(level)
 
 
 def _passage(handlers: _Handlers, start: int, end: int, following: Level) -> Level:
@@ -243,7 +250,7 @@ def _passage(handlers: _Handlers, start: int, end: int, following: Level) -> Lev
         if result is not None and not c._finalized:
             c.res = result
 
-    return level
+    return _named_next(level)
 
 
 def _step(handlers: _Handlers, last: int, following: Level) -> Callable[[Context[Any, Any]], Any]:
@@ -265,7 +272,7 @@ def _step(handlers: _Handlers, last: int, following: Level) -> Callable[[Context
             c._req.route_index = index
         return calls[index](c, c._next)
 
-    return step
+    return _named_next(step)
 
 
 def _start_of_passage(routes: Sequence[Route], end: int) -> int:

@@ -9,7 +9,7 @@ from functools import cache
 from types import CoroutineType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic
 
-from kit._support.foreign_names import CONTEXT, refuse_foreign_names
+from kit._support.foreign_names import CONTEXT, UnsettableName, refuse_foreign_names
 from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface.generics import TypeVar, fill_arguments
@@ -754,7 +754,7 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
         return self.res
 
 
-refuse_foreign_names(Context, "The context", CONTEXT)
+refuse_foreign_names(Context, "The context", CONTEXT, UnsettableName)
 
 
 # PERF: an import statement costs as much as the rest of an exit, even with nothing left to load.

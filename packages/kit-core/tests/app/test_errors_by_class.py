@@ -243,6 +243,40 @@ class Handler:
     """A class that is no exception."""
 
 
+def context_first(c: Context, failure: Exception) -> Response:
+    raise AssertionError("unreachable: refused")
+
+
+def real_context_first(a, b):  # type: ignore[no-untyped-def]
+    raise AssertionError("unreachable: refused")
+
+
+real_context_first.__annotations__["a"] = Context[Any, Any]
+
+
+def request_first(request, exc):  # type: ignore[no-untyped-def]
+    raise AssertionError("unreachable: refused")
+
+
+class Swapped:
+    def method(self, c, e):  # type: ignore[no-untyped-def]
+        raise AssertionError("unreachable: refused")
+
+
+SWAPPED = "The handler of on_error() is called with (error, c), but the first parameter of "
+
+
+async def test_parameters_with_other_names() -> None:
+    for handler in (
+        lambda exc, request: request.text(type(exc).__name__),
+        lambda e, c: c.text(type(e).__name__),
+        lambda c, context: context.text(type(c).__name__),
+        lambda *arguments: arguments[1].text(type(arguments[0]).__name__),
+    ):
+        app = Kit().on_error(handler).get("/", raising(ShopError("x")))
+        assert await (await app.request("/")).text() == "ShopError"
+
+
 @pytest.mark.parametrize(
     ("register", "text"),
     [
@@ -263,6 +297,28 @@ class Handler:
             "The handler of on_error() can't be called with (error, c): "
             "its signature is one_argument(error: 'Exception') -> 'Response'",
             id="signature",
+        ),
+        pytest.param(
+            lambda app: app.on_error(ShopError, context_first),
+            f"{SWAPPED}context_first(c: 'Context', failure: 'Exception') -> 'Response' is "
+            "the context: write (error, c)",
+            id="context first",
+        ),
+        pytest.param(
+            lambda app: app.on_error(ShopError)(real_context_first),
+            f"{SWAPPED}real_context_first(a: kit.context.Context[typing.Any, typing.Any], b) is "
+            "the context: write (error, c)",
+            id="context first, as a class",
+        ),
+        pytest.param(
+            lambda app: app.on_error(request_first),
+            f"{SWAPPED}request_first(request, exc) is the context: write (error, c)",
+            id="request first",
+        ),
+        pytest.param(
+            lambda app: app.on_error(Swapped().method),
+            f"{SWAPPED}Swapped.method(c, e) is the context: write (error, c)",
+            id="method",
         ),
         pytest.param(
             lambda app: app.on_error(ShopError)("x"),

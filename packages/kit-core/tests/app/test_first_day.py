@@ -7,7 +7,9 @@ import dataclasses
 import importlib
 import importlib.util
 import inspect
+import operator
 import sys
+import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -17,7 +19,7 @@ from typing import Any
 import pytest
 
 from kit import Context, HTTPException, Kit, Limits, Next, Response
-from kit.interface import HandlerError, MissingBindingError
+from kit.interface import HandlerError, Middleware, MissingBindingError, UnsupportedPathError
 from kit.interface.signatures import describe
 
 
@@ -234,6 +236,16 @@ def cors(*, origin: str = "*") -> Any:
     raise AssertionError("not called")
 
 
+def access_log(format: str = "json") -> Middleware:
+    raise AssertionError("not called")
+
+
+FACTORY = (
+    "its signature is access_log(format: 'str' = 'json') -> 'Middleware'; "
+    "it makes middleware when it is called: write access_log()"
+)
+
+
 class CORSMiddleware:
     def __init__(self, app: Any, allow_origins: Any = ()) -> None: ...
 
@@ -315,6 +327,19 @@ IN_OPENAPI = "write @describe(...) of kit.openapi above the handler"
             "The handler of ALL '/*' can't be called with (c) or (c, next): its signature is "
             "cors(*, origin: 'str' = '*') -> 'Any'; it makes middleware when it is called: "
             "write cors()",
+        ),
+        (
+            lambda app: app.use(access_log),
+            f"The handler of ALL '/*' is neither a handler (c) nor middleware (c, next): {FACTORY}",
+        ),
+        (
+            lambda app: app.get("/", access_log, handler),
+            f"The handler of GET '/' is neither a handler (c) nor middleware (c, next): {FACTORY}",
+        ),
+        (
+            lambda app: app.get("/", use=[access_log]),
+            "get('/'): use takes middleware (c, next): got the signature "
+            + FACTORY.removeprefix("its signature is "),
         ),
         (
             lambda app: app.get("/", index),
@@ -417,6 +442,15 @@ def test_paths_of_other_frameworks(path: str, kit: str) -> None:
     assert f"as in {kit!r}" in str(caught.value)
 
 
+def test_converter_after_a_colon() -> None:
+    app = Kit()
+    assert text_of(UnsupportedPathError, lambda: app.get("/items/:id:int", handler)) == (
+        "Unsupported route GET '/items/:id:int': "
+        "the name of a parameter has no colon in it: write '/items/:id{[0-9]+}'"
+    )
+    assert app.routes == []
+
+
 LIFESPAN = "start and end things in a lifespan, Kit(lifespan=...)"
 MIDDLEWARE = "write middleware (c, next) and register it with app.use(), before the routes"
 ON = "write app.get(path), app.post(path), or app.on(['GET', 'POST'], path)"
@@ -504,6 +538,23 @@ async def refused(do: Callable[[Context], Any]) -> str:
             "use c.get('user'), which middleware sets by c.set('user', ...)",
         ),
         (
+            lambda c: setattr(c, "user", 5),
+            "The context has no attribute 'user': "
+            "use c.get('user'), which middleware sets by c.set('user', ...)",
+        ),
+        (
+            lambda c: c.text("x", 200, {"x-count": 5}),
+            "Invalid value 5 of header 'x-count': expected a str",
+        ),
+        (
+            lambda c: c.text("x", 200, {"x-count": None}),
+            "Invalid value None of header 'x-count': expected a str",
+        ),
+        (
+            lambda c: c.text("x", 200, {"x-count": ["1", 2]}),
+            "Invalid value 2 of header 'x-count': expected a str",
+        ),
+        (
             lambda c: c.req.remote_addr,
             "c.req has no attribute 'remote_addr': use get_conn_info(c) of kit.conninfo",
         ),
@@ -572,6 +623,152 @@ async def refused(do: Callable[[Context], Any]) -> str:
 )
 async def test_mistakes_in_a_handler(do: Any, text: str) -> None:
     assert await refused(do) == text
+
+
+@pytest.mark.parametrize(
+    "do",
+    [
+        lambda c: c.render_template("x"),
+        lambda c: c.response,
+        lambda c: setattr(c, "user", 5),
+        lambda c: c.req.path_params,
+        lambda c: c.text("x").content,
+        lambda c: Kit().run(),  # type: ignore[attr-defined]
+    ],
+)
+async def test_python_adds_no_suggestion(do: Any) -> None:
+    raised: list[Exception] = []
+
+    async def handler(c: Context) -> Any:
+        return do(c)
+
+    async def on_error(error: Exception, c: Context) -> Response:
+        raised.append(error)
+        return c.text("failed", 500)
+
+    await Kit().get("/", handler).on_error(on_error).request("/")
+    (error,) = raised
+    assert isinstance(error, AttributeError)
+    assert error.obj is None  # what Python would suggest names of
+    assert str(error).endswith(traceback.format_exception_only(error)[-1].strip().split(": ", 1)[1])
+
+
+# --- notes on exceptions of Python -------------------------------------------------------------
+
+
+async def extra(c: Context, next: Next) -> Any:
+    await next(c)  # type: ignore[call-arg]
+
+
+async def result(c: Context, next: Next) -> Any:
+    response: Any = await next()
+    response.headers["x"] = "1"
+
+
+async def passing(c: Context, next: Next) -> None:
+    await next()
+
+
+NO_RESPONSE = "If this is the result of `await next()`, it is None: the response is then c.res"
+NO_ARGUMENTS = "next takes no arguments: write `await next()`; the response is then c.res"
+
+
+@pytest.mark.parametrize("has_on_error", [False, True])
+@pytest.mark.parametrize(
+    ("handlers", "text", "notes"),
+    [
+        (
+            [lambda c: c.json({}, status_code=201)],
+            "Context.json() got an unexpected keyword argument 'status_code'",
+            ["Write c.json(..., status=...)"],
+        ),
+        (
+            [lambda c: c.text("x", media_type="text/css")],
+            "Context.text() got an unexpected keyword argument 'media_type'",
+            ["Write c.text(..., headers={'content-type': ...})"],
+        ),
+        (
+            [lambda c: c.json({}, nothing=1)],
+            "Context.json() got an unexpected keyword argument 'nothing'",
+            [],
+        ),
+        (
+            [lambda c: c.req.query("a", type=int)],
+            "KitRequest.query() got some positional-only arguments passed as keyword arguments: "
+            "'type'",
+            ["The type is given without its name: write c.req.query('name', int)"],
+        ),
+        (
+            [lambda c: c.var.__setitem__("x", 1)],
+            "'mappingproxy' object has no attribute '__setitem__'",
+            ["If this is c.var, write c.get('__setitem__') or c.var['__setitem__']"],
+        ),
+        (
+            [lambda c: operator.setitem(c.var, "x", 1)],
+            "'mappingproxy' object does not support item assignment",
+            ["If this is c.var, it is read-only: write c.set('name', value)"],
+        ),
+        (
+            [lambda c: c.db],
+            "'Context' object has no attribute 'db'",
+            ["If it is a value for later handlers, write c.set('db', value) and c.get('db')"],
+        ),
+        (
+            [lambda c: c.headers],
+            "The context has no attribute 'headers': "
+            "use c.req.header('name'), or c.header('name', 'value') for the response",
+            [],
+        ),
+        ([result], "'NoneType' object has no attribute 'headers'", [NO_RESPONSE]),
+        ([passing, result], "'NoneType' object has no attribute 'headers'", [NO_RESPONSE]),
+        ([extra], "next() takes 1 positional argument but 2 were given", [NO_ARGUMENTS]),
+        ([passing, extra], "next() takes 1 positional argument but 2 were given", [NO_ARGUMENTS]),
+        (
+            [extra, passing, passing],
+            "next() takes 1 positional argument but 2 were given",
+            [NO_ARGUMENTS],
+        ),
+        ([lambda c: int(c)], None, []),
+        ([lambda c: {}["x"]], None, []),
+    ],
+)
+async def test_notes(
+    has_on_error: bool,
+    handlers: Any,
+    text: str | None,
+    notes: list[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    app = Kit().get("/", *handlers).get("/", handler)
+    raised: list[Exception] = []
+
+    def on_error(error: Exception, c: Context) -> Response:
+        raised.append(error)
+        return c.text("failed", 500)
+
+    if has_on_error:
+        app.on_error(on_error)
+    assert (await app.request("/")).status == 500
+    if not has_on_error:
+        (record,) = caplog.records
+        assert record.exc_info is not None
+        assert isinstance(record.exc_info[1], Exception)
+        raised.append(record.exc_info[1])
+    (error,) = raised
+    assert text is None or str(error) == text
+    assert getattr(error, "__notes__", []) == notes
+
+
+async def test_exception_that_is_raised_again_gets_one_note() -> None:
+    error = TypeError("Context.json() got an unexpected keyword argument 'status_code'")
+
+    def raising(c: Context) -> Response:
+        raise error
+
+    app = Kit().get("/", raising)
+    await app.request("/")
+    await app.request("/")
+    assert error.__notes__ == ["Write c.json(..., status=...)"]
 
 
 # --- c.env -------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import functools
+import gc
 import threading
+import weakref
 from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from typing import Any
@@ -321,6 +323,48 @@ def test_middleware() -> None:
         in_thread(optional)
     with pytest.raises(TypeError, match="takes next"):
         in_thread(lambda *arguments: None)
+
+
+def test_above_the_decorator_of_an_app() -> None:
+    app = Kit()
+
+    with pytest.raises(TypeError) as caught:
+
+        @in_thread
+        @app.get("/report")
+        def report(c: Context) -> Response:
+            return c.text("never")
+
+    name = "test_above_the_decorator_of_an_app.<locals>.report"
+    text = str(caught.value)
+    assert text.startswith(f"in_thread() comes too late for {name} ({__file__}:")
+    assert text.endswith(
+        "), which @app.get('/report') has registered already: "
+        "put @app.get('/report') above @in_thread"
+    )
+
+
+def test_function_that_was_registered_without_a_decorator(run: Any) -> None:
+    def name(c: Context) -> Response:
+        return c.text(threading.current_thread().name)
+
+    app = Kit().get("/here", name).get("/thread", in_thread(name))
+    here = run(text_of, get(run, app, "/here"))
+    assert here == threading.current_thread().name
+    assert run(text_of, get(run, app, "/thread")) != here
+
+
+def test_registered_functions_are_not_kept_alive() -> None:
+    def register() -> Any:
+        @Kit().get("/")
+        def handler(c: Context) -> Response:
+            return c.text("x")
+
+        return weakref.ref(handler)
+
+    reference = register()
+    gc.collect()
+    assert reference() is None
 
 
 def test_what_is_no_handler() -> None:

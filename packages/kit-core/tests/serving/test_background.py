@@ -208,23 +208,41 @@ def test_what_was_left_before_an_error_runs_as_well(run: Any, serve: Any) -> Non
     assert trace == ["start", "body", "work"]
 
 
-@pytest.mark.parametrize("value", [work, None, 5, "text"], ids=["function", "None", "int", "str"])
-def test_what_can_not_be_awaited_is_refused(run: Any, serve: Any, value: Any) -> None:
+class Done:
+    def __await__(self) -> Any:
+        raise AssertionError("unreachable: refused")
+
+
+OTHER = "wait_until() takes an awaitable, not {}: call the async function first"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ([None], OTHER.format("NoneType")),
+        ([5], OTHER.format("int")),
+        (["text"], OTHER.format("str")),
+        ([work], "wait_until() takes an awaitable: write wait_until(work())"),
+        ([work, 3, "a"], "wait_until() takes an awaitable: write wait_until(work(3, 'a'))"),
+        ([Done(), Done()], "wait_until() takes one awaitable, not 2 arguments"),
+    ],
+    ids=["None", "int", "str", "function", "arguments", "two"],
+)
+def test_what_can_not_be_awaited_is_refused(
+    run: Any, serve: Any, arguments: Any, text: str
+) -> None:
     texts: list[str] = []
     app = Kit()
 
     @app.get("/")
     def handler(c: Context) -> Response:
         with pytest.raises(TypeError) as caught:
-            c.execution_ctx.wait_until(value)
+            c.execution_ctx.wait_until(*arguments)
         texts.append(str(caught.value))
         return c.text("x")
 
     run(serve, app, [])
-    assert texts == [
-        f"wait_until() takes an awaitable, not {type(value).__name__}: "
-        "call the async function first"
-    ]
+    assert texts == [text]
 
 
 async def test_futures_and_tasks_are_awaitables_too(serve: Any) -> None:

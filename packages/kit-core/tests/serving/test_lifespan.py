@@ -213,6 +213,44 @@ def test_yielding_something_else_is_told_and_unwound(run: Any, value: Any) -> No
     assert run(lambda: Server(recording([], value)).life()) == ["startup.failed"]
 
 
+def test_lifespan_without_a_parameter_is_refused() -> None:
+    @asynccontextmanager
+    async def lifespan() -> AsyncIterator[None]:
+        yield
+
+    with pytest.raises(TypeError) as caught:
+        Kit(lifespan=lifespan)  # type: ignore[arg-type]
+    name = "test_lifespan_without_a_parameter_is_refused.<locals>.lifespan"
+    text = str(caught.value)
+    assert text.startswith(f"The lifespan {name} ({__file__}:")
+    assert text.endswith(
+        f") is called with the app, but its signature is {name}() -> 'AsyncIterator[None]': "
+        "write lifespan(app)"
+    )
+
+
+async def test_lifespan_that_is_a_method() -> None:
+    class Resources:
+        @asynccontextmanager
+        async def lifespan(self, app: Kit) -> AsyncIterator[dict[str, Any]]:
+            yield {"db": self}
+
+        @asynccontextmanager
+        async def without_app(self) -> AsyncIterator[None]:
+            yield
+
+        @classmethod
+        @asynccontextmanager
+        async def of_class(cls, app: Kit) -> AsyncIterator[dict[str, Any]]:
+            yield {"db": cls}
+
+    for lifespan in (Resources().lifespan, Resources.of_class):
+        async with Kit(lifespan=lifespan).running():
+            pass
+    with pytest.raises(TypeError, match=r"without_app\(app\)$"):
+        Kit(lifespan=Resources().without_app)  # type: ignore[arg-type]
+
+
 def test_lifespan_that_is_no_context_manager_is_told(run: Any) -> None:
     async def lifespan(app: Kit) -> AsyncIterator[None]:
         yield

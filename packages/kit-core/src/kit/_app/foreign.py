@@ -5,7 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
+from types import FunctionType, MethodType
 from typing import Any, NoReturn, ParamSpec, TypeVar
+
+from kit.interface.signatures import describe_signature
+
+_NAMES_OF_CONTEXTS = ("c", "context", "ctx", "req", "request")
+_NAMES_OF_ERRORS = ("e", "err", "error", "ex", "exc", "exception")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,7 +29,9 @@ def no_attribute(app: object, name: str) -> NoReturn:
     if advice is None:
         kind = type(app).__name__
         raise AttributeError(f"{kind!r} object has no attribute {name!r}", name=name, obj=app)
-    raise AttributeError(f"A Kit app has no attribute {name!r}: {advice}")
+    # Without `obj`, Python would append its own suggestion, which may be a private name.
+    text = f"A Kit app has no attribute {name!r}: {advice}"
+    raise AttributeError(text, name=name, obj=None)
 
 
 def refuse_keywords(call: str, keywords: Mapping[str, Any], known: str) -> None:
@@ -41,6 +49,40 @@ def refuse_keywords(call: str, keywords: Mapping[str, Any], known: str) -> None:
         raise TypeError(
             f"{call} takes no keyword {name!r}, but {known}: {_instead(call, name, value)}"
         )
+
+
+def refuse_swapped(function: Any) -> None:
+    """Refuses an error handler whose parameters are in the order of FastAPI and Starlette.
+
+    Args:
+        function: A callable that takes two arguments.
+
+    Raises:
+        TypeError: If the first parameter is the context, judging by its annotation or the names of
+            both.
+    """
+    if type(function) not in (FunctionType, MethodType):
+        return
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount][type(function) is MethodType :]
+    if len(names) < 2:
+        return
+    try:
+        annotation = function.__annotations__.get(names[0])
+    except NameError:  # annotations that are evaluated later may not be defined yet
+        annotation = None
+    text = annotation if isinstance(annotation, str) else _name_of(annotation)
+    is_context = text.partition("[")[0].rpartition(".")[2] == "Context"
+    if is_context or (names[0] in _NAMES_OF_CONTEXTS and names[1] in _NAMES_OF_ERRORS):
+        raise TypeError(
+            "The handler of on_error() is called with (error, c), but the first parameter of "
+            f"{describe_signature(function)} is the context: write (error, c)"
+        )
+
+
+def _name_of(annotation: Any) -> str:
+    kind = getattr(annotation, "__origin__", annotation)  # Context[...]
+    return str(getattr(kind, "__name__", ""))
 
 
 def _instead(call: str, name: str, value: Any) -> str:

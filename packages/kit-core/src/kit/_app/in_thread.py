@@ -11,6 +11,8 @@ from typing import Any, ParamSpec, TypeVar, overload
 from kit.interface.binding import is_bindable
 from kit.interface.signatures import describe, describe_signature, takes_next
 
+from .decorated_functions import call_that_registered
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -51,8 +53,8 @@ def in_thread(handler: Any = None, /, *, limiter: int | None = None) -> Any:
         An async handler with the name and attributes of the function.
 
     Raises:
-        TypeError: If `handler` is async, isn't a function, or takes `next`, which a thread can't
-            await.
+        TypeError: If `handler` is async, isn't a function, takes `next`, which a thread can't
+            await, or was registered by a decorator below, so that the app would call it itself.
         ValueError: If `limiter` is below 1.
     """
     if limiter is not None:
@@ -115,6 +117,12 @@ def _run_sync() -> Any:
 def _check(handler: Any) -> None:
     if not callable(handler):
         raise TypeError(f"in_thread() takes a plain function (c), not {handler!r:.100}")
+    call = call_that_registered(handler)
+    if call is not None:
+        raise TypeError(
+            f"in_thread() comes too late for {describe(handler)}, which @app.{call} has registered "
+            f"already: put @app.{call} above @in_thread"
+        )
     if _is_async(handler):
         raise TypeError(
             f"in_thread() takes a plain function: {describe(handler)} is async, so it runs on the "

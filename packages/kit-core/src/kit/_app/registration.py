@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, overload
 
 from kit._state.patterns import check_syntax
@@ -12,8 +13,16 @@ from kit._support.late import import_late
 from kit.context import B, V
 from kit.interface.callers import place_of_call
 from kit.interface.paths import merge_path
-from kit.interface.signatures import accepts, describe, describe_signature, takes_next
+from kit.interface.signatures import (
+    accepts,
+    behind_wrappers,
+    describe,
+    describe_signature,
+    hint_for_factory,
+    takes_next,
+)
 
+from .decorated_functions import remember
 from .foreign import refuse_keywords
 
 if TYPE_CHECKING:
@@ -164,6 +173,7 @@ class Registrations:
         def decorate(function: _FunctionT) -> _FunctionT:
             self._state.pending.pop(waiting, None)
             add(function)
+            remember(function, call)
             return function
 
         return decorate
@@ -269,7 +279,7 @@ def _middleware(call: str, use: Any) -> list[Any]:
         if not _is_middleware(each):
             raise TypeError(
                 f"{call}: use takes middleware (c, next): "
-                f"got the signature {describe_signature(each)}"
+                f"got the signature {describe_signature(each)}{hint_for_factory(each)}"
             )
     return middleware
 
@@ -294,6 +304,22 @@ def check_function(name: str, function: Any, parameters: tuple[str, ...]) -> Non
         raise TypeError(
             f"The handler of {name}() can't be called with {shape}: "
             f"its signature is {describe_signature(function)}"
+        )
+
+
+def check_lifespan(open: Any) -> None:
+    """Checks that a lifespan can be called with the app.
+
+    Raises:
+        TypeError: Naming the function below its decorators, such as `@asynccontextmanager`.
+    """
+    is_method = type(open) is MethodType  # its decorators got the object, too
+    function = behind_wrappers(open.__func__ if is_method else open)
+    if not accepts(function, 1 + is_method):
+        name = getattr(function, "__name__", "lifespan")
+        raise TypeError(
+            f"The lifespan {describe(function)} is called with the app, but its signature is "
+            f"{describe_signature(function)}: write {name}(app)"
         )
 
 

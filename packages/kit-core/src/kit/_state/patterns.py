@@ -28,11 +28,15 @@ def check_syntax(path: str, method: str | None = None) -> None:
     Raises:
         UnsupportedPathError: The message shows the pattern in Kit's syntax.
     """
-    if "{" not in path and "<" not in path:
+    is_braced = "{" in path or "<" in path
+    if not is_braced and ":" not in path.replace("/:", ""):
         return
     from kit.interface.patterns import foreign_syntax
 
     translated = foreign_syntax(path)
+    if translated is not None and not is_braced:
+        reason = f"the name of a parameter has no colon in it: write {translated!r}"
+        raise UnsupportedPathError(path, reason, method)
     if translated is not None:
         literal = "{ is written %7B" if "{" in path else "< is written %3C"
         reason = f"a parameter begins with a colon, as in {translated!r}; a literal {literal}"

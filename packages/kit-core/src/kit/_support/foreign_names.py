@@ -84,19 +84,36 @@ class ForeignName:
     def __get__(self, instance: object, owner: type | None = None) -> ForeignName:
         if instance is None:  # what looks through the members of a class
             return self
-        raise AttributeError(f"{self._owner} has no attribute {self._name!r}: use {self._advice}")
+        raise self._error()
+
+    def _error(self) -> AttributeError:
+        text = f"{self._owner} has no attribute {self._name!r}: use {self._advice}"
+        # Without `obj`, Python would append its own suggestion, which may be a private name.
+        return AttributeError(text, name=self._name, obj=None)
 
 
-def refuse_foreign_names(cls: Any, owner: str, names: Mapping[str, str]) -> None:
+class UnsettableName(ForeignName):
+    """An attribute that can't be set either. Instances of subclasses can't have it."""
+
+    __slots__ = ()
+
+    def __set__(self, instance: object, value: object) -> None:
+        raise self._error()
+
+
+def refuse_foreign_names(
+    cls: Any, owner: str, names: Mapping[str, str], kind: type[ForeignName] = ForeignName
+) -> None:
     """Makes names that a class doesn't have raise an error that says what to write instead.
 
     Args:
         cls: The class.
         owner: What to call its objects.
         names: The names, and what to write instead.
+        kind: UnsettableName for a class that users don't derive from.
     """
     for name, advice in names.items():
-        setattr(cls, name, ForeignName(owner, name, advice))
+        setattr(cls, name, kind(owner, name, advice))
 
     def members(self: object) -> list[str]:
         return [name for name in object.__dir__(self) if name not in names]

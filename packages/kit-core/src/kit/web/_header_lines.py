@@ -95,7 +95,7 @@ def encode_value(name: str, value: str) -> bytes:
     if value.__class__ is str and value.isascii() and value.isprintable():
         return value.strip(" ").encode()  # PERF: true of nearly every value, and needs no search
     if not isinstance(value, str):
-        raise ValueError(f"Invalid value {value!r} of header {name!r}: expected a str")
+        raise _no_text(name, value)
     value = value.strip(_WHITE)
     # SPEC: RFC 9110 section 5.5: the characters that could end a line early.
     if "\r" in value or "\n" in value or "\0" in value:
@@ -109,6 +109,10 @@ def encode_value(name: str, value: str) -> bytes:
             f"Invalid value {value!r} of header {name!r}: "
             "only latin-1 characters can be sent; percent-encode others"
         ) from None
+
+
+def _no_text(name: str, value: object) -> ValueError:
+    return ValueError(f"Invalid value {value!r} of header {name!r}: expected a str")
 
 
 # PERF: looked up without a call on the path of every response, like names.
@@ -164,7 +168,12 @@ def set_headers(lines: list[HeaderLine], headers: HeaderArgument) -> bool:
             line = (key, encode_value(name, value))
         else:
             lines[:] = [line for line in lines if line[0] != key]
-            lines += [(key, encode_value(name, each)) for each in value]
+            try:
+                lines += [(key, encode_value(name, each)) for each in value]
+            except TypeError:
+                if hasattr(value, "__iter__"):
+                    raise
+                raise _no_text(name, value) from None
             continue
         for each, _ in lines:  # PERF: nearly always there is none, so set_line() isn't called
             if each == key:

@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import builtins
 from functools import partial
-from types import FunctionType, NoneType, UnionType
+from types import FunctionType, MethodType, NoneType, UnionType
 from typing import Any
 
-__all__ = ("accepts", "describe", "describe_signature", "takes_next")
+__all__ = (
+    "accepts",
+    "behind_wrappers",
+    "describe",
+    "describe_signature",
+    "hint_for_factory",
+    "takes_next",
+)
 
 _CO_VARARGS = 0x04  # inspect.CO_VARARGS
+_CO_COROUTINE = 0x80  # inspect.CO_COROUTINE
+_TYPES_OF_MIDDLEWARE = ("AsyncMiddleware", "Middleware")
 _OF_CONNECTIONS = ("ws", "websocket")
 # Where the defaults come from that other frameworks and @typed take as instructions.
 _OF_MARKERS = ("fastapi.params", "kit.typed", "litestar.params")
@@ -42,9 +51,15 @@ def takes_next(handler: Any, route: str) -> bool:
             f"The handler of {route} is not callable: expected a function (c) or (c, next), "
             f"not {_without_address(handler)}"
         )
-    shown = _behind_wrappers(handler)
+    shown = behind_wrappers(handler)
     if hasattr(type(shown), "__kit_bind__"):  # see kit.interface.binding
         return False
+    hint = hint_for_factory(handler)
+    if hint:
+        raise TypeError(
+            f"The handler of {route} is neither a handler (c) nor middleware (c, next): "
+            f"its signature is {describe_signature(handler)}{hint}"
+        )
     if accepts(shown, 2):
         is_middleware = not accepts(shown, 1) or _means_next(shown)
     elif accepts(shown, 1):
@@ -94,6 +109,59 @@ def accepts(function: Any, count: int) -> bool:
     except ValueError:  # a callable of C code without a signature
         return count == 1
     return True
+
+
+def hint_for_factory(function: Any) -> str:
+    """Returns what to write if a function is annotated to return middleware.
+
+    Such a function was most likely given without being called, `app.use(logger)`. Its parameters
+    may well fit those of a handler.
+
+    Args:
+        function: A handler or middleware.
+
+    Returns:
+        A hint for the end of an error, e.g. `; it makes middleware when it is called: write
+        logger()`; empty if the function has no such annotation, is async, or wraps another one,
+        whose annotations it then has.
+    """
+    if type(function) not in (FunctionType, MethodType) or hasattr(function, "__wrapped__"):
+        return ""
+    if function.__code__.co_flags & _CO_COROUTINE:
+        return ""
+    try:
+        annotation = function.__annotations__.get("return")
+    except NameError:  # as in _check_parameters()
+        return ""
+    return _call_of(function) if _is_middleware_type(annotation, function) else ""
+
+
+def _call_of(factory: Any) -> str:
+    arguments = "" if accepts(factory, 0) else "..."
+    return f"; it makes middleware when it is called: write {factory.__name__}({arguments})"
+
+
+def _is_middleware_type(annotation: Any, function: Any) -> bool:
+    """Whether an annotation is a type of middleware, or one of its alternatives is."""
+    if annotation is None:  # PERF: most functions
+        return False
+    if isinstance(annotation, str):
+        # By their names: they may be imported for type checkers only.
+        for each in annotation.split("|"):
+            name = each.partition("[")[0].strip().rpartition(".")[2]
+            if name in _TYPES_OF_MIDDLEWARE:
+                return True
+        annotation = _resolved(annotation, function)
+    if isinstance(annotation, type):
+        code = getattr(annotation.__call__, "__code__", None)  # None for that of `type`
+        return code is not None and code.co_varnames[: code.co_argcount][2:] == ("next",)
+    origin = repr(getattr(annotation, "__origin__", None))
+    arguments = getattr(annotation, "__args__", ())
+    if origin == "<class 'collections.abc.Callable'>":
+        return len(arguments) == 3  # the context, next and the result
+    if type(annotation) is UnionType or origin == "typing.Union":
+        return any(_is_middleware_type(each, function) for each in arguments)
+    return False
 
 
 def describe_signature(function: Any) -> str:
@@ -158,7 +226,7 @@ def _hint_for(function: Any) -> str:
         return f"; it is a class: give a function, or a method of an object, {name}().get"
     if accepts(function, 0):
         if getattr(getattr(function, "__code__", None), "co_kwonlyargcount", 0):
-            return f"; it makes middleware when it is called: write {name}()"
+            return _call_of(function)
         write = "lambda c: ..." if name == "<lambda>" else f"{name}(c)"
         return f"; a handler takes the context: write {write}"
     annotated = {*getattr(function, "__annotations__", ())} - {"return"}
@@ -272,11 +340,15 @@ def _means_next(handler: Any) -> bool:
     return len(positional) < 2 or positional[1].name == "next"
 
 
-def _behind_wrappers(function: Any) -> Any:
-    """The function to which a decorator passes its `*args`.
+def behind_wrappers(function: Any) -> Any:
+    """Returns the function to which a decorator passes its `*args`.
 
-    A wrapper with its own parameters, which may differ from those of the wrapped function, is
-    returned itself.
+    Args:
+        function: The function, decorated or not, or another callable.
+
+    Returns:
+        The innermost function; a wrapper with its own parameters, which may differ from those of
+        the wrapped function, is returned itself.
     """
     code = getattr(function, "__code__", None)
     while code is not None and code.co_flags & _CO_VARARGS and hasattr(function, "__wrapped__"):

@@ -28,6 +28,7 @@ _ANY_SEGMENT = "[^/]+"
 
 _NAME = r"[^\W\d][\w-]*"
 _IS_NAME = re.compile(_NAME)
+_AFTER_COLON = re.compile(r":(\w+)")
 # `{id}` or `{id:type}`, where the type may be an expression with its own braces; `<id>` or
 # `<type:id>`, where the type may have arguments. Excludes `(?P<id>...)`.
 _FOREIGN = re.compile(
@@ -40,9 +41,10 @@ def foreign_syntax(path: str) -> str | None:
     """Translates a pattern from the syntax of another framework.
 
     Supports parameters in braces (`/users/{id}`, `/users/{id:int}`, `/files/{rest:path}`,
-    `/users/{id:[0-9]+}`) and in angle brackets (`/users/<id>`, `/users/<int:id>`,
-    `/users/<id:int>`). Unknown converters are dropped. Kit's own parameters, such as `:id{[0-9]+}`,
-    are never mistaken for foreign ones.
+    `/users/{id:[0-9]+}`), in angle brackets (`/users/<id>`, `/users/<int:id>`, `/users/<id:int>`),
+    and after a colon, with a converter (`/users/:id:int`) or several in a segment
+    (`/flights/:from-:to`). Unknown converters are dropped. Kit's own parameters, such as
+    `:id{[0-9]+}`, are never mistaken for foreign ones.
 
     In Kit, a parameter spans a whole segment: for `{name}.json`, it includes the literal.
 
@@ -52,7 +54,7 @@ def foreign_syntax(path: str) -> str | None:
     Returns:
         The equivalent pattern in Kit, e.g. `/users/:id{[0-9]+}`; None if nothing in it is foreign.
     """
-    if "{" not in path and "<" not in path:
+    if "{" not in path and "<" not in path and ":" not in path.replace("/:", ""):
         return None
     segments = split_pattern(path)
     translated = [_translated(segment) for segment in segments]
@@ -63,7 +65,7 @@ def foreign_syntax(path: str) -> str | None:
 
 def _translated(segment: str) -> str:
     if segment.startswith(":"):  # a Kit parameter
-        return segment
+        return _without_colons(segment)
     found = list(_FOREIGN.finditer(segment))
     parameters = [_parameter(match) for match in found]
     if len(found) == 1 and found[0][0] == segment:
@@ -77,6 +79,26 @@ def _translated(segment: str) -> str:
     for (_, expression), literal in zip(parameters, literals[1:], strict=True):
         text += _grouped(expression or _ANY_SEGMENT) + re.escape(literal)
     return f":{'_'.join(name for name, _ in parameters)}{{{text}}}"
+
+
+def _without_colons(segment: str) -> str:
+    """Translates a parameter with a colon in its name, e.g. `:id:int` or `:from-:to`."""
+    name, brace, expression = segment[1:].partition("{")
+    first, colon, converter = name.removesuffix("?").partition(":")
+    if not colon or not first or not converter:
+        return segment
+    optional = "?" if name.endswith("?") else ""
+    if brace:
+        return f":{first}{brace}{expression}"
+    if _is_converter(converter):
+        found = _expression_of(converter)
+        return f":{first}{'' if found is None else f'{{{found}}}'}{optional}"
+    # Not optional: an expression with a slash can't be.
+    literals = _AFTER_COLON.split(segment.removesuffix("?"))[::2]
+    if not all(literals[1:-1]):
+        return f":{first}{optional}"
+    text = "".join(_ANY_SEGMENT + re.escape(literal) for literal in literals[1:])
+    return f":{'_'.join(_AFTER_COLON.findall(segment))}{{{text}}}"
 
 
 def _parameter(match: re.Match[str]) -> tuple[str, str | None]:
