@@ -71,7 +71,7 @@ def test_returned_type(function: Any, expected: Any) -> None:
 def test_function_without_facts() -> None:
     facts = facts_of(handler)
     assert facts == Facts()
-    assert facts == ({}, {}, (), {}, {}, False, "", {})
+    assert facts == ({}, {}, (), {}, {}, False, "", {}, None)
     assert facts_of(None) == facts_of(42) == facts_of(Mock()) == Facts()
 
 
@@ -86,6 +86,7 @@ def test_all_facts() -> None:
         describes={"summary": "Reads", "tags": ["a"]},
         mounted=True,
         source="def f(): ...",
+        body_required=False,
         kit_hello={"x": 1},
     )
     assert made is function
@@ -98,6 +99,7 @@ def test_all_facts() -> None:
         mounted=True,
         source="def f(): ...",
         others={"kit_hello": {"x": 1}},
+        body_required=False,
     )
 
 

@@ -26,6 +26,7 @@ from kit.interface import Next, ProblemError
 from kit.interface.metadata import attach
 from kit.openapi import Problem, build_document, describe
 from kit.openapi._client import generate
+from kit.typed import Form, typed
 from kit.validator import validator
 
 
@@ -666,6 +667,52 @@ def test_lists_in_headers(run: Callable[..., Any], tmp_path: Path) -> None:
 
     call = served(app, "list_client", tmp_path, run)
     assert call("ask", x_tag=["a", "b"], x_other="o", theme="t") == [["a", "b"], "t"]
+
+
+class One(Struct, tag=1):
+    x: int
+
+
+class Two(Struct, tag=2):
+    y: int
+
+
+def test_tags_are_sent(run: Callable[..., Any], tmp_path: Path) -> None:
+    app = Kit()
+
+    @app.post("/shapes")
+    @typed
+    def send_shape(form: Annotated[Circle | Square, Form()]) -> Circle | Square:
+        return form
+
+    @app.post("/numbers")
+    @typed
+    def send_number(body: One | Two) -> One | Two:
+        return body
+
+    call = served(app, "tag_client", tmp_path, run)
+    module = sys.modules["tag_client"]
+    for shape in (module.Circle(radius=1), module.Square(side=2)):
+        assert call("send_shape", shape) == shape
+    for number in (module.One(x=1), module.Two(y=2)):
+        assert call("send_number", number) == number
+
+
+def test_aliases_are_sent_and_names_returned(run: Callable[..., Any], tmp_path: Path) -> None:
+    app = Kit()
+
+    @app.post("/users")
+    @typed
+    def send(body: User) -> User:
+        return body
+
+    call = served(app, "alias_client", tmp_path, run)
+    module = sys.modules["alias_client"]
+    assert call("send", module.UserInput(user_name="a")) == module.UserOutput(user_name="a")
+
+
+class User(pydantic.BaseModel):
+    user_name: str = pydantic.Field(alias="userName")
 
 
 class Raw(pydantic.BaseModel):

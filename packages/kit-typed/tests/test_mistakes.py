@@ -660,3 +660,17 @@ def test_fastapi_styled_handlers_without_typed_name_it() -> None:
 
     with pytest.raises(TypeError, match=r"put @typed of kit\.typed above it"):
         Kit().get("/:id", read)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("marker", [Query(), Body()])
+def test_a_union_that_crashes_msgspec_is_refused(marker: Any) -> None:
+    word = Annotated[str, msgspec.Meta(pattern="^[a-z]+$")]
+
+    def endpoint(x: Any) -> None: ...
+
+    endpoint.__annotations__["x"] = Annotated[list[int] | word, marker]
+    with pytest.raises(TypeError, match="'x' can't be read: msgspec doesn't support a union of an"):
+        Kit().post("/", typed(endpoint))
+    endpoint.__annotations__ = {"x": str, "return": list[int] | word}
+    with pytest.raises(TypeError, match="the type of its result can't be documented: msgspec"):
+        typed(endpoint)

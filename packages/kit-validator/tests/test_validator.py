@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, NotRequired, TypedDict, TypeVar
+from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict, TypeVar
 
 import msgspec
 import pytest
@@ -578,3 +578,37 @@ async def test_dataclasses_within_are_complete() -> None:
     value = await valid("json", kind, headers=JSON, body='{"a":[{"title":"x"}]}')
     assert vars(value["a"][0]) == {"title": "x", "year": None, "state": "new"}
     assert await valid("query", Holder, "/?title=x") == Holder("x")
+
+
+WORD = Annotated[str, msgspec.Meta(pattern="^[a-z]+$")]
+
+
+@pytest.mark.parametrize("target", ["json", "query"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        list[int] | WORD,
+        WORD | dict[str, int] | None,
+        set[int] | bool | WORD,
+        tuple[int, ...] | WORD,
+        list[list[int] | WORD],
+        Annotated[list[int], msgspec.Meta(max_length=2)] | WORD,
+        list[int] | Annotated[WORD | bool, "note"],
+    ],
+)
+def test_unions_that_crash_msgspec_are_refused(target: Any, kind: Any) -> None:
+    problem = (
+        "msgspec doesn't support a union of an array or dict with a str that has a pattern: check "
+        "the pattern elsewhere, or make the union a field of a Struct"
+    )
+    with pytest.raises(TypeError) as caught:
+        validator(target, kind)
+    assert str(caught.value) == f"validator({target!r}, {kind!r:.100}): {problem}"
+
+
+def test_unions_that_msgspec_supports_are_not_refused() -> None:
+    class Held(msgspec.Struct):
+        value: list[int] | WORD
+
+    for kind in (list[WORD], list[int] | str, tuple[int, int] | WORD, WORD | int, Held):
+        validator("json", kind)

@@ -23,7 +23,9 @@ must be one that msgspec or pydantic can describe as a schema:
 - A field of `form` for an uploaded file has the type `kit.interface.File` (or a class with the same
   members), or `bytes`; for several files, it is a list of them. A form with such a field is
   `multipart/form-data`.
-- For `json` it is the type of the whole body. If the body is optional, it is a union with None.
+- For `json` it is the type of the whole body. `body_required` says whether there must be one;
+  without this fact, the body is optional if the type is a union with None, or if `{}` fits, as
+  which `kit.validator` validates an absent body.
 
 In `responses`, the type of a body is the one to encode as JSON; 400 with `ValidationProblem` is the
 problem document for invalid requests.
@@ -82,6 +84,7 @@ class Facts(NamedTuple):
             it takes `next`.
         source: Python code generated for the function, for human readers.
         others: Facts of other packages, by name.
+        body_required: Whether a request needs a JSON body; None if that depends on its type.
     """
 
     provides: Mapping[str, Any] = _NOTHING
@@ -92,6 +95,7 @@ class Facts(NamedTuple):
     mounted: bool = False
     source: str = ""
     others: Mapping[str, Any] = _NOTHING
+    body_required: bool | None = None
 
 
 def attach(
@@ -105,6 +109,7 @@ def attach(
     describes: Mapping[str, Any] | None = None,
     mounted: Literal[True] | None = None,
     source: str | None = None,
+    body_required: bool | None = None,
     **others: Any,
 ) -> F:
     """Attaches facts to a function.
@@ -122,6 +127,7 @@ def attach(
         describes: See `Facts`.
         mounted: See `Facts`.
         source: See `Facts`.
+        body_required: See `Facts`.
         **others: Facts of other packages; prefix their names with the name of the package.
 
     Returns:
@@ -149,6 +155,8 @@ def attach(
         facts["mounted"] = bool(mounted)
     if source is not None:
         facts["source"] = source
+    if body_required is not None:
+        facts["body_required"] = bool(body_required)
     if others:
         facts["others"] = others
     # A new dict, since functools.wraps makes a wrapper share the dict of the wrapped function.

@@ -93,6 +93,8 @@ def answers_of(
     for facts in operation.facts:
         for status, value in facts.responses.items():
             _add_fact(found, status, value, errors, schemas)
+    if 200 in operation.facts[-1].responses and reading.status != 200:  # of the handler itself
+        found[_key(reading.status)] = found.pop("200")
     _add_malformed(found, operation, errors)
     _add_reads(found, operation, reading, errors)
     for status, raised in reading.raised.items():
@@ -225,10 +227,10 @@ def _add_own(
 ) -> None:
     returned = _returned(operation.function)
     if returned is not None:
-        found["200"] = Answer("", {JSON: schemas.ask(returned, "response")})
+        found[_key(reading.status)] = Answer("", {JSON: schemas.ask(returned, "response")})
         return
     for status, media_types in reading.answers.items():
-        key = "default" if status is None else str(status)
+        key = _key(status)
         answer = Answer()
         if None not in media_types and status not in _NO_CONTENT:
             for media_type in sorted(each for each in media_types if each):
@@ -236,7 +238,11 @@ def _add_own(
         _add(found, key, answer)
     if not reading.is_complete:
         # Some of its responses are unknown, so their bodies aren't described.
-        found.setdefault("200", Answer()).content.clear()
+        found.setdefault(_key(reading.status), Answer()).content.clear()
+
+
+def _key(status: int | None) -> str:
+    return "default" if status is None else str(status)
 
 
 def _returned(function: Any) -> Any:

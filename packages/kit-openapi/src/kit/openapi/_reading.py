@@ -27,6 +27,7 @@ from ._source import (
     value_of,
     wrappers,
 )
+from ._statuses import Status, Statuses
 
 DEEPEST = 3
 # The methods of the context for responses: the position of the status, and the media type.
@@ -87,6 +88,7 @@ class Reading:
         answers: Responses created by the context: a mapping of status (None if unknown) to media
             types.
         is_complete: Whether every `return` is such a response.
+        status: The status of a response that is created without one; None if it is unknown.
         parameters: The values that it reads by name.
         json: The type of the JSON body; `UNKNOWN` if it isn't read.
         form: Whether it reads a form.
@@ -96,6 +98,7 @@ class Reading:
     raised: dict[int, Raised] = field(default_factory=dict)
     answers: dict[int | None, set[str | None]] = field(default_factory=dict)
     is_complete: bool = True
+    status: int | None = 200
     parameters: list[Parameter] = field(default_factory=list)
     json: Any = UNKNOWN
     form: bool = False
@@ -168,33 +171,48 @@ class _Reader:
     def _read_returns(self, tree: Tree, function: FunctionType, depth: int) -> None:
         if depth:
             return
-        returned = _returned(tree)
+        statuses = _statuses(tree, function, 200)
+        self._reading.status = statuses.last
+        returned = _returned(tree, statuses)
         if not returned and not any(isinstance(each, ast.Raise) for each in own_nodes(tree)):
             self._reading.is_complete = False
-        for node in returned:
-            if not self._add_answer(node, function, 0):
+        for node, status in returned:
+            if not self._add_answer(node, function, 0, status):
                 self._reading.is_complete = False
 
-    def _add_answer(self, node: ast.expr | None, function: FunctionType, depth: int) -> bool:
-        """Adds the response of a returned expression; returns whether it is known."""
+    def _add_answer(
+        self, node: ast.expr | None, function: FunctionType, depth: int, status: Status
+    ) -> bool:
+        """Adds the response of a returned expression; returns whether it is known.
+
+        Args:
+            node: The expression.
+            function: The function that returns it.
+            depth: How many calls away from the handler it is.
+            status: The status of a response that is created without one.
+        """
         if isinstance(node, ast.Await):
             node = node.value
         if isinstance(node, ast.IfExp):
-            parts = [self._add_answer(each, function, depth) for each in (node.body, node.orelse)]
+            parts = [
+                self._add_answer(each, function, depth, status) for each in (node.body, node.orelse)
+            ]
             return all(parts)
         if not isinstance(node, ast.Call):
             return False
         if isinstance(node.func, ast.Attribute) and _is_context(node.func.value, function):
-            return self._add_own_answer(node, node.func.attr, function)
+            return self._add_own_answer(node, node.func.attr, function, status)
         called = _function_of(node, function)
         tree = tree_of(called) if called is not None and depth < DEEPEST else None
         if tree is None or called is None:
             return False
-        returned = _returned(tree)
-        known = [self._add_answer(each, called, depth + 1) for each in returned]
+        returned = _returned(tree, _statuses(tree, called, status))
+        known = [self._add_answer(each, called, depth + 1, own) for each, own in returned]
         return bool(known) and all(known)
 
-    def _add_own_answer(self, call: ast.Call, name: str, function: FunctionType) -> bool:
+    def _add_own_answer(
+        self, call: ast.Call, name: str, function: FunctionType, default: Status
+    ) -> bool:
         if name == "not_found":
             self._reading.raised.setdefault(404, Raised())
             return True
@@ -202,7 +220,7 @@ class _Reader:
             return False
         position, media_type = _ANSWERS[name]
         node = argument(call, position, "status")
-        status: Any = 302 if name == "redirect" else 200
+        status: Any = 302 if name == "redirect" else default
         if node is not None:
             given = value_of(node, function)
             status = status if given is None else given
@@ -213,10 +231,25 @@ class _Reader:
         return True
 
 
-def _returned(tree: Tree) -> list[ast.expr | None]:
+def _returned(tree: Tree, statuses: Statuses) -> list[tuple[ast.expr | None, Status]]:
+    """Returns the returned expressions, each with the status that was set before."""
     if isinstance(tree, ast.Lambda):
-        return [tree.body]
-    return [node.value for node in own_nodes(tree) if isinstance(node, ast.Return)]
+        return [(tree.body, statuses.last)]
+    found = [node for node in own_nodes(tree) if isinstance(node, ast.Return)]
+    return [(node.value, statuses.at(node)) for node in found]
+
+
+def _statuses(tree: Tree, function: FunctionType, first: Status) -> Statuses:
+    def status_of(call: ast.Call) -> Status:
+        called = call.func
+        if not (isinstance(called, ast.Attribute) and called.attr == "status"):
+            raise LookupError
+        if not _is_context(called.value, function):
+            raise LookupError
+        status = value_of(argument(call, 0, "code"), function)
+        return int(status) if isinstance(status, int) else None
+
+    return Statuses(tree.body if isinstance(tree.body, list) else [], first, status_of)
 
 
 def _read_node(reading: Reading, node: ast.AST, function: FunctionType, catchers: Catchers) -> None:

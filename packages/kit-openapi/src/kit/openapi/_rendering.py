@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any
 
 import msgspec
 
+from kit.interface.metadata import Facts
 from kit.interface.models import model_of
 
 from ._answers import JSON, Answer, Errors, answers_of, with_slots
 from ._docstrings import Docstring, parse
+from ._names import by_name, header_names, named_fields
 from ._operations import Operation
 from ._reading import Parameter, Reading, read
 from ._schemas import Schema, Schemas, fields_of, file_schema, is_json, without_null
@@ -39,6 +42,7 @@ class Plan:
         validated: The types that validate parts of the request, by target.
         read: Parameters that the handler reads by name, each with the number of its schema.
         json: The number of the schema of a JSON body that the handler reads.
+        required: The parts of the request with a body that can't be absent.
         body: A Request Body Object from `describe`.
         security: Its Security Requirement Objects; None if unspecified.
     """
@@ -51,6 +55,7 @@ class Plan:
     validated: dict[str, list[int]] = field(default_factory=dict)
     read: list[tuple[Parameter, int]] = field(default_factory=list)
     json: int | None = None
+    required: set[str] = field(default_factory=set)
     body: dict[str, Any] | None = None
 
 
@@ -63,6 +68,8 @@ def plan(operation: Operation, schemas: Schemas, errors: Errors, security: Secur
     for facts in operation.facts:
         for target, kind in facts.validates.items():
             planned.validated.setdefault(target, []).append(schemas.ask(kind, "request"))
+            if target == "json" and _is_required(facts, kind):
+                planned.required.add(target)
     planned.read = [(each, schemas.ask(each.kind, "request")) for each in reading.parameters]
     if reading.json is not UNKNOWN and "json" not in planned.validated:
         planned.json = schemas.ask(reading.json, "request")
@@ -166,30 +173,9 @@ def undeclared_headers(planned: Plan, schemas: Schemas) -> frozenset[str]:
 def _validated(planned: Plan, target: str, schemas: Schemas) -> Iterator[tuple[str, Schema, bool]]:
     """Yields the validated parameters: name, schema, and whether it is required."""
     for number in planned.validated.get(target, ()):
-        names = _header_names(schemas.kind(number)) if target == "header" else {}
-        for name, schema, required in fields_of(schemas.resolved(_by_name(number, schemas))):
+        names = header_names(schemas.kind(number)) if target == "header" else {}
+        for name, schema, required in named_fields(by_name(number, schemas), schemas):
             yield names.get(name, name), schema, required
-
-
-def _by_name(number: int, schemas: Schemas) -> Schema:
-    """Returns the schema of values with names, for a type of which JSON may have an array."""
-    schema = schemas.get(number)
-    names = getattr(_plain(schemas.kind(number)), "_fields", None)  # of a NamedTuple
-    whole = schemas.resolved(schema)
-    if names is None or whole.get("type") != "array":
-        return schema
-    items = whole.get("prefixItems", ())
-    rest = {key: value for key, value in whole.items() if key in ("title", "description")}
-    required = [*names[: whole.get("minItems", 0)]]
-    written = {**rest, "type": "object", "properties": dict(zip(names, items, strict=True))}
-    return {**written, "required": required} if required else written
-
-
-def _plain(kind: Any) -> Any:
-    """Returns a type without metadata and arguments."""
-    while (inner := get_origin(kind)) is not None:
-        kind = get_args(kind)[0] if inner is Annotated else inner
-    return kind
 
 
 def _default(parameter: Parameter) -> Any:
@@ -209,7 +195,7 @@ def _path_parameters(planned: Plan, schemas: Schemas) -> Iterator[dict[str, Any]
         if each.target == "param":
             known[each.name] = schemas.get(number)
     for number in planned.validated.get("param", ()):
-        fields = fields_of(schemas.resolved(_by_name(number, schemas)))
+        fields = named_fields(by_name(number, schemas), schemas)
         known |= {name: schema for name, schema, _ in fields}
     operation = planned.operation
     pairs = zip(operation.template.parameters, operation.shown.parameters, strict=True)
@@ -232,6 +218,10 @@ def _add_parameter(
     place = _PLACES[target]
     if place == "header" and name.lower() in _IGNORED_HEADERS:
         return
+    key = place, name.lower() if place == "header" else name
+    if found.get(key, {}).get("required"):  # by another reader, whatever the default of this one
+        required = True
+        schema = {name: value for name, value in schema.items() if name != "default"}
     written: dict[str, Any] = {"name": name, "in": place}
     if required:
         written["required"] = True
@@ -242,7 +232,7 @@ def _add_parameter(
     if place == "query" and schemas.resolved(schema).get("type") == "array":
         written |= {"style": "form", "explode": True}
     _describe(written, schema)
-    found[place, name.lower() if place == "header" else name] = written
+    found[key] = written
 
 
 def _takes_any_text(schema: Schema) -> bool:
@@ -259,22 +249,6 @@ def _describe(written: dict[str, Any], schema: Schema) -> None:
     written["schema"] = rest
 
 
-def _header_names(kind: Any) -> dict[str, str]:
-    """Returns the headers for fields; a name chosen for the data is used unchanged."""
-    if model_of(kind) is not None:
-        fields = getattr(kind, "model_fields", {})
-        return {name: name.replace("_", "-") for name in fields if not fields[name].alias}
-    try:
-        node: Any = msgspec.inspect.type_info(kind)
-    except Exception:
-        return {}
-    return {
-        field.name: field.name.replace("_", "-")
-        for field in getattr(node, "fields", ())
-        if field.name == field.encode_name
-    }
-
-
 # --- Bodies -----------------------------------------------------------------------------------
 
 
@@ -282,19 +256,23 @@ def _body(planned: Plan, schemas: Schemas) -> dict[str, Any] | None:
     if planned.body is not None:
         return _without_slots(planned.body, schemas)
     content: dict[str, Any] = {}
-    required = False
+    required = planned.json is not None or "json" in planned.required
+    bodies: list[Schema] = []
     for number in [*([] if planned.json is None else [planned.json]), *_of(planned, "json")]:
-        content[JSON] = {"schema": schemas.get(number)}
-        required = _is_required(schemas.resolved(schemas.get(number)))
+        schema = schemas.get(number)
+        if schema not in bodies:
+            bodies.append(schema)
+    if bodies:
+        told = [each for each in bodies if each] or bodies[:1]  # without those that take anything
+        content[JSON] = {"schema": told[0] if len(told) == 1 else {"allOf": told}}
     for number in _of(planned, "form"):
-        schema, has_file = _form(_by_name(number, schemas), schemas)
+        # A form can't be null: a model that may be None is one that has to be sent.
+        schema, has_file = _form(without_null(by_name(number, schemas)), schemas)
         media_types = [_MULTIPART] if has_file else [_URLENCODED, _MULTIPART]
         content |= {media_type: {"schema": schema} for media_type in media_types}
-        required = required or _is_required(schemas.resolved(schema))
+        required = required or _has_required(schema, schemas)
     if not content and planned.reading.form:
         content = {each: {"schema": {"type": "object"}} for each in (_URLENCODED, _MULTIPART)}
-    if planned.json is not None:
-        required = True
     return {"content": content, **({"required": True} if required else {})} if content else None
 
 
@@ -302,13 +280,33 @@ def _of(planned: Plan, target: str) -> list[int]:
     return planned.validated.get(target, [])
 
 
-def _is_required(schema: Schema) -> bool:
-    """Returns whether a body is required: a missing one is validated as `{}`."""
-    if {"type": "null"} in schema.get("anyOf", ()):
-        return False
-    if schema.get("type") in (None, "object") and not schema.get("anyOf"):
-        return bool(schema.get("required"))
+def _is_required(facts: Facts, kind: Any) -> bool:
+    """Returns whether a JSON body is required, by a fact or its type; see `kit.interface.metadata`.
+
+    Without the fact, it is optional if it may be None, or if it is valid as `{}`.
+    """
+    if facts.body_required is not None:
+        return facts.body_required
+    model = model_of(kind)
+    for value in (b"null", b"{}"):
+        # An exception may also be one of the type's own code.
+        with suppress(Exception):
+            if model is None:
+                msgspec.json.decode(value, type=kind)
+            else:
+                model.validate_json(value)
+            return False
     return True
+
+
+def _has_required(schema: Schema, schemas: Schemas) -> bool:
+    """Returns whether a form is required: a missing one has no fields."""
+    whole = schemas.resolved(schema)
+    choices = whole.get("anyOf") or whole.get("oneOf") or ()
+    objects = [each for each in choices if schemas.resolved(each).get("type") == "object"]
+    if objects:
+        return all(_has_required(each, schemas) for each in objects)
+    return bool(whole.get("required"))
 
 
 def _form(schema: Schema, schemas: Schemas) -> tuple[Schema, bool]:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import copy
 import math
 import sys
-from collections.abc import Iterable, Iterator
-from importlib import import_module
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -22,6 +21,7 @@ from kit.interface.models import model_of
 from ._defaults import with_json_defaults
 from ._docstrings import parse
 from ._formats import add_formats
+from ._sent_names import base_generator, plain_dataclasses, use_sent_tags
 
 Schema: TypeAlias = dict[str, Any]
 Mode: TypeAlias = Literal["request", "response"]
@@ -169,11 +169,13 @@ class Schemas:
     def _describe_models(self, indices: list[int]) -> None:
         """Describes the pydantic types; received and sent ones separately if they differ."""
         inputs: list[tuple[int, Any, Any]] = []
+        sent = [self._asked[index][0] for index in indices if self._asked[index][1] == "response"]
+        generator = _generator(sent)
         for index in indices:
             kind, mode = self._asked[index]
             try:
                 adapter = sys.modules["pydantic"].TypeAdapter(kind)
-                adapter.json_schema(mode=_MODES[mode], schema_generator=_generator())
+                adapter.json_schema(mode=_MODES[mode], schema_generator=generator)
             except Exception as error:
                 self.notes.append(f"{kind!r:.100} has no schema: {error}")
                 continue
@@ -181,25 +183,34 @@ class Schemas:
         if not inputs:
             return
         schemas, whole = sys.modules["pydantic"].TypeAdapter.json_schemas(
-            inputs, ref_template=_PYDANTIC_TEMPLATE, schema_generator=_generator()
+            inputs, ref_template=_PYDANTIC_TEMPLATE, schema_generator=generator
         )
         found = {"found": [schemas[index, mode] for index, mode, _ in inputs]}
+        components = {PREFIX + name: each for name, each in whole.get("$defs", {}).items()}
+        use_sent_tags([found, components], components)
         merged = self._merge(found, whole.get("$defs", {}))["found"]
         for (index, _, _), schema in zip(inputs, merged, strict=True):
             self._found[index] = schema
 
     def _merge(self, schema: Any, components: dict[str, Schema]) -> Any:
         """Adds components; one with a name taken by another schema gets a number."""
-        names = {}
+        names: dict[str, str] = {}
+        added: set[str] = set()
         for name, component in components.items():
             free = name
             number = 1
-            while self.components.get(free, component) != component:
+            while free in added or (
+                free in self.components
+                and not _is_same(component, self.components[free], components, self.components)
+            ):
                 number += 1
                 free = f"{name}_{number}"
             names[name] = free
-        for name, component in components.items():
-            self.components[names[name]] = _renamed(component, names)
+            if free not in self.components:
+                added.add(free)
+        for name in components:
+            if names[name] in added:
+                self.components[names[name]] = _renamed(components[name], names)
         return _renamed(schema, names)
 
 
@@ -245,19 +256,58 @@ def _renamed(value: Any, names: dict[str, str]) -> Any:
     return value
 
 
+def _is_same(
+    one: Any,
+    other: Any,
+    ones: Mapping[str, Schema],
+    others: Mapping[str, Schema],
+    assumed: frozenset[tuple[str, str]] = frozenset(),
+) -> bool:
+    """Returns whether two schemas are the same once all references are followed.
+
+    Args:
+        one: A schema, or a part of it.
+        other: The other one.
+        ones: The components to which the first refers.
+        others: Those to which the second refers.
+        assumed: The names of components being compared, since a type may contain itself.
+    """
+    if type(one) is not type(other):  # 1 and True, too
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(
+            _is_same(one[key], other[key], ones, others, assumed) for key in one
+        )
+    if isinstance(one, list):
+        return len(one) == len(other) and all(
+            _is_same(*pair, ones, others, assumed) for pair in zip(one, other, strict=True)
+        )
+    if isinstance(one, str) and one.startswith(PREFIX) and other.startswith(PREFIX):
+        pair = _name(one), _name(other)
+        if pair[0] in ones and pair[1] in others:
+            return pair in assumed or _is_same(
+                ones[pair[0]], others[pair[1]], ones, others, assumed | {pair}
+            )
+    return bool(one == other)
+
+
 def _of_stranger(kind: Any) -> Schema:
     """Describes a type that msgspec doesn't support."""
     return file_schema() if is_file(kind) else {}
 
 
-def _generator() -> Any:
-    """Returns pydantic's generator, with a schema for uploaded files."""
+def _generator(sent: Iterable[Any]) -> Any:
+    """Returns pydantic's generator, with a schema for uploaded files.
+
+    Args:
+        sent: The types of responses.
+    """
 
     def handle(self: Any, schema: Any, error_info: str) -> Any:
         return file_schema() if is_file(schema.get("cls")) else {}
 
-    base: Any = import_module("pydantic.json_schema").GenerateJsonSchema
-    return type("Generator", (base,), {"handle_invalid_for_json_schema": handle})
+    members = {"handle_invalid_for_json_schema": handle, "plain": plain_dataclasses(sent)}
+    return type("Generator", (base_generator(),), members)
 
 
 def _use_docstring(schema: Schema) -> None:

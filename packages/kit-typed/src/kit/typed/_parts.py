@@ -10,29 +10,26 @@ import enum
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from types import UnionType
-from typing import Any, Literal, NoReturn, Union, get_args, get_origin
+from typing import Any, NoReturn
 
 import msgspec
 from msgspec import inspect
 
 from kit.interface import ValidationTarget
 from kit.interface.models import model_of
-from kit.validator.schemas import Schema, schema_of
+from kit.validator.schemas import Schema, check_union, schema_of
 
 from ._signature import REQUIRED, Made, Signature
 from ._types import (
     allows_none,
-    constrained,
     for_pydantic,
-    hints_of,
     holds,
     kind_of,
     without_none,
 )
 
 # All requests can share defaults of these types.
-_IMMUTABLE = (
+IMMUTABLE = (
     type(None),
     str,
     int,
@@ -98,7 +95,7 @@ class Field:
         """Whether all requests can share its default."""
         default = self.default
         return default is REQUIRED or (
-            isinstance(default, _IMMUTABLE) and not isinstance(default, Made)
+            isinstance(default, IMMUTABLE) and not isinstance(default, Made)
         )
 
     @property
@@ -266,129 +263,12 @@ class JsonBody:
         self.schema = _schema(self.fields[0], self.type, is_json=True)
 
 
-def merged_type(parts: list[Part]) -> Any:
-    """Returns one type for everything that is read from a part of the request."""
-    if len(parts) == 1:
-        return parts[0].type
-    fields: dict[str, tuple[str, Any, Any]] = {}
-    for part in parts:
-        for key, entry in _entries(part):
-            fields.setdefault(key, entry)
-    entries = [(f"field_{number}", *entry[1:]) for number, entry in enumerate(fields.values())]
-    first = parts[0]
-    return msgspec.defstruct(
-        _struct_name(first.target, first.signature),
-        entries,
-        kw_only=True,
-        rename=dict(zip((entry[0] for entry in entries), fields, strict=True)),
-    )
-
-
-def _entries(part: Part) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
-    if not part.is_model:
-        for field in part.fields:
-            yield field.key, (field.name, field.annotation, field.of_struct())
-        return
-    yield from _entries_of_model(part.type, part.target)
-
-
-def _entries_of_model(kind: Any, target: str) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
-    kind = without_none(kind)
-    behind = getattr(kind, "__value__", None) or getattr(kind, "__supertype__", None)
-    if behind is not None and not isinstance(kind, type):  # an alias or a NewType
-        yield from _entries_of_model(behind, target)
-        return
-    if get_origin(kind) in (Union, UnionType):
-        yield from _entries_of_union(get_args(kind), target)
-        return
-    if hasattr(kind, "model_fields"):
-        for name, each in kind.model_fields.items():
-            yield _key_of(each, name), (name, _shown_type(each), _default_of_model(each))
-        return
-    hints = hints_of(kind)
-    for each in getattr(inspect.type_info(kind), "fields", ()):
-        key = each.encode_name
-        if target == "header" and key == each.name:
-            key = key.replace("_", "-")
-        yield key, (each.name, hints[each.name], _default_of(each))
-
-
-def _entries_of_union(
-    members: tuple[Any, ...], target: str
-) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
-    """Yields the fields of all members, as optional ones, and the one that tells them apart."""
-    tags: dict[str, list[Any]] = {}
-    for member in members:
-        config = getattr(get_origin(member) or member, "__struct_config__", None)
-        if config is not None and config.tag_field is not None:
-            tags.setdefault(config.tag_field, []).append(config.tag)
-    for key, values in tags.items():
-        yield key, (key, Literal[tuple(values)], msgspec.field())
-    for member in members:
-        for key, (name, kind, _) in _entries_of_model(member, target):
-            yield key, (name, kind, msgspec.UNSET)
-
-
-def _key_of(field: Any, name: str) -> str:
-    """The name of a field of a pydantic model in the data; the first one of several."""
-    alias = field.validation_alias or field.alias
-    return next(
-        (each for each in getattr(alias, "choices", [alias]) if isinstance(each, str)), name
-    )
-
-
-def _shown_type(field: Any) -> Any:
-    """The type of a field of a pydantic model, with the constraints that can be shown."""
-    try:
-        kind = constrained(field.annotation, field.metadata, None)
-    except Exception:  # a rule or a type that pydantic alone supports
-        kind = field.annotation
-    try:
-        msgspec.json.schema(kind, schema_hook=_schema_of_file)
-    except Exception:  # such as a union of dates
-        return Any
-    return kind
-
-
-def _schema_of_file(kind: Any) -> dict[str, Any]:
-    """A schema hook of msgspec, which wants NotImplementedError for types it isn't for."""
-    if kind_of(kind) != "file":
-        raise NotImplementedError
-    return {"type": "string"}
-
-
-def _default_of_model(field: Any) -> Any:
-    if field.is_required():
-        return msgspec.field()
-    if field.default_factory is not None:
-        return msgspec.field(default_factory=field.default_factory)
-    return _with_default(field.default)
-
-
-def _default_of(field: inspect.Field) -> Any:
-    if field.required:
-        return msgspec.field()
-    if field.default is not msgspec.NODEFAULT:
-        return _with_default(field.default)
-    if field.default_factory is not msgspec.NODEFAULT:
-        return msgspec.field(default_factory=field.default_factory)
-    return msgspec.UNSET  # of a TypedDict, which has no defaults
-
-
-def _with_default(default: Any) -> Any:
-    """The `msgspec.field` for a default of a model, which msgspec refuses if it is mutable."""
-    is_empty = isinstance(default, (list, dict, set)) and not default
-    if is_empty or isinstance(default, (*_IMMUTABLE, msgspec.UnsetType)):
-        return msgspec.field(default=default)
-    return msgspec.field(default_factory=lambda: copy.deepcopy(default))
-
-
 def _struct(target: str, fields: list[Field], signature: Signature) -> Any:
     for field in fields:
         field.attribute = field.local
     try:
         return msgspec.defstruct(
-            _struct_name(target, signature),
+            struct_name(target, signature),
             [(field.attribute, field.annotation, field.of_struct()) for field in fields],
             kw_only=True,
             module=getattr(signature.function, "__module__", None),
@@ -410,7 +290,7 @@ def _pydantic_model(fields: list[Field], signature: Signature) -> Any:
         kind = for_pydantic(field.annotation)
         entries[field.attribute] = (kind, pydantic.Field(**options))
     try:
-        return pydantic.create_model(_struct_name("json", signature), **entries)
+        return pydantic.create_model(struct_name("json", signature), **entries)
     except Exception as error:
         line = str(error).partition("\n")[0].partition(". ")[0]
         signature.refuse(
@@ -419,7 +299,8 @@ def _pydantic_model(fields: list[Field], signature: Signature) -> Any:
         )
 
 
-def _struct_name(target: str, signature: Signature) -> str:
+def struct_name(target: str, signature: Signature) -> str:
+    """Returns a name for the type of a part of the request."""
     name = getattr(signature.function, "__name__", type(signature.function).__name__)
     words = [word.capitalize() for word in f"{name}_{target}".split("_") if word.isidentifier()]
     return "".join(words) or "Values"
@@ -437,6 +318,7 @@ def _check_decodable(field: Field, kind: Any) -> None:
     try:
         if model_of(kind) is not None:
             return
+        check_union(kind)
         node = inspect.type_info(kind)
         msgspec.json.Decoder(kind)
     except Exception as error:

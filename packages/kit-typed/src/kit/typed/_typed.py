@@ -28,10 +28,11 @@ from kit.interface.metadata import attach, facts_of, security_of_all
 from kit.interface.options import OptionChecks
 from kit.interface.patterns import covers
 from kit.interface.signatures import describe
+from kit.validator.schemas import check_union
 
-from ._parts import merged_type
 from ._plan import Plan, read_overrides
 from ._running import Answers
+from ._shown import shown_type
 from ._signature import REQUIRED, Signature, is_connection, read_signature, unwrapped
 from ._source import Source
 from ._types import allows_none, split
@@ -237,9 +238,10 @@ class _Route:
         for part in plan.parts:
             if part.target not in validates:
                 same = [each for each in plan.parts if each.target == part.target]
-                validates[part.target] = merged_type(same)
+                validates[part.target] = shown_type(same)
         if plan.body is not None:
             validates["json"] = plan.body.shown_type
+            attach(handler, body_required=plan.body.default is REQUIRED)
         responses: dict[int, Any] = {}
         for call in plan.calls:
             responses.update(facts_of(call.signature.function).responses)
@@ -377,6 +379,10 @@ def _typed(function: Any, status: int | None, names: Mapping[str, Any]) -> Typed
         )
     if signature.connections:
         _check_connections(signature, status)
+    try:
+        check_union(signature.returns)  # a document of the app would crash the process
+    except TypeError as error:
+        signature.refuse(f"the type of its result can't be documented: {error}")
     if status in _WITHOUT_CONTENT and 200 in _responses(signature.returns, None):
         signature.refuse(
             f"a response with the status {status} has no body: return None, or leave the status out"

@@ -179,7 +179,23 @@ def hints_of(kind: Any) -> dict[str, Any]:
             inherited = hints_of(base)
             hints.update({name: inherited[name] for name in inherited.keys() - own.keys()})
     arguments = dict(zip(getattr(origin, "__parameters__", ()), get_args(kind), strict=False))
-    return {name: _substituted(hint, arguments) for name, hint in hints.items()}
+    return {name: _substituted(_unqualified(hint), arguments) for name, hint in hints.items()}
+
+
+def _unqualified(hint: Any) -> Any:
+    """Returns the type of a field of a TypedDict without `NotRequired` and the like."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        inner, metadata = split(hint)
+        kind = _unqualified(inner)
+        if kind is inner:
+            return hint
+        for each in metadata:
+            kind = Annotated[kind, each]
+        return kind
+    # By name, since that of typing_extensions is another one in older versions of Python.
+    is_qualifier = getattr(origin, "_name", None) in ("NotRequired", "Required", "ReadOnly")
+    return _unqualified(get_args(hint)[0]) if is_qualifier else hint
 
 
 def _substituted(hint: Any, arguments: dict[Any, Any]) -> Any:

@@ -28,13 +28,14 @@ from ._problems import (
     is_union,
 )
 
-__all__ = ("Field", "Schema", "read_contents", "schema_of")
+__all__ = ("Field", "Schema", "check_union", "read_contents", "schema_of")
 
 _NAMED = (*OBJECTS, inspect.DictType, inspect.AnyType)
 _MANY = (inspect.CollectionType, inspect.TupleType, inspect.NamedTupleType)
 _BYTES = (inspect.BytesType, inspect.ByteArrayType)
 _MANY_IN_PYTHON = (list, tuple, set, frozenset, deque)
 _MANY_BY_NAME = (abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set)
+_DROPPED = (*_MANY_IN_PYTHON, *_MANY_BY_NAME, dict, abc.Mapping, abc.MutableMapping)
 
 
 class Field(NamedTuple):
@@ -85,6 +86,7 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
     model = model_of(kind)
     if model is not None:
         return _model_schema(kind, model, is_json=is_json)
+    check_union(kind)
     node = bare(inspect.type_info(kind))
     if isinstance(node, inspect.CustomType):
         raise TypeError("neither msgspec nor pydantic supports it")
@@ -106,6 +108,63 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
         tuple(field for each in choices for field in _fields(each)),
         any(isinstance(each, inspect.DictType) and _is_many(each.value_type) for each in choices),
     )
+
+
+def check_union(kind: Any) -> None:
+    """Rejects unions with which msgspec 0.22 would crash the process.
+
+    These are unions of an array or a dict with a str that has a pattern: msgspec frees memory that
+    it doesn't own when it drops such a type. It doesn't drop those of the fields of a class.
+
+    Args:
+        kind: A type that msgspec hasn't seen yet.
+
+    Raises:
+        TypeError: If the type is or contains such a union.
+    """
+    waiting, seen = [kind], set()
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:  # of an alias in itself
+            continue
+        seen.add(id(each))
+        waiting += [*get_args(each), getattr(each, "__value__", None)]
+        members = [*_members(each, set())]
+        if any(map(_is_array_or_dict, members)) and any(map(_has_pattern, members)):
+            raise TypeError(
+                "msgspec doesn't support a union of an array or dict with a str that has a "
+                "pattern: check the pattern elsewhere, or make the union a field of a Struct"
+            )
+
+
+def _members(kind: Any, seen: set[int]) -> Iterator[Any]:
+    """Yields the members of a union, also of the unions and aliases in it; else the type."""
+    inner = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    if get_origin(inner) in (Union, UnionType):
+        parts = get_args(inner)
+    elif hasattr(inner, "__value__") and not isinstance(inner, type):  # created by `type X = ...`
+        parts = (inner.__value__,)
+    else:
+        yield kind
+        return
+    if id(inner) not in seen:
+        seen.add(id(inner))
+        for each in parts:
+            yield from _members(each, seen)
+
+
+def _is_array_or_dict(kind: Any) -> bool:
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    origin = get_origin(kind) or kind
+    if origin is tuple:  # msgspec counts those of a fixed length as something else
+        return not get_args(kind) or ... in get_args(kind)
+    return origin in _DROPPED
+
+
+def _has_pattern(kind: Any) -> bool:
+    metadata = getattr(kind, "__metadata__", ())
+    return any(getattr(each, "pattern", None) is not None for each in metadata)
 
 
 async def read_contents(values: dict[str, Any], names: Iterable[str]) -> None:

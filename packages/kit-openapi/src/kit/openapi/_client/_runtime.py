@@ -83,6 +83,9 @@ def _fields(form: Any) -> dict[str, Any]:
     if isinstance(form, Mapping):
         return {str(name): value for name, value in form.items()}
     values: dict[str, Any] = {}
+    config = form.__struct_config__
+    if config.tag_field is not None:
+        values[config.tag_field] = config.tag
     for each in msgspec.structs.fields(form):
         value = getattr(form, each.name)
         if each.required and _is_nullable(each.type):

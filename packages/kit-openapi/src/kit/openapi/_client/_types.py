@@ -51,7 +51,7 @@ class Model:
 
     name: str
     schema: Any
-    tag: tuple[str, str] | None = None
+    tag: tuple[str, str | int] | None = None
     alias: list[str] | None = None
 
     @property
@@ -150,7 +150,8 @@ class Types:
             for tag, reference in discriminator["mapping"].items():
                 model = self.models.get(str(reference).removeprefix(PREFIX))
                 if model is not None:
-                    model.tag = (discriminator["propertyName"], tag)
+                    name = discriminator["propertyName"]
+                    model.tag = name, _tag(model.schema, name, tag)
         for each in value.values():
             self._find_tags(each)
 
@@ -261,7 +262,7 @@ class Types:
     def _struct(self, model: Model) -> list[str]:
         options = ["msgspec.Struct", "kw_only=True"]
         if model.tag is not None:
-            options += [f"tag_field={quoted(model.tag[0])}", f"tag={quoted(model.tag[1])}"]
+            options += [f"tag_field={quoted(model.tag[0])}", f"tag={literal(model.tag[1])}"]
         lines = call(f"class {model.name}(", options, "):", 0)
         body = docstring(str(model.schema.get("description") or ""), 1)
         required = model.schema.get("required", ())
@@ -328,6 +329,13 @@ def _default(schema: Any, kinds: list[str]) -> str:
     if isinstance(value, (str, int, float)) and is_plain:
         return literal(value)
     return _UNSET
+
+
+def _tag(schema: Any, name: str, text: str) -> str | int:
+    """Returns the value of a tag, of which the mapping of a discriminator has the text."""
+    field = schema.get("properties", {}).get(name, {}) if isinstance(schema, dict) else {}
+    values = [field.get("const"), *field.get("enum", ())]
+    return next((each for each in values if isinstance(each, int) and str(each) == text), text)
 
 
 def _references(value: Any) -> Iterator[str]:

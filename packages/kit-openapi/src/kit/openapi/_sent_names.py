@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""The names under which the fields of pydantic types are sent.
+
+Apps encode models with `model_dump(mode="json")`: by the names of the fields, or by their aliases
+if a model is configured with `serialize_by_alias`. msgspec encodes pydantic dataclasses outside of
+models itself, always by the names. Pydantic's own schemas have the aliases in both cases.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
+
+
+@cache
+def base_generator() -> Any:
+    """Returns a schema generator of pydantic that names the fields of responses as they are sent.
+
+    Its attribute `plain` has the dataclasses that msgspec encodes; see `plain_dataclasses`.
+    """
+    base: Any = import_module("pydantic.json_schema").GenerateJsonSchema
+
+    def written(self: Any, schema: Any, write: Any, *, by_alias: bool) -> Any:
+        if self.mode != "serialization":
+            return write(self, schema)
+        outer = self.by_alias, self.is_sent_by_alias
+        self.by_alias = self.is_sent_by_alias = by_alias
+        try:
+            return write(self, schema)
+        finally:
+            self.by_alias, self.is_sent_by_alias = outer
+
+    def model_schema(self: Any, schema: Any) -> Any:
+        by_alias = bool(schema["cls"].model_config.get("serialize_by_alias"))
+        return written(self, schema, base.model_schema, by_alias=by_alias)
+
+    def dataclass_schema(self: Any, schema: Any) -> Any:
+        kind = schema["cls"]
+        config = getattr(kind, "__pydantic_config__", None)
+        by_alias = self.is_sent_by_alias if config is None else config.get("serialize_by_alias")
+        by_alias = bool(by_alias) and kind not in self.plain
+        return written(self, schema, base.dataclass_schema, by_alias=by_alias)
+
+    def typed_dict_schema(self: Any, schema: Any) -> Any:
+        # Pydantic applies the setting of the model around it, and not its own.
+        return written(self, schema, base.typed_dict_schema, by_alias=self.is_sent_by_alias)
+
+    methods = (model_schema, dataclass_schema, typed_dict_schema)
+    own = {each.__name__: each for each in methods}
+    return type("Generator", (base,), {"plain": frozenset(), "is_sent_by_alias": False, **own})
+
+
+def use_sent_tags(value: Any, components: Mapping[str, Any]) -> None:
+    """Corrects discriminators that name an alias, in schemas of values that are sent by name.
+
+    Args:
+        value: A schema, or several; changed in place.
+        components: The schemas that the mappings refer to, by reference.
+    """
+    if isinstance(value, dict):
+        found = value.get("discriminator")
+        if isinstance(found, dict) and isinstance(found.get("mapping"), dict):
+            choices = [
+                (tag, components.get(reference, {}).get("properties", {}))
+                for tag, reference in found["mapping"].items()
+            ]
+            if not any(found["propertyName"] in fields for _, fields in choices):
+                names = [{*_names_of_tag(tag, fields)} for tag, fields in choices]
+                common = sorted(set[str].intersection(*names)) if names else []
+                if common:
+                    found["propertyName"] = common[0]
+        value = [*value.values()]
+    if isinstance(value, list):
+        for each in value:
+            use_sent_tags(each, components)
+
+
+def _names_of_tag(tag: str, fields: Mapping[str, Any]) -> Iterator[str]:
+    for name, field in fields.items():
+        values = [field.get("const"), *field.get("enum", ())]
+        if tag in map(str, values):
+            yield name
+
+
+def plain_dataclasses(kinds: Iterable[Any]) -> frozenset[type]:
+    """Returns the dataclasses of types that msgspec encodes, as they are outside of models."""
+    found: set[type] = set()
+    seen: set[int] = set()
+    waiting = list(kinds)
+    while waiting:
+        kind = waiting.pop()
+        if id(kind) in seen or hasattr(kind, "model_validate_json"):
+            continue
+        seen.add(id(kind))
+        waiting += [*get_args(kind), getattr(kind, "__value__", None), get_origin(kind)]
+        is_dataclass = isinstance(kind, type) and dataclasses.is_dataclass(kind)
+        if is_dataclass:
+            found.add(kind)
+        if is_dataclass or is_typeddict(kind):
+            with suppress(Exception):  # a name that isn't defined
+                waiting += get_type_hints(kind, include_extras=True).values()
+    return frozenset(found)
