@@ -257,6 +257,78 @@ def test_application_that_returns_or_closes(run: Any) -> None:
     assert run(main, {"type": "websocket.close", "code": 4001, "reason": "x"}) == (4001, "x")
 
 
+async def served_to_a_client_that_left(app: Any) -> list[str]:
+    """Runs an application for a client that is gone once accepted; returns what was sent to it."""
+    sent: list[str] = []
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message["type"])
+        if message["type"] != "websocket.accept":
+            raise ConnectionResetError("gone")
+
+    scope = {"type": "websocket", "path": "/m/x", "headers": []}
+    await mounted(app)(scope, receive, send)
+    return sent
+
+
+async def sends_on(scope: Any, receive: Any, send: Any) -> None:
+    await receive()
+    await send({"type": "websocket.accept"})
+    while True:
+        await send({"type": "websocket.send", "text": "x"})
+
+
+async def sends_in_tasks(scope: Any, receive: Any, send: Any) -> None:
+    await receive()
+    await send({"type": "websocket.accept"})
+    async with anyio.create_task_group() as group:
+        for _ in range(2):
+            group.start_soon(send, {"type": "websocket.send", "text": "x"})
+
+
+async def names_the_error(scope: Any, receive: Any, send: Any) -> None:
+    try:
+        await sends_on(scope, receive, send)
+    except OSError as error:
+        raise LookupError("the client is gone") from error
+
+
+async def catches_the_error(scope: Any, receive: Any, send: Any) -> None:
+    with pytest.raises(OSError, match="gone"):
+        await sends_on(scope, receive, send)
+
+
+@pytest.mark.parametrize("app", [sends_on, sends_in_tasks, names_the_error, catches_the_error])
+def test_client_that_leaves_while_the_application_sends(
+    run: Any, caplog: pytest.LogCaptureFixture, app: Any
+) -> None:
+    sent = run(served_to_a_client_that_left, app)
+    assert "websocket.close" not in sent
+    assert not caplog.records
+
+
+def test_client_that_left_before_the_application_returns(
+    run: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    sent = run(served_to_a_client_that_left, sending({"type": "websocket.accept"}))
+    assert sent == ["websocket.accept", "websocket.close"]
+    assert not caplog.records
+
+
+def test_application_that_fails_after_the_client_left(
+    run: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await catches_the_error(scope, receive, send)
+        raise FileNotFoundError("a fault")
+
+    assert run(served_to_a_client_that_left, app)[-1] == "websocket.send"
+    assert "during its WebSocket connection at /m/x" in caplog.records[0].getMessage()
+
+
 def test_cancelled_with_the_app_around(run: Any) -> None:
     trace: list[str] = []
 

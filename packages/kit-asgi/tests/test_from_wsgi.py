@@ -163,6 +163,20 @@ async def test_wsgi_upload_that_breaks_off(client: Any) -> None:
     assert errors == ["The client disconnected before its body was complete"]
 
 
+async def test_a_small_upload_that_stalls_occupies_no_thread(client: Any) -> None:
+    kit = Kit().mount("/m", from_wsgi(wsgi_echo, workers=1))
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as group:
+            stalled = client(b"half", more=True)
+            lines = [(b"content-length", b"100")]
+            group.start_soon(lambda: stalled.ask(kit, headers=lines))
+            await anyio.wait_all_tasks_blocked()
+            answer = await client(b"who", b"le").ask(kit, headers=[(b"content-length", b"5")])
+            assert (answer.status, answer.body) == (201, b"/m /a  whole")
+            stalled.gone.set()
+    assert not stalled.sent
+
+
 def nothing(environ: Any, start_response: Any) -> list[bytes]:
     return []
 

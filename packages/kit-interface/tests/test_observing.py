@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Redaction of queries; what else is in `kit.interface.observing` is tested where it is used."""
+"""Redaction of queries, and how WebSocket connections ended.
+
+What else is in `kit.interface.observing` is tested where it is used.
+"""
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import parse_qsl, quote
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.interface.observing import SECRET_NAMES, redact_query
+from kit import Context, Kit, Next
+from kit.interface.observing import SECRET_NAMES, Observation, Outcome, redact_query
+from kit.websocket import WebSocket, WebSocketDisconnectedError, upgrade_websocket
 
 
 @pytest.mark.parametrize(
@@ -47,3 +54,64 @@ def test_no_secret_is_left(pairs: list[tuple[str, str]]) -> None:
     for name, value in redacted:
         if name in SECRET_NAMES:
             assert value == "REDACTED"
+
+
+async def returns(c: Context, ws: WebSocket) -> None:
+    pass
+
+
+async def sends_to_a_client_that_left(c: Context, ws: WebSocket) -> None:
+    await ws.send("x")
+
+
+async def sends_in_a_task(c: Context, ws: WebSocket) -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(ws.send, "x")
+
+
+async def raises(c: Context, ws: WebSocket) -> None:
+    raise ValueError("a fault")
+
+
+async def raises_after_the_client_left(c: Context, ws: WebSocket) -> None:
+    try:
+        await ws.send("x")
+    finally:
+        raise ValueError("a fault")
+
+
+async def uses_another_connection(c: Context, ws: WebSocket) -> None:
+    raise WebSocketDisconnectedError(1001)  # as `other.send()` does
+
+
+@pytest.mark.parametrize(
+    ("handler", "ending", "error"),
+    [
+        (returns, "complete", type(None)),
+        (sends_to_a_client_that_left, "disconnected", WebSocketDisconnectedError),
+        (sends_in_a_task, "disconnected", ExceptionGroup),
+        (raises, "failed", ValueError),
+        (raises_after_the_client_left, "failed", ValueError),
+        (uses_another_connection, "failed", Exception),
+    ],
+)
+def test_how_a_websocket_connection_ended(handler: Any, ending: str, error: type) -> None:
+    outcomes: list[Outcome] = []
+
+    async def observed(c: Context, next: Next) -> None:
+        observation = Observation(c, outcomes.append)
+        await next()
+        observation.responded()
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        if message["type"] == "websocket.send":
+            raise ConnectionResetError("the client has left")
+
+    app = Kit().use(observed).get("/", upgrade_websocket(handler))
+    anyio.run(app, {"type": "websocket", "path": "/", "headers": []}, receive, send)
+    [outcome] = outcomes
+    assert (outcome.status, outcome.ending) == (101, ending)
+    assert isinstance(outcome.error, error)

@@ -340,6 +340,48 @@ def test_responses_are_sent_as_http(run: Any, peer: Any, path: str) -> None:
     assert done.denial == REFUSALS[path]
 
 
+def test_a_streamed_refusal_is_sent_in_one_message(run: Any, peer: Any) -> None:
+    done = run(answer, peer, refusing(), "/stream")
+    assert [each.get("body") for each in done.sent] == [None, b"one two"]
+
+
+def test_a_large_refusal_is_streamed(run: Any, peer: Any) -> None:
+    app = Kit()
+
+    @app.get("/")
+    def stream(c: Context) -> Response:
+        async def chunks() -> AsyncIterator[bytes]:
+            for _ in range(40):
+                yield b"x" * 64 * 1024
+
+        return c.body(chunks(), 400)
+
+    done = run(answer, peer, app)
+    assert done.denial == (400, b"x" * 40 * 64 * 1024)
+    assert len(done.sent) > 20
+
+
+def test_client_that_leaves_during_a_streamed_refusal(run: Any, peer: Any) -> None:
+    app = Kit()
+
+    @app.get("/")
+    def stream(c: Context) -> Response:
+        async def chunks() -> AsyncIterator[bytes]:
+            yield b"one"
+            await anyio.sleep_forever()
+
+        return c.body(chunks(), 400)
+
+    async def main() -> Any:
+        async with peer().open(app) as one:
+            await anyio.wait_all_tasks_blocked()
+            one.leave()
+        return one
+
+    # The server has to learn that the handshake was answered.
+    assert run(main).denial[0] == 400
+
+
 @pytest.mark.parametrize("path", REFUSALS)
 def test_server_that_can_send_none_closes_with_403(run: Any, peer: Any, path: str) -> None:
     done = run(answer, peer, refusing(), path, denies=False)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import anyio
 import msgspec
 import pytest
 from anyio.lowlevel import checkpoint
+from trio.testing import MockClock
 
 from kit import Context, HTTPException, Kit
 from kit.websocket import (
@@ -548,6 +550,160 @@ def test_messages_are_sent_in_the_order_of_the_calls(run: Any, peer: Any) -> Non
     done = run(peer().serve, serving(handler))
     assert done.messages == calls
     assert len(calls) == 4
+
+
+@pytest.fixture
+def run_and_jump(backend: str) -> Any:
+    """Runs an async function, which gets a function that lets the clock of its loop jump ahead."""
+
+    def run(function: Any) -> Any:
+        async def on_asyncio() -> Any:
+            loop: Any = asyncio.get_running_loop()
+            before = loop.time
+
+            def jump(seconds: float) -> None:
+                loop.time = lambda: before() + seconds
+
+            return await function(jump)
+
+        if backend == "asyncio":
+            return anyio.run(on_asyncio)
+        clock = MockClock(rate=1.0)
+        return anyio.run(function, clock.jump, backend="trio", backend_options={"clock": clock})
+
+    return run
+
+
+async def closed_by_a_task(c: Context, ws: WebSocket) -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(send_on, ws)
+        await anyio.wait_all_tasks_blocked()
+        group.start_soon(send_on, ws)
+        await anyio.wait_all_tasks_blocked()
+        await ws.close(4000, "too slow")
+
+
+async def closed_while_it_sends(c: Context, ws: WebSocket) -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(close_later, ws)
+        await send_on(ws)
+
+
+async def closed_while_it_receives(c: Context, ws: WebSocket) -> None:
+    async with anyio.create_task_group() as group:
+
+        async def send() -> None:
+            with pytest.raises(WebSocketDisconnectedError):
+                await send_on(ws)
+
+        group.start_soon(close_later, ws)
+        group.start_soon(send)
+        async for _ in ws:
+            raise AssertionError("there is no message")
+
+
+async def closed_after_a_send_was_given_up(c: Context, ws: WebSocket) -> None:
+    await ws.send("first")
+    with anyio.move_on_after(0):
+        await ws.send("second")
+    await ws.close(4000, "too slow")
+
+
+async def close_later(ws: WebSocket) -> None:
+    await anyio.wait_all_tasks_blocked()
+    await ws.close(4000, "too slow")
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        closed_by_a_task,
+        closed_while_it_sends,
+        closed_while_it_receives,
+        closed_after_a_send_was_given_up,
+    ],
+)
+def test_close_gives_up_a_client_that_does_not_read(
+    run_and_jump: Any, peer: Any, caplog: pytest.LogCaptureFixture, handler: Any
+) -> None:
+    class Stalled(peer):  # type: ignore[misc]
+        async def send(self, message: Any) -> None:
+            if message["type"] == "websocket.close":
+                await anyio.sleep_forever()  # as uvicorn, it has no room for the frame either
+            await super().send(message)
+
+    closed: list[WebSocket] = []
+
+    async def notes(c: Context, ws: WebSocket) -> None:
+        closed.append(ws)
+        try:
+            await handler(c, ws)
+        finally:
+            ended.set()
+
+    ended: anyio.Event
+
+    async def main(jump: Any) -> Any:
+        nonlocal ended
+        ended = anyio.Event()
+        with anyio.fail_after(300):
+            async with Stalled(room=1).open(serving(notes)) as one:
+                while not closed or closed[0].ready_state is ReadyState.OPEN:
+                    await anyio.sleep(0.001)
+                jump(5)
+                await anyio.wait_all_tasks_blocked()
+                assert not one.over
+                jump(11)
+                await ended.wait()
+                await anyio.wait_all_tasks_blocked()  # the server has time to drop the client
+                jump(70)
+                await one.wait(lambda: one.over)
+                with pytest.raises(WebSocketDisconnectedError) as raised:
+                    await closed[0].send("late")
+            return raised.value, one
+
+    error, one = run_and_jump(main)
+    assert (error.code, error.reason) == (4000, "too slow")
+    assert (closed[0].ready_state, closed[0].close_code) == (ReadyState.CLOSED, 4000)
+    assert (one.messages[1:], one.closing) == ([], None)
+    assert not caplog.records
+
+
+def test_a_task_that_is_cancelled_as_close_gives_up_stays_cancelled(
+    run_and_jump: Any, peer: Any
+) -> None:
+    ends: list[str] = []
+
+    async def handler(c: Context, ws: WebSocket) -> None:
+        async def send() -> None:
+            try:
+                await send_on(ws)
+            except WebSocketDisconnectedError:
+                ends.append("disconnected")
+                raise
+            finally:
+                ends.append("over")
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(send)
+            await anyio.wait_all_tasks_blocked()
+            closing.append(ws)
+            await ws.close(4000)
+            group.cancel_scope.cancel()
+
+    closing: list[WebSocket] = []
+
+    async def main(jump: Any) -> None:
+        with anyio.fail_after(30):
+            async with peer(room=1).open(serving(handler)) as one:
+                while not closing:
+                    await anyio.sleep(0.001)
+                await anyio.wait_all_tasks_blocked()
+                jump(11)
+                await one.wait(lambda: one.over)
+
+    run_and_jump(main)
+    assert ends[-1] == "over"
 
 
 def test_a_close_that_is_cancelled_is_made_up_for(run: Any, peer: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from kit.concurrency import DetachedTask, Signal
 from kit.interface import HandlerError
+from kit.interface.websocket import WebSocketDisconnectedError
 from kit.web import Headers, Response
 from kit.websocket import Handshake
 
@@ -21,6 +22,14 @@ _SCHEMES = {"http": "ws", "https": "wss"}
 # The response that denies a handshake is sent in one piece, not streamed.
 _MOST_DENIAL_BYTES = 1024 * 1024
 _NORMAL, _BROKE_OFF, _FAULT = 1000, 1006, 1011  # RFC 6455, section 7.4.1
+
+
+class _ClientLeftError(OSError):
+    """The server can't send, since the client has left.
+
+    SPEC: ASGI HTTP & WebSocket message format, "Disconnected Client - send exception": a subclass
+    of OSError of the server. With a class of its own, a failure by it differs from other faults.
+    """
 
 
 def websocket_scope(scope: Scope, handshake: Handshake) -> Scope:
@@ -102,17 +111,25 @@ class WebSocketExchange:
         except BaseException:
             await task.cancel_and_wait()
             raise
-        if task.failure is not None:
+        failure = task.failure
+        if failure is not None and _is_of_departure(failure):
+            left = WebSocketDisconnectedError(_BROKE_OFF)
+            left.__cause__ = failure
+            return left
+        if failure is not None:
             _logger.error(
                 "Exception in %s during its WebSocket connection at %s",
                 self._name,
                 ascii(self._scope["path"])[1:-1],
-                exc_info=task.failure,
+                exc_info=failure,
             )
         if not self._is_closed:
-            code = _NORMAL if task.failure is None else _FAULT
-            await send({"type": "websocket.close", "code": code})
-        return task.failure
+            code = _NORMAL if failure is None else _FAULT
+            try:
+                await send({"type": "websocket.close", "code": code})
+            except OSError:
+                _logger.debug("The client had left before the connection was closed")
+        return failure
 
     def _refuse(self) -> None:
         """Records that the connection was not accepted, whatever the application replied."""
@@ -134,11 +151,19 @@ class WebSocketExchange:
         return message
 
     async def _send(self, message: Message) -> None:
-        """Handles a message that the application sends; SPEC: ASGI WebSocket, the send events."""
+        """Handles a message that the application sends; SPEC: ASGI WebSocket, the send events.
+
+        Raises:
+            OSError: If the client has left, or the connection was not accepted.
+        """
         if self._channel is not None:
             if message["type"] == "websocket.close":
                 self._is_closed = True
-            await self._channel[1](message)
+            try:
+                await self._channel[1](message)
+            except OSError as error:
+                self._is_closed = True
+                raise _ClientLeftError(*error.args) from error
         elif self._is_refused:
             raise OSError("The WebSocket handshake was rejected")
         else:
@@ -192,3 +217,10 @@ class WebSocketExchange:
     def _deny(self, response: Response) -> None:
         self._response = response
         self._refuse()
+
+
+def _is_of_departure(error: BaseException) -> bool:
+    """Returns whether an application ended only because the client had left."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(_is_of_departure(each) for each in error.exceptions)
+    return isinstance(error, _ClientLeftError) or isinstance(error.__cause__, _ClientLeftError)

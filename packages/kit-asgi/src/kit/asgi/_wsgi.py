@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from threading import Lock, Semaphore
@@ -19,6 +20,8 @@ from ._types import Message, Receive, Scope, Send
 # the client is still there.
 _CHUNKS_AHEAD = 4
 _LOOK_S = 0.5
+# A larger body is read by the thread, as the application asks for it.
+_SMALL_BODY_BYTES = 64 * 1024
 _ASCII = bytes(range(128))
 
 
@@ -61,6 +64,8 @@ def asgi_of(wsgi_app: Callable[..., Iterable[bytes]], workers: int) -> Callable[
             "kit.call": call,
         }
         try:
+            if 0 < _length(scope["headers"]) <= _SMALL_BODY_BYTES:
+                await call.read_ahead()
             await middleware(scope, call.receive, call.send)
         finally:
             await call.end()
@@ -79,6 +84,12 @@ def _headers(lines: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     kept = [line for line in lines if b"_" not in line[0] and line[0] != b"cookie"]
     cookies = [value for name, value in lines if name == b"cookie"]
     return [*kept, (b"cookie", b"; ".join(cookies))] if cookies else kept
+
+
+def _length(lines: list[tuple[bytes, bytes]]) -> int:
+    """Returns the length of a body in bytes; 0 if none was sent."""
+    value = next((value for name, value in lines if name == b"content-length"), b"")
+    return int(value) if value.isdigit() else 0
 
 
 class _Call:
@@ -107,6 +118,7 @@ class _Call:
         self._send = send
         self._is_gone = is_gone
         self._body: Iterable[bytes] = ()
+        self._ahead: deque[Message] = deque()  # messages that were received before the thread began
         self._slots = Semaphore(_CHUNKS_AHEAD)
         self._loop = asyncio.get_running_loop()
         self._lock = Lock()
@@ -116,6 +128,17 @@ class _Call:
 
     # These run in the event loop:
 
+    async def read_ahead(self) -> None:
+        """Receives the whole body, so that a client that sends it slowly occupies no thread.
+
+        Raises:
+            ConnectionResetError: If the client disconnects before the end.
+        """
+        ahead: list[Message] = []
+        while not ahead or ahead[-1].get("more_body", False):
+            ahead.append(await self.receive())
+        self._ahead.extend(ahead)
+
     async def receive(self) -> Message:
         """Returns the next message of the request's body.
 
@@ -123,6 +146,8 @@ class _Call:
             ConnectionResetError: If the client disconnects before the end; a2wsgi would treat the
                 partial body as complete.
         """
+        if self._ahead:
+            return self._ahead.popleft()
         message = await self._receive()
         if message["type"] == "http.disconnect":
             raise ConnectionResetError("The client disconnected before its body was complete")

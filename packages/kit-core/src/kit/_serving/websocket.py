@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from kit._app.errors import answer_fault
@@ -22,6 +23,10 @@ from .paths import path_of_scope
 from .response import send_response
 
 _PERCENT = ord("%")
+# A refusal with a larger body is streamed.
+_MOST_DENIAL_BYTES = 1024 * 1024
+
+_logger = logging.getLogger("kit")
 
 if TYPE_CHECKING:
     from .types import Message, Receive, Scope, Send
@@ -89,7 +94,49 @@ async def _refuse(
         await handshake.refuse()
         return
 
-    async def send_denial(message: Message) -> None:
-        await send({**message, "type": f"websocket.{message['type']}"})
+    denial = _Denial(send)
+    await send_response(response, denial.send, c.req.raw.wait_for_disconnect, "GET")
+    await denial.end()
 
-    await send_response(response, send_denial, c.req.raw.wait_for_disconnect, "GET")
+
+class _Denial:
+    """A response in place of the acceptance, whose body is sent in one message if it isn't large.
+
+    granian loses the body of a denial if several messages contain it.
+
+    Args:
+        send: Sends messages to the server.
+    """
+
+    __slots__ = ("_body", "_head", "_send")
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._head: Message | None = None  # None once it is sent
+        self._body = bytearray()
+
+    async def send(self, message: Message) -> None:
+        """Sends a message of an HTTP response, or keeps it until the body is complete."""
+        message = {**message, "type": f"websocket.{message['type']}"}
+        head = self._head
+        if message["type"] == "websocket.http.response.start":
+            self._head = message
+        elif head is None:
+            await self._send(message)
+        else:
+            self._body += message.get("body", b"")
+            is_complete = not message.get("more_body", False)
+            if is_complete or len(self._body) > _MOST_DENIAL_BYTES:
+                message["body"] = bytes(self._body)
+                self._head = None
+                self._body.clear()
+                await self._send(head)
+                await self._send(message)
+
+    async def end(self) -> None:
+        """Refuses the handshake if the body was cut off because the client has left."""
+        if self._head is not None:
+            try:
+                await self.send({"type": "http.response.body"})
+            except OSError:
+                _logger.debug("The client had left before its handshake was refused")

@@ -50,7 +50,8 @@ async def converse(
         cancel_on_disconnect: Whether the handler is cancelled when the client leaves.
 
     Returns:
-        The exception that the handler raised, or None.
+        The exception that the handler raised, or None. If another connection was closed that the
+        handler used, a HandlerError: for this connection, that is a fault.
     """
     code, reason = _NORMAL, ""
     failure: Exception | None = None
@@ -69,6 +70,9 @@ async def converse(
     except Exception as error:
         failure = error
         code, reason = _closing_for(error, ws)
+        if code == _FAULT and _is_of_closed(error):
+            failure = HandlerError(describe(function), f"used another connection: {error}")
+            failure.__cause__ = error
     except BaseException:
         abandon(ws)
         raise
@@ -116,9 +120,8 @@ async def close_after(error: Exception, ws: WebSocket) -> None:
 def _closing_for(error: Exception, ws: WebSocket) -> tuple[int, str]:
     """Returns the code and reason for an exception, and logs it if it is a fault."""
     if forget_logged(ws) is error:
-        return _NORMAL, ""  # sent to nobody, as close_after() has closed the connection
-    leaves = [*_leaves(error)]
-    if ws.close_code is not None and all(_is_of_closed(leaf) for leaf in leaves):
+        return ws.close_code or _NORMAL, ""  # as close_after() has closed the connection
+    if ws.close_code is not None and _is_of_closed(error):
         return _NORMAL, ""  # sent to nobody
     code, reason = _code_and_reason(error)
     if code == _FAULT:
@@ -138,7 +141,7 @@ def _code_and_reason(error: Exception) -> tuple[int, str]:
 
 
 def _is_of_closed(error: Exception) -> bool:
-    return isinstance(error, WebSocketDisconnectedError)
+    return all(isinstance(leaf, WebSocketDisconnectedError) for leaf in _leaves(error))
 
 
 def _leaves(error: Exception) -> Iterator[Exception]:

@@ -10,6 +10,7 @@ from types import BuiltinMethodType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from kit._support.json import decode, decode_as, encode, is_malformed
+from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface import KitError
 from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, check_close
@@ -19,6 +20,10 @@ from ._handshake import Message, Receive, Send
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
+
+    from ._interruptible import Interruptible
+else:  # it needs asyncio, which an app that only imports this module doesn't
+    import_late(globals(), "kit.websocket._interruptible", "Interruptible")
 
 T = TypeVar("T")
 
@@ -31,6 +36,10 @@ _MOST_AHEAD_BYTES = 64 * 1024
 # A handler that sends this often without receiving lets other tasks run.
 _SENDS_IN_A_ROW = 32
 _MOST_BYTES_PER_CHARACTER = 4  # RFC 3629, section 3
+# How long close() waits for a client that doesn't read, and how long the server may then take to
+# drop it: uvicorn with websockets takes 30 seconds, and never does if it is interrupted.
+_CLOSE_TIMEOUT_S = 10.0
+_DROP_TIMEOUT_S = 40.0
 
 _OPEN = ReadyState.OPEN
 _CLOSED = ReadyState.CLOSED
@@ -64,14 +73,15 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
     """
 
     # PERF: a Struct, whose fields get their defaults in a fifth of the time of an `__init__`.
-    _receive: Receive
-    _send: Send
+    _receive: Interruptible
+    _send: Interruptible
     _request: KitRequest
     _protocol: str
     _max_size: int
     _few_characters: int  # PERF: a text of no more is short enough, whatever they are
     _state: ReadyState = _OPEN
     _has_ended: bool = False  # whether there is nothing more to receive
+    _has_given_up: bool = False  # whether it was closed without a close frame
     _code: int | None = None
     _reason: str = ""
     _is_receiving: bool = False
@@ -213,6 +223,10 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Closes the connection; it receives no more messages. Does nothing if it is closed.
 
+        Waits until the messages before are sent. If the client hasn't read them within 10 seconds,
+        the connection is given up: tasks that wait to send get a `WebSocketDisconnectedError`, and
+        after the handler it is up to the server to drop the client.
+
         Args:
             code: The close code: 1000 to 1003, 1007 to 1014, or 3000 to 4999.
             reason: A reason for people; at most 123 bytes of UTF-8.
@@ -234,6 +248,14 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
 
     async def _send_close(self) -> None:
         """Sends the close frame after the messages before it, unless another task has sent it."""
+        from anyio import move_on_after
+
+        with move_on_after(_CLOSE_TIMEOUT_S) as patience:
+            await self._send_close_in_turn()
+        if patience.cancelled_caught:
+            self._give_up()
+
+    async def _send_close_in_turn(self) -> None:
         if self._is_sending:
             await self._take_turn()
         self._is_sending = True
@@ -255,6 +277,40 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
             else:
                 self._is_sending = False
 
+    def _give_up(self) -> None:
+        """Ends the calls that wait for a client which doesn't read; nothing else would."""
+        _logger.debug("The client didn't read, so it got no close frame")
+        self._state = _CLOSED
+        self._has_given_up = True
+        abandon(self)
+        self._send.interrupt()  # the tasks that wait for their turn follow
+        self._receive.interrupt()
+
+    async def _end(self, code: int, reason: str) -> None:
+        """Closes the connection when the handler has ended, unless it is closed."""
+        if self._state is _OPEN:
+            await self.close(code, reason)
+        elif self._state is not _CLOSED:
+            # Another task is closing, or was cancelled before its turn. The server would break off
+            # the connection if the app returned before the close frame.
+            await self._send_close()
+        if self._has_given_up:
+            from anyio import move_on_after
+
+            with move_on_after(_DROP_TIMEOUT_S):
+                await self._drop()
+
+    async def _drop(self) -> None:
+        """Lets the server drop a client that doesn't read, as far as it does so."""
+        if self._is_sending:
+            await self._take_turn()
+        try:
+            await self._send(
+                {"type": "websocket.close", "code": self._code, "reason": self._reason}
+            )
+        except Exception as error:  # the client has left, or the server has taken the first frame
+            _logger.debug("The server refused a close frame: %r", error)
+
     def __aiter__(self) -> Self:
         return self
 
@@ -275,6 +331,10 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
                 message = await self._receive_ahead()
             if self._has_ended:  # close() was called meanwhile
                 raise StopAsyncIteration
+        except OSError:
+            if self._has_ended:  # close() has given up
+                raise StopAsyncIteration from None
+            raise
         finally:
             self._is_receiving = False
         data: str | bytes | None = message.get("text")
@@ -389,7 +449,8 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
         while self._ahead is not None and not self._ahead:
             if self._watcher is None:
                 self._ahead = None
-                return await self._receive()
+                message: Message = await self._receive()
+                return message
             self._is_wanted = True
             try:
                 await self._changed.wait()
@@ -408,7 +469,7 @@ def websocket_of(
 ) -> WebSocket:
     """Returns the connection that a handshake has opened."""
     few = max_size // _MOST_BYTES_PER_CHARACTER
-    ws = WebSocket(receive, send, request, protocol, max_size, few)
+    ws = WebSocket(Interruptible(receive), Interruptible(send), request, protocol, max_size, few)
     if receive.__class__ is BuiltinMethodType:
         # The server is not written in Python, as granian: it loses messages if its `receive` is
         # cancelled, e.g. by a timeout, and doesn't wake it when the connection is closed here.
@@ -455,13 +516,9 @@ def end(ws: WebSocket, code: int, reason: str) -> Awaitable[None] | None:
         code: The close code, unless it is closed.
         reason: The reason, at most 123 bytes of UTF-8.
     """
-    if ws._state is _OPEN:
-        return ws.close(code, reason)
-    if ws._state is not _CLOSED:
-        # Another task is closing, or was cancelled before its turn. The server would break off the
-        # connection if the app returned before the close frame.
-        return ws._send_close()
-    return None if ws._watcher is None else ws._watcher.cancel_and_wait()
+    if ws._state is _CLOSED and not ws._has_given_up:
+        return None if ws._watcher is None else ws._watcher.cancel_and_wait()
+    return ws._end(code, reason)
 
 
 def _size_of(message: Message) -> int:

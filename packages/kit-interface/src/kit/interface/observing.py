@@ -28,6 +28,7 @@ from .options import OptionChecks
 from .paths import decode_component
 from .patterns import path_matcher
 from .signatures import accepts, describe
+from .websocket import WebSocketDisconnectedError
 
 __all__ = (
     "SECRET_NAMES",
@@ -110,7 +111,8 @@ class Outcome(NamedTuple):
         size_bytes: Number of body bytes sent.
         ending: `complete` if the whole response was sent; `failed` if its streamed body raised, or
             if a WebSocket connection ended with an exception; `disconnected` if the client
-            disconnected early; `cancelled` if the request was cancelled, e.g. by a server shutdown.
+            disconnected early, or if a WebSocket handler ended with the error that its connection
+            is closed; `cancelled` if the request was cancelled, e.g. by a server shutdown.
         error: The exception that a handler raised, even if it was handled; or the exception that
             ended the body or the connection; or None.
     """
@@ -187,13 +189,27 @@ def _ending(
     if status == _CLIENT_CLOSED_REQUEST or isinstance(error, ClientDisconnectedError):
         return "disconnected", error
     if status == _SWITCHING_PROTOCOLS:
-        return ("complete" if error is None else "failed"), error
+        return _ending_of_connection(error), error
     if progress is None or progress.is_complete or not _is_cut_off(c, progress):
         return "complete", error
     failure = progress.failure
     if isinstance(failure, Exception) and not isinstance(failure, ClientDisconnectedError):
         return "failed", failure
     return "disconnected", error
+
+
+def _ending_of_connection(error: Exception | None) -> Ending:
+    """Returns how a WebSocket connection ended."""
+    if error is None:
+        return "complete"
+    return "disconnected" if _is_of_closed(error) else "failed"
+
+
+def _is_of_closed(error: Exception) -> bool:
+    """Whether a handler ended only because its connection was closed."""
+    if isinstance(error, ExceptionGroup):  # of a task group
+        return all(map(_is_of_closed, error.exceptions))
+    return isinstance(error, WebSocketDisconnectedError)
 
 
 def _is_cut_off(c: Context[Any, Any], progress: BodyProgress) -> bool:
