@@ -10,7 +10,6 @@ from types import BuiltinMethodType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from kit._support.json import decode, decode_as, encode, is_malformed
-from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct, with_plain_stores
 from kit.interface import KitError
 from kit.interface.websocket import ReadyState, WebSocketDisconnectedError, check_close
@@ -20,10 +19,6 @@ from ._handshake import Message, Receive, Send
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
-
-    from ._interruptible import Interruptible
-else:  # it needs asyncio, which an app that only imports this module doesn't
-    import_late(globals(), "kit.websocket._interruptible", "Interruptible")
 
 T = TypeVar("T")
 
@@ -73,8 +68,8 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
     """
 
     # PERF: a Struct, whose fields get their defaults in a fifth of the time of an `__init__`.
-    _receive: Interruptible
-    _send: Interruptible
+    _receive: Receive
+    _send: Send
     _request: KitRequest
     _protocol: str
     _max_size: int
@@ -224,8 +219,9 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
         """Closes the connection; it receives no more messages. Does nothing if it is closed.
 
         Waits until the messages before are sent. If the client hasn't read them within 10 seconds,
-        the connection is given up: tasks that wait to send get a `WebSocketDisconnectedError`, and
-        after the handler it is up to the server to drop the client.
+        the connection is given up: tasks that wait for their turn to send get a
+        `WebSocketDisconnectedError`, and after the handler it is up to the server to drop the
+        client. A task that the server keeps waiting goes on waiting: cancel it.
 
         Args:
             code: The close code: 1000 to 1003, 1007 to 1014, or 3000 to 4999.
@@ -278,13 +274,13 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
                 self._is_sending = False
 
     def _give_up(self) -> None:
-        """Ends the calls that wait for a client which doesn't read; nothing else would."""
+        """Closes a connection whose client doesn't read, without a close frame."""
         _logger.debug("The client didn't read, so it got no close frame")
         self._state = _CLOSED
         self._has_given_up = True
         abandon(self)
-        self._send.interrupt()  # the tasks that wait for their turn follow
-        self._receive.interrupt()
+        while self._senders:
+            self._senders.popleft().set()  # they raise
 
     async def _end(self, code: int, reason: str) -> None:
         """Closes the connection when the handler has ended, unless it is closed."""
@@ -331,10 +327,6 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
                 message = await self._receive_ahead()
             if self._has_ended:  # close() was called meanwhile
                 raise StopAsyncIteration
-        except OSError:
-            if self._has_ended:  # close() has given up
-                raise StopAsyncIteration from None
-            raise
         finally:
             self._is_receiving = False
         data: str | bytes | None = message.get("text")
@@ -449,8 +441,7 @@ class WebSocket(Opaque, Struct, eq=False, weakref=True):
         while self._ahead is not None and not self._ahead:
             if self._watcher is None:
                 self._ahead = None
-                message: Message = await self._receive()
-                return message
+                return await self._receive()
             self._is_wanted = True
             try:
                 await self._changed.wait()
@@ -469,7 +460,7 @@ def websocket_of(
 ) -> WebSocket:
     """Returns the connection that a handshake has opened."""
     few = max_size // _MOST_BYTES_PER_CHARACTER
-    ws = WebSocket(Interruptible(receive), Interruptible(send), request, protocol, max_size, few)
+    ws = WebSocket(receive, send, request, protocol, max_size, few)
     if receive.__class__ is BuiltinMethodType:
         # The server is not written in Python, as granian: it loses messages if its `receive` is
         # cancelled, e.g. by a timeout, and doesn't wake it when the connection is closed here.
