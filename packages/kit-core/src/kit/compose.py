@@ -121,7 +121,7 @@ def _compile(handlers: _Handlers) -> Chain:
 
 
 def _named_next(level: _LevelT) -> _LevelT:
-    """Gives a function the name under which middleware calls it, for the errors of Python."""
+    """Names a function as middleware calls it, for the errors of Python."""
     level.__name__ = level.__qualname__ = "next"
     return level
 

@@ -19,8 +19,8 @@ T = TypeVar("T")
 
 _BUSY_S = 5.0
 _all: weakref.WeakSet[Connection] = weakref.WeakSet()
-# Held during a fork, so that no thread opens a connection before the child exists.
-_forking = threading.Lock()
+# Connections created meanwhile in other threads wait, as nothing would keep them closed.
+_forking = threading.RLock()
 _locked: list[Connection] = []
 # Not even garbage collection may close a connection in a process that didn't open it.
 _of_the_parent: list[sqlite3.Connection] = []
@@ -43,7 +43,8 @@ class Connection:
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
         self._process = 0
-        _all.add(self)
+        with _forking:
+            _all.add(self)
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs a function in a transaction, one at a time.
