@@ -752,6 +752,40 @@ def test_conditional_requests_are_answered_from_the_store(
     run(ask)
 
 
+@pytest.mark.parametrize("validators", [("etag", "last-modified"), ("etag",), ("last-modified",)])
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_a_304_omits_only_what_describes_the_content(
+    run: Any, clock: Any, validators: tuple[str, ...], is_stored: bool
+) -> None:
+    """Last-Modified describes it, too, unless there is no ETag (RFC 9110, section 15.4.5)."""
+    origin = Origin(clock)
+    others = {
+        "access-control-allow-origin": "https://a.example",
+        "content-location": "/a",
+        "expires": "Sun, 06 Nov 2094 08:49:37 GMT",
+        "vary": "Origin",
+    }
+    values = {"etag": '"a"', "last-modified": "Sun, 06 Nov 1994 08:49:37 GMT"}
+    of_the_content = {"Content-Type": "text/plain", "Content-Language": "en", "Digest": "x=y"}
+    origin.headers |= others | of_the_content | {name: values[name] for name in validators}
+
+    async def ask() -> None:
+        if is_stored:
+            await origin.ask()
+        sent = {"If-None-Match": '"a"', "If-Modified-Since": values["last-modified"]}
+        if "etag" not in validators:
+            del sent["If-None-Match"]
+        response = await origin.ask("/", sent)
+        headers = dict(response.headers)
+        assert response.status == 304
+        assert headers.pop("cache-control") == origin.headers["Cache-Control"]
+        assert ("ttl" in headers.pop("cache-status")) == is_stored
+        assert headers.pop("age", None) == ("0" if is_stored else None)
+        assert headers == others | {validators[0]: values[validators[0]]}
+
+    run(ask)
+
+
 @pytest.mark.parametrize(("listed", "status"), [("a", 200), ('"a"', 200), ("*", 304)])
 @pytest.mark.parametrize("etag", ["a", 'w/"a"', '"a b"', ""])
 def test_a_malformed_etag_of_a_handler_is_no_validator(

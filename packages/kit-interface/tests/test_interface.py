@@ -94,6 +94,8 @@ MODULES = (
     "kit.conninfo",
     "kit.interface",
     "kit.interface.callers",
+    "kit.interface.conditional",
+    "kit.interface.forks",
     "kit.interface.media_types",
     "kit.interface.metadata",
     "kit.interface.models",

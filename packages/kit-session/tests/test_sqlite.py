@@ -597,6 +597,42 @@ def test_forks_while_other_threads_use_the_store(path: Path) -> None:
     assert python(FORK_IN_USE, path) == [[0] * 10, []]
 
 
+FORK_WHILE_STORES_ARE_DROPPED = """
+import gc, os, sys, threading
+from kit.session.sqlite import SQLiteStore
+
+gc.set_threshold(20)
+store = SQLiteStore(sys.argv[1])
+store.read_now("key")
+ended = threading.Event()
+
+def use():
+    while not ended.is_set():
+        cycle = [SQLiteStore(sys.argv[1])]
+        cycle.append(cycle)
+        del cycle
+        store.read_now("key")
+
+threads = [threading.Thread(target=use, daemon=True) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(200):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+ended.set()
+for thread in threads:
+    thread.join()
+print("null")
+"""
+
+
+def test_forks_while_other_threads_drop_stores(path: Path) -> None:
+    """The garbage collector closes them, even in a thread that a fork waits for."""
+    assert python(FORK_WHILE_STORES_ARE_DROPPED, path) is None
+
+
 def test_a_process_that_is_forked(path: Path) -> None:
     """A store that is open in the parent works in both."""
     assert python(FORK, path) == [True, True, True]

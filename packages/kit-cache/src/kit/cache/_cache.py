@@ -4,74 +4,40 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 from kit.interface import Context, Next, Response
+from kit.interface.conditional import answer_not_modified
 from kit.interface.dependence import dependence
 from kit.interface.fields import add_vary, list_members
 from kit.interface.paths import decode_path
 
 from ._client import accepts_stale, satisfies
-from ._collecting import CollectingBody
 from ._control import merged, parse_directives
-from ._entries import Entry, Key, Variants
 from ._failures import Failures
+from ._finding import Finder, Found, stored_under
 from ._flights import Flight, Flights
-from ._keys import key_of, paths_to_invalidate, variant_of
-from ._memory import MemoryStore
+from ._keeping import Keeper
+from ._keys import key_of, paths_to_invalidate
 from ._options import Options
-from ._policy import (
-    Storing,
-    has_nonce,
-    is_for_one,
-    may_be_sent,
-    stored_headers,
-    storing,
-    vary_values,
-)
-from ._preconditions import answer_not_modified, hidden, is_conditional, is_not_modified
-from ._refreshing import Refreshing, later
+from ._policy import NONCE, has_nonce, is_for_one
+from ._preconditions import hidden, is_conditional, is_not_modified
+from ._refreshing import Refreshing
 from ._sending import send
-from ._store import RequestView
 
 VARIABLE = "cache"
 """The variable in which handlers find the cache."""
-
-NONCE = "secure_headers_nonce"
-"""The variable in which kit-secure-headers stores the nonce of a response."""
 
 # Methods that are neither stored nor change any state.
 _IGNORED = frozenset(("CONNECT", "OPTIONS", "TRACE"))
 # SPEC: section 4.3.2: a cache doesn't evaluate the first two. Range requests a partial response.
 _PASSED = frozenset(("if-match", "if-unmodified-since", "range"))
-# The largest difference between the clocks of machines that share a store.
-_LARGEST_SKEW_S = 60
 _ERRORS = frozenset((500, 502, 503, 504))
 # How many responses of others that weren't stored a request waits for, at most: if they fail one
 # after another, requests must not queue up.
 _MOST_WAITS = 3
-
-
-class _Found(NamedTuple):
-    """The result of a lookup.
-
-    Attributes:
-        key: The key of the URL.
-        variant: The key of the response, if it is stored.
-        names: The request headers that responses of this URL depend on.
-        entry: The stored response, fresh or stale.
-        varies: Whether there are only responses for other values of these headers.
-        store: The store during this request; None if the lookup failed.
-    """
-
-    key: Key
-    variant: Key
-    names: tuple[str, ...]
-    entry: Entry | None
-    varies: bool
-    store: RequestView | None
 
 
 class Cache:
@@ -80,11 +46,8 @@ class Cache:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._store = options.store
-        self._for_request: Callable[[], RequestView] | None = getattr(
-            self._store, "for_request", None
-        )
-        self._reading = Failures("read", logging.WARNING, "requests are handled without it")
-        self._writing = Failures("write", logging.WARNING, "responses aren't stored")
+        self._finder = Finder(options)
+        self._keeper = Keeper(options)
         self._removing = Failures("remove", logging.ERROR, "old responses may be sent again")
         self._flights = Flights()
         self._refreshing = Refreshing(options.app)
@@ -145,7 +108,7 @@ class Cache:
             await next()
             self._tell(c, "fwd=bypass")
             return None
-        found = await self._find(c, key, headers)
+        found = await self._finder.find(key, headers)
         asked = headers.get("cache-control")
         directives = parse_directives(asked) if asked is not None else {}
         answer = self._answer(c, found, directives, headers)
@@ -156,38 +119,16 @@ class Cache:
         if method == "HEAD" or "no-store" in directives:
             await next()
             self._add_headers(c)
-            self._tell(c, _why(found))
+            self._tell(c, found.why_forwarded)
             return None
         return await self._forward(c, next, found)
 
-    # Finding ----------------------------------------------------------------------------------
-
-    async def _find(self, c: Context[Any, Any], key: Key, headers: Mapping[str, str]) -> _Found:
-        """Looks up a stored response; if the store fails, there is none."""
-        variant = key
-        names: tuple[str, ...] = ()
-        store: RequestView | None = None
-        try:
-            store = self._store if self._for_request is None else self._for_request()
-            stored = await store.get(key)
-            if isinstance(stored, Variants):
-                names = stored.names
-                variant = variant_of(key, vary_values(headers, names))
-                stored = await store.get(variant)
-            self._reading.worked()
-        except Exception:
-            self._reading.failed(key.group)
-            stored = store = None
-        entry = stored if isinstance(stored, Entry) and may_be_sent(headers, stored) else None
-        if entry is not None and entry.stored_at > self._options.clock() + _LARGEST_SKEW_S:
-            entry = None  # the clock was set back, so its age is unknown
-        varies = entry is None and variant is not key
-        return _Found(key, variant, names, entry, varies, store)
+    # Serving ----------------------------------------------------------------------------------
 
     def _answer(
         self,
         c: Context[Any, Any],
-        found: _Found,
+        found: Found,
         directives: Mapping[str, str | None],
         headers: Mapping[str, str],
     ) -> Response | None:
@@ -209,7 +150,7 @@ class Cache:
 
     # Running the handlers ---------------------------------------------------------------------
 
-    async def _forward(self, c: Context[Any, Any], next: Next, found: _Found) -> Response | None:
+    async def _forward(self, c: Context[Any, Any], next: Next, found: Found) -> Response | None:
         """Runs the handlers, unless a concurrent request for the same response already does."""
         if c.req.header("authorization") is not None or self._refreshing.is_under_way_here():
             await self._run(c, next, found, self._flights.begin(found.variant, alone=True))
@@ -223,16 +164,16 @@ class Cache:
                 if flight.is_unstorable or waits == _MOST_WAITS:
                     break  # waiting for the next request is pointless
                 continue
-            variant = _stored_under(c, found.key, entry)
+            variant = stored_under(c.req.header(), found.key, entry)
             if flight.stored_under == variant:
                 now = self._options.clock()
-                return send(c, entry, now, self._status(f"{_why(found)}; collapsed"))
+                return send(c, entry, now, self._status(f"{found.why_forwarded}; collapsed"))
             # It is for other header values; only now is it known that these headers matter.
             found = found._replace(variant=variant, names=entry.vary, varies=True)
         hides = is_conditional(c) and not self._flights.is_unstored(found.variant)
         with self._flights.leading(found.variant) as flight:
             if waits:  # what the store knew of purges before is outdated
-                again = await self._find(c, found.key, c.req.header())
+                again = await self._finder.find(found.key, c.req.header())
                 found = found._replace(store=again.store)
             await self._run(c, next, found, flight, hides=hides)
         return None
@@ -241,7 +182,7 @@ class Cache:
         self,
         c: Context[Any, Any],
         next: Next,
-        found: _Found,
+        found: Found,
         flight: Flight,
         *,
         hides: bool = False,
@@ -271,64 +212,12 @@ class Cache:
                 return
         self._add_headers(c)
         is_known = hides and c.res.status == 200 and is_not_modified(c, dict(c.res.headers.items()))
-        result = _why(found) + ("; fwd-status=200" if is_known else "")
-        if await self._keep(c, found, flight, before, is_sent=not is_known):
+        result = found.why_forwarded + ("; fwd-status=200" if is_known else "")
+        if await self._keeper.keep(c, found, flight, before, is_sent=not is_known):
             result += "; stored"
         if is_known:
             await answer_not_modified(c)
         self._tell(c, result)
-
-    async def _keep(
-        self,
-        c: Context[Any, Any],
-        found: _Found,
-        flight: Flight,
-        before: Mapping[str, str],
-        *,
-        is_sent: bool,
-    ) -> bool:
-        """Stores the response if possible.
-
-        Args:
-            c: The context.
-            found: The result of the lookup.
-            flight: This request.
-            before: The headers that outer middleware set before.
-            is_sent: Whether the body is sent; otherwise a stream isn't read.
-
-        Returns:
-            Whether it is stored, or will be after it was sent, as far as is known.
-        """
-        if flight.is_outdated:
-            return False
-        options, res = self._options, c.res
-        depends_on = dependence(c)
-        how = storing(c.req, res.status, res.headers, depends_on, options.statuses, options.clock())
-        if how is None:
-            # Errors and 304 are about this request: the next response may be storable.
-            flight.is_unstorable = res.status < 400 and res.status != 304
-            return False
-        headers = stored_headers(res.headers, before)
-        body = res.body
-        if body is not None and not isinstance(body, bytes):
-            flight.is_unstorable = True
-            if is_sent:
-                self._keep_stream(c, found, how, headers, body, flight)
-            return False
-        body = body or b""
-        if len(body) > options.max_body_size or has_nonce(c.get(NONCE), headers, body):
-            flight.is_unstorable = True
-            return False
-        # Plain bytes, since `c.res.body` may be a subclass that refers to the response.
-        entry = self._entry(c, found, how, headers, bytes(body))
-        flight.entry = entry
-        flight.stored_under = _stored_under(c, found.key, entry)
-        if found.store is None:
-            return False
-        work = self._set(found, flight.stored_under, entry, flight)
-        if not options.wait and not isinstance(self._store, MemoryStore) and later(c, work):
-            return True
-        return await work
 
     def _add_headers(self, c: Context[Any, Any]) -> None:
         """Adds the configured headers to a response if its status can be stored."""
@@ -349,91 +238,6 @@ class Cache:
         if isinstance(body, bytes) and has_nonce(c.get(NONCE), (), body):
             return True
         return is_for_one(c.req, c.res.headers, dependence(c))
-
-    def _keep_stream(
-        self,
-        c: Context[Any, Any],
-        found: _Found,
-        how: Storing,
-        headers: tuple[tuple[str, str], ...],
-        body: Any,
-        flight: Flight,
-    ) -> None:
-        # Takes the headers now, before outer middleware changes the response.
-        entry = self._entry(c, found, how, headers, b"")
-        variant = _stored_under(c, found.key, entry)
-        nonce = c.get(NONCE)
-
-        async def done(whole: bytes) -> None:
-            from msgspec.structs import replace
-
-            if has_nonce(nonce, headers, whole):
-                return
-            if length is not None and length != str(len(whole)):
-                return  # SPEC: section 3.3: it is incomplete
-            await self._set(found, variant, replace(entry, body=whole), flight)
-
-        length = c.res.headers.get("content-length")
-        res = c.res.replace(body=CollectingBody(body, self._options.max_body_size, done))
-        c.res = res
-        if length is not None:
-            c.header("Content-Length", length)
-
-    def _entry(
-        self,
-        c: Context[Any, Any],
-        found: _Found,
-        how: Storing,
-        headers: tuple[tuple[str, str], ...],
-        body: bytes,
-    ) -> Entry:
-        # A header that any response of this URL depends on counts for all of them: a handler may
-        # omit Vary when it returns its default.
-        names = tuple(sorted({*how.vary, *found.names}))
-        return Entry(
-            c.res.status,
-            headers,
-            body,
-            self._options.clock(),
-            how.initial_age,
-            how.lifetime,
-            how.stale_while_revalidate,
-            how.stale_if_error,
-            how.must_revalidate,
-            how.for_authorized,
-            names,
-        )
-
-    async def _set(self, found: _Found, variant: Key, entry: Entry, flight: Flight) -> bool:
-        """Stores a response unless it was purged in the meantime; logs errors of the store.
-
-        Returns:
-            Whether it was stored.
-        """
-        key, store = found.key, found.store
-        if store is None or flight.is_outdated:
-            return False
-        try:
-            if entry.vary:
-                await self._set_variants(store, key, entry)
-            await store.set(variant, entry, entry.ttl)
-            if flight.is_outdated:  # the purge may have run before the response was stored
-                await self._store.delete(key.cache, key.group)
-                return False
-        except Exception:
-            self._writing.failed(key.group)
-            return False
-        self._writing.worked()
-        return True
-
-    async def _set_variants(self, store: RequestView, key: Key, entry: Entry) -> None:
-        """Declares which headers the responses of a key depend on."""
-        now = self._options.clock()
-        ends_at = now + entry.ttl
-        present = await store.get(key)
-        if isinstance(present, Variants):  # responses for other values may be kept for longer
-            ends_at = max(ends_at, present.ends_at)
-        await store.set(key, Variants(entry.vary, ends_at), ends_at - now)
 
     # Afterwards -------------------------------------------------------------------------------
 
@@ -465,15 +269,3 @@ class Cache:
 def _is_handshake(method: str, headers: Mapping[str, str]) -> bool:
     """Returns whether a request opens a WebSocket (RFC 6455, section 4.1)."""
     return method == "GET" and "websocket" in list_members(headers["upgrade"].lower())
-
-
-def _stored_under(c: Context[Any, Any], key: Key, entry: Entry) -> Key:
-    """Returns the key of a response among those of its URL, for the headers of a request."""
-    return variant_of(key, vary_values(c.req.header(), entry.vary)) if entry.vary else key
-
-
-def _why(found: _Found) -> str:
-    """Returns why a request was not served from the store (RFC 9211, section 2.2)."""
-    if found.entry is not None:
-        return "fwd=stale"
-    return "fwd=vary-miss" if found.varies else "fwd=uri-miss"

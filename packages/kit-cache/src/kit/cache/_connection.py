@@ -10,27 +10,21 @@ import contextlib
 import os
 import sqlite3
 import threading
-import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from kit.interface.forks import close_at_forks
+
 T = TypeVar("T")
 
 _BUSY_S = 5.0
-_all: weakref.WeakSet[Connection] = weakref.WeakSet()
-# Connections created meanwhile in other threads wait, as nothing would keep them closed.
-_forking = threading.RLock()
-_locked: list[Connection] = []
 # Not even garbage collection may close a connection in a process that didn't open it.
 _of_the_parent: list[sqlite3.Connection] = []
 
 
 class Connection:
     """Opens a file on demand, also again after `close` and after a fork.
-
-    Before a fork, connections are closed: SQLite keeps a table of the locks of its process, which
-    tells a forked process that it has locks that only its parent has.
 
     Args:
         path: The file; created if it doesn't exist, readable only by its owner.
@@ -43,8 +37,7 @@ class Connection:
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
         self._process = 0
-        with _forking:
-            _all.add(self)
+        close_at_forks(self)
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs a function in a transaction, one at a time.
@@ -69,14 +62,18 @@ class Connection:
         with self._lock:
             self._close()
 
-    def hold(self) -> None:
-        """Closes the file, and keeps it closed until `release`."""
+    def begin_fork(self) -> None:
+        """Closes the file, and keeps it closed until `end_fork`."""
         self._lock.acquire()
-        with contextlib.suppress(sqlite3.Error):  # the caller couldn't release it
-            self._close()
+        try:
+            with contextlib.suppress(sqlite3.Error):
+                self._close()
+        except BaseException:  # e.g. KeyboardInterrupt
+            self._lock.release()
+            raise
 
-    def release(self) -> None:
-        """Ends `hold`; in a forked process, the child ends it, too."""
+    def end_fork(self) -> None:
+        """Lets the file be opened again, in the process that was forked and in the new one."""
         self._lock.release()
 
     def _close(self) -> None:
@@ -105,26 +102,7 @@ class Connection:
         return self._db
 
     def _leave_to_parent(self) -> None:
-        # Native code may fork without calling the functions below.
+        # Native code may fork without calling `begin_fork`.
         if self._db is not None and self._process != os.getpid():
             _of_the_parent.append(self._db)
             self._db = None
-
-
-def _before_fork() -> None:
-    _forking.acquire()
-    for each in list(_all):
-        each.hold()
-        _locked.append(each)
-
-
-def _after_fork() -> None:
-    while _locked:
-        _locked.pop().release()
-    _forking.release()
-
-
-with contextlib.suppress(AttributeError):  # on Windows, where processes aren't forked
-    os.register_at_fork(
-        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
-    )

@@ -13,6 +13,9 @@ from kit.interface.fields import list_members
 from ._control import parse_directives, seconds
 from ._entries import Entry
 
+NONCE = "secure_headers_nonce"
+"""The variable in which kit-secure-headers stores the nonce of a response."""
+
 # SPEC: section 3.1; also headers that the cache itself writes.
 _NOT_STORED = frozenset(
     (

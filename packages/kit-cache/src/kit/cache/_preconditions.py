@@ -14,20 +14,6 @@ from kit.interface import Context
 from kit.interface.conditional import evaluate, parse_entity_tag, parse_http_date
 
 _NAMES = ("if-none-match", "if-modified-since")
-# SPEC: RFC 9110 section 15.4.5: headers that describe the content, which a 304 omits.
-_OF_THE_CONTENT = (
-    "content-digest",
-    "content-disposition",
-    "content-encoding",
-    "content-language",
-    "content-length",
-    "content-md5",
-    "content-type",
-    "digest",
-    "repr-digest",
-    "trailer",
-    "transfer-encoding",
-)
 
 
 def is_conditional(c: Context[Any, Any]) -> bool:
@@ -61,16 +47,3 @@ def is_not_modified(c: Context[Any, Any], headers: Mapping[str, str]) -> bool:
     # A malformed ETag set by a handler isn't a validator.
     tag = parse_entity_tag(headers.get("etag", ""))
     return evaluate(c.req.method, c.req.header, etag=tag, last_modified=modified) == 304
-
-
-async def answer_not_modified(c: Context[Any, Any]) -> None:
-    """Replaces a response that the client already has with a 304."""
-    close = getattr(c.res.body, "aclose", None)
-    answer = c.res.replace(body=None, status=304)
-    if close is not None:  # a stream that isn't sent
-        await close()
-    for name in _OF_THE_CONTENT:
-        answer.headers.delete(name)
-    # The copy has all headers to keep, so there are none to carry over.
-    c.res = None
-    c.res = answer

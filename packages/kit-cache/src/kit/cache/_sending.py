@@ -6,14 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from kit.interface import Context, Response
+from kit.interface.conditional import omitted_when_not_modified
 
 from ._entries import Entry
 from ._preconditions import is_conditional, is_not_modified
-
-# SPEC: RFC 9110 section 15.4.5: headers that a 304 must have.
-_OF_NOT_MODIFIED = frozenset(
-    ("cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary")
-)
 
 
 def send(c: Context[Any, Any], entry: Entry, now: float, cache_status: str | None) -> Response:
@@ -30,10 +26,7 @@ def send(c: Context[Any, Any], entry: Entry, now: float, cache_status: str | Non
         own = headers.get("cache-status")
         headers["cache-status"] = cache_status if own is None else f"{own}, {cache_status}"
     if entry.status == 200 and is_conditional(c) and is_not_modified(c, headers):
-        kept = {
-            name: value
-            for name, value in headers.items()
-            if name in _OF_NOT_MODIFIED or name in ("age", "cache-status")
-        }
-        return c.body(None, 304, kept)
+        for name in omitted_when_not_modified(headers):
+            del headers[name]
+        return c.body(None, 304, headers)
     return c.body(entry.body or None, entry.status, headers)

@@ -7,9 +7,15 @@ from collections.abc import Awaitable, Callable, Iterable
 from hashlib import sha1
 from typing import Any, TypeAlias
 
-from kit.interface import AsyncMiddleware, Context, HTTPException, Next, Response
+from kit.interface import AsyncMiddleware, Context, HTTPException, Next
+from kit.interface.bodies import close_body
 from kit.interface.calls import call
-from kit.interface.conditional import evaluate, parse_entity_tag, parse_http_date
+from kit.interface.conditional import (
+    answer_not_modified,
+    evaluate,
+    parse_entity_tag,
+    parse_http_date,
+)
 from kit.interface.options import OptionChecks
 
 __all__ = ("GenerateDigest", "etag")
@@ -19,24 +25,6 @@ GenerateDigest: TypeAlias = Callable[[bytes], bytes | Awaitable[bytes | None] | 
 
 # Methods that return a representation, which an ETag describes (RFC 9110, section 8.8.3).
 _METHODS = frozenset(("GET", "HEAD", "QUERY"))
-# SPEC: RFC 9110 section 15.4.5: headers that describe the content, which a 304 omits except ETag.
-_OF_THE_CONTENT = frozenset(
-    (
-        "content-digest",
-        "content-disposition",
-        "content-encoding",
-        "content-language",
-        "content-length",
-        "content-md5",
-        "content-range",
-        "content-type",
-        "digest",
-        "last-modified",
-        "repr-digest",
-        "trailer",
-        "transfer-encoding",
-    )
-)
 # Hashing this many bytes with SHA-1 takes about as long as handing them to a thread.
 _IN_THREAD_BYTES = 128 * 1024
 
@@ -85,9 +73,6 @@ def etag(
         check.header_name("retained_headers", name, "Content-Language").lower()
         for name in check.texts("retained_headers", retained_headers)
     }
-    dropped = _OF_THE_CONTENT - kept
-    # Without an ETag, caches rely on Last-Modified.
-    dropped_without_tag = dropped - {"last-modified"}
     if generate_digest is None:
         digest: Callable[[bytes], Awaitable[str | None]] = _sha1
     else:
@@ -116,24 +101,13 @@ def etag(
         validator = None if tag is None else parse_entity_tag(tag)
         when = parse_http_date(modified)
         status = evaluate(method, req.header, etag=validator, last_modified=when)
-        if status is None:
-            return
-        await _close(res)
-        if status == 412:
+        if status == 304:
+            await answer_not_modified(c, retained=kept)
+        elif status == 412:
+            await close_body(res.body)
             raise HTTPException(412, "Precondition Failed")
-        _not_modified(c, dropped if tag is not None else dropped_without_tag)
 
     return etag
-
-
-def _not_modified(c: Context[Any, Any], dropped: frozenset[str]) -> None:
-    answer = c.res.replace(body=None, status=304)
-    headers = answer.headers
-    for name in dropped.intersection(dict(headers.items())):
-        headers.delete(name)
-    # The copy has all headers to keep, so there are none to carry over.
-    c.res = None
-    c.res = answer
 
 
 async def _sha1(body: bytes) -> str:
@@ -157,10 +131,3 @@ def _checked(generate_digest: GenerateDigest) -> Callable[[bytes], Awaitable[str
         return made.hex()
 
     return digest
-
-
-async def _close(res: Response) -> None:
-    """Closes a streamed body that won't be sent."""
-    aclose = getattr(res.body, "aclose", None)
-    if aclose is not None:
-        await aclose()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Response bodies that can be sent in other ways than chunk by chunk."""
+"""Streamed bodies of responses: those that can be sent as files, and those that aren't sent."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import Any, Protocol
 
-__all__ = ("PathBody",)
+__all__ = ("PathBody", "close_body")
 
 
 class PathBody(Protocol):
@@ -24,3 +24,14 @@ class PathBody(Protocol):
 
     async def aclose(self) -> None:
         """Closes the file."""
+
+
+async def close_body(body: Any) -> None:
+    """Closes the body of a response that isn't sent, so that it can release what it has opened.
+
+    Args:
+        body: The body: bytes, a stream or None. One that has no `aclose` stays as it is.
+    """
+    aclose = getattr(body, "aclose", None)
+    if aclose is not None:
+        await aclose()

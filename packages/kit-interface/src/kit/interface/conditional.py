@@ -9,8 +9,8 @@
         raise HTTPException(412, "Precondition Failed")
 
 A 304 has the same Cache-Control, Content-Location, ETag, Expires and Vary as the 200 would have,
-and Last-Modified if there is no ETag (section 15.4.5). A 412 has none of them, since they would
-describe the error.
+and Last-Modified if there is no ETag (section 15.4.5). Middleware that finds out after the handlers
+calls `answer_not_modified`. A 412 has none of these headers, since they would describe the error.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ from ._entity_tags import (
     weakened,
 )
 from ._http_dates import format_http_date, parse_http_date
+from ._not_modified import answer_not_modified, omitted_when_not_modified
 from .options import OptionChecks
 
 __all__ = (
     "EntityTag",
     "GetField",
+    "answer_not_modified",
     "evaluate",
     "format_http_date",
+    "omitted_when_not_modified",
     "parse_entity_tag",
     "parse_entity_tags",
     "parse_http_date",

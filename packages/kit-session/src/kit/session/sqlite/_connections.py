@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import closing
 
+from kit.interface.forks import close_at_forks
 from kit.session.stores import SessionRecord
 
 from ._database import is_broken, is_busy, open_reader, store_error
-from ._forks import close_at_forks
 from ._writer import Writer
 
 __all__ = ("Connections",)
@@ -128,6 +128,18 @@ class Connections:
         writer = self.close()
         if writer is not None:
             writer.join()
+
+    def abandon(self) -> None:
+        """Closes both connections of a store that was dropped, unless a fork is closing them.
+
+        It doesn't wait for the fork: the garbage collector may call this in a thread that the fork
+        waits for, such as one that reads from another store.
+        """
+        if self._lock.acquire(blocking=False):
+            try:
+                self._stop()
+            finally:
+                self._lock.release()
 
     def _stop(self) -> Writer | None:
         writer, self._writer = self._writer, None

@@ -73,7 +73,7 @@ class SQLiteStore:
         )
         self._connections = connections
         # For a store that is dropped without being closed.
-        weakref.finalize(self, connections.close)
+        weakref.finalize(self, connections.abandon)
 
     async def open(self) -> None:
         """Opens the file, and creates it if it doesn't exist.

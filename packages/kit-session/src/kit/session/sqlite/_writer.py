@@ -13,10 +13,10 @@ from copy import copy
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
+from kit.interface.forks import join_before_forks
 from kit.session import SessionStoreError
 
 from ._database import is_broken, open_writer, store_error
-from ._forks import end_before_forks
 
 __all__ = ("Writer",)
 
@@ -60,7 +60,7 @@ class Writer:
         # A process may exit without closing the store.
         self._thread = threading.Thread(target=self._run, name="kit.session: SQLite", daemon=True)
         self._thread.start()
-        end_before_forks(self)
+        join_before_forks(self)
 
     def submit(self, statement: str | None, parameters: Sequence[Any] = ()) -> Future[int]:
         """Returns a future with the number of rows that a statement changes.
