@@ -189,6 +189,16 @@ def test_any_of_several_users(run: Callable[..., Any]) -> None:
         assert run(answer, app, encoded(username, password)) == REFUSED
 
 
+def test_name_and_password_may_be_positional(run: Callable[..., Any]) -> None:
+    for app in (
+        app_with("ada", "s3cret", *USERS),
+        app_with("ada", *USERS, password="s3cret"),
+    ):
+        assert run(answer, app, encoded("ada", "s3cret")) == INSIDE
+        assert run(answer, app, encoded("bob", "b0b")) == INSIDE
+        assert run(answer, app, encoded("ada", "b0b")) == REFUSED
+
+
 def test_users_alone(run: Callable[..., Any]) -> None:
     assert run(answer, app_with(*USERS), encoded("eve", "e:v:e")) == INSIDE
 

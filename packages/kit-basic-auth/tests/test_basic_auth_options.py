@@ -61,6 +61,27 @@ def wrong(*users: Any, **options: Any) -> tuple[tuple[Any, ...], dict[str, Any]]
             "basic_auth(): user 2 of 2 has 'pass', 'username': expected 'username' and 'password'",
         ),
         (
+            wrong("ada"),
+            ValueError,
+            "basic_auth(username=...) needs password=... as well",
+        ),
+        (
+            wrong("ada", SECRET, username="bob"),
+            TypeError,
+            "basic_auth() takes username once, not also as username=...",
+        ),
+        (
+            wrong("ada", SECRET, password=SECRET),
+            TypeError,
+            "basic_auth() takes password once, not also as password=...",
+        ),
+        (
+            wrong("ada", SECRET, SECRET),
+            TypeError,
+            "basic_auth(): user 1 of 1 is str, expected a mapping "
+            "{'username': ..., 'password': ...}",
+        ),
+        (
             wrong({}),
             ValueError,
             "basic_auth(): user 1 of 1 has no keys: expected 'username' and 'password'",

@@ -380,6 +380,16 @@ def test_levels(run: Run, coding: str, least: int, most: int) -> None:
     assert sizes[0] > sizes[1]
 
 
+@pytest.mark.parametrize("coding", ["gzip", "br", "zstd"])
+def test_a_level_for_all_codings(run: Run, coding: str) -> None:
+    text = " ".join(f"{number:b} {number * 7919 % 10007}" for number in range(1000))
+    sizes = []
+    for level in (1, 9):
+        app = app_with(lambda c: c.text(text), level=level)
+        sizes.append(len(run(ask(run, app, coding).bytes)))
+    assert sizes[0] > sizes[1]
+
+
 def test_large_bodies_are_compressed_in_a_thread(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     compress_by_zlib = zlib.compress
     threads = []

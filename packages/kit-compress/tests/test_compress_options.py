@@ -69,9 +69,9 @@ PATTERN_OR_FUNCTION = "takes a compiled pattern of str or a function (content_ty
         ),
         ({"skip": True}, TypeError, "compress(skip=...) takes a function (c), not True"),
         (
-            {"level": 5, "encodings": ["br", "gzip"]},
-            TypeError,
-            "compress(level=...) takes a level for each encoding, e.g. {'br': 4, 'gzip': 6}, not 5",
+            {"level": 10, "encodings": ["br", "gzip"]},
+            ValueError,
+            "compress(level=10) can't be used: expected at most 9 for gzip",
         ),
         (
             {"level": {"br": 5}, "encodings": ["gzip"]},

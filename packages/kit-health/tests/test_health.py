@@ -512,6 +512,11 @@ def test_paths_are_options_and_none_is_none(run: Callable[..., Any]) -> None:
             "health(ready='ready') can't be used: expected a path such as '/readyz', or None",
         ),
         (
+            {"live": "/livez#a"},
+            ValueError,
+            "health(live='/livez#a') can't be used: expected a path such as '/livez', or None",
+        ),
+        (
             {"ready": "/z", "startup": "/z"},
             ValueError,
             "health(startup='/z') can't be used: ready has the same path",

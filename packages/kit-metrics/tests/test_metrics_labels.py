@@ -47,6 +47,14 @@ def test_labels_are_what_plain_and_async_functions_return(
     assert found == {("acme", "large", "200"): 2, ("bob", "", "200"): 1}
 
 
+def test_a_label_may_be_constant(
+    run: Callable[..., Any], registry: CollectorRegistry, counted: Callable[..., Any]
+) -> None:
+    app = app_with(registry, labels={"service": "shop", "x": lambda c: "y"})
+    ask(run, app, "/acme")
+    assert counted(labels=("service", "x", "status")) == {("shop", "y", "200"): 1}
+
+
 def test_the_answer_to_head_with_labels_has_no_bytes(
     run: Callable[..., Any], registry: CollectorRegistry, counted: Callable[..., Any]
 ) -> None:

@@ -27,6 +27,11 @@ BUCKETS = "can't be used: expected seconds above 0, in ascending order"
             "metrics(path='metrics') can't be used: expected a path such as '/metrics', or None",
         ),
         (
+            {"path": "/m?all"},
+            ValueError,
+            "metrics(path='/m?all') can't be used: expected a path such as '/metrics', or None",
+        ),
+        (
             {"registry": 7},
             TypeError,
             "metrics(registry=...) takes a prometheus_client.CollectorRegistry, not 7",

@@ -16,11 +16,6 @@ EXPECTED = (
 )
 
 
-class Other:
-    def counter(self, name: str, limits: Any, strategy: str, /) -> Any:
-        raise AssertionError("unreachable")
-
-
 @pytest.mark.parametrize(
     ("text", "amount", "seconds", "shown"),
     [
@@ -215,13 +210,6 @@ def test_a_text_that_is_no_limit_is_refused(text: str) -> None:
             TypeError,
             "rate_limit(store=...) takes a MemoryStore, a RedisStore, StorageStore(...) for a "
             f"storage of limits, or an object with a method counter, not {MemoryStore!r}",
-        ),
-        (
-            ("1/day",),
-            {"store": Other()},
-            ValueError,
-            "rate_limit(store=...) needs name=..., such as name='api': limiters with the same "
-            "name share their counters",
         ),
         (
             ("1/day",),

@@ -56,6 +56,31 @@ async def test_requests_beyond_a_limit_are_refused(store: RedisStore, strategy: 
     assert (await response.json())["violated-policies"] == ["api:3/hour"]
 
 
+async def test_limiters_without_a_name_count_together_if_their_limits_are_the_same(
+    redis: RedisServer,
+) -> None:
+    def app_of_a_process(store: RedisStore) -> Kit:
+        app = Kit()
+        app.use("/a", rate_limit("2/hour", key=lambda c: "ann", store=store))
+        app.use("/b", rate_limit("3/hour", key=lambda c: "ann", store=store))
+        app.use("/c", rate_limit("2/hour", key=lambda c: "ann", store=store, name="c"))
+        return app.get("/:name", lambda c: c.text(""))
+
+    stores = [RedisStore(redis.url), RedisStore(redis.url)]
+    apps = [app_of_a_process(store) for store in stores]
+    for path, expected in (
+        ("/a", [200, 200, 429]),
+        ("/b", [200, 200, 200]),
+        ("/c", [200, 200, 429]),
+    ):
+        found = [(await apps[turn % 2].request(path)).status for turn in range(3)]
+        assert found == expected
+    response = await apps[0].request("/b")
+    assert response.headers.get("RateLimit-Policy") == '"3/hour";q=3;w=3600'
+    for store in stores:
+        await store.close()
+
+
 class Moved:
     """Moves the times that are kept in Redis, as if so much time had passed."""
 

@@ -95,3 +95,11 @@ async def test_a_storage_that_fails(caplog: pytest.LogCaptureFixture) -> None:
         in caplog.text
     )
     assert (await app_with(Failing(), "3/hour", on_store_error="allow").request("/")).status == 200
+
+
+async def test_a_limiter_without_a_name(storage: MemoryStorage) -> None:
+    app = Kit()
+    app.use(rate_limit("2/minute", "5/10 minutes", store=StorageStore(storage)))
+    app.get("/", lambda c: c.text("Hello"))
+    assert [(await app.request("/")).status for _ in range(3)] == [200, 200, 429]
+    assert not any(character.isspace() for key in storage.storage for character in key)

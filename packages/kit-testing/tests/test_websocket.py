@@ -341,6 +341,54 @@ def test_a_test_that_fails_is_not_held_up(run: Any) -> None:
     assert trace == ["cancelled"]
 
 
+@pytest.mark.parametrize(
+    ("names", "param", "got"),
+    [
+        (["rooms", "general"], None, "/rooms/general"),
+        (["rooms", "a b/c"], None, "/rooms/a%20b%2Fc"),
+        (["rooms", "general", "7"], None, "/rooms/general/7"),
+        (["rooms", ":room", "7"], {"room": "x"}, "/rooms/x/7"),
+        (["rooms", "general", ":n"], {"n": 8}, "/rooms/general/8"),
+        (["rooms", "own"], None, "/rooms/own"),
+    ],
+)
+def test_names_may_be_values_of_parameters(
+    run: Any, backend: Any, names: list[str], param: Any, got: str
+) -> None:
+    app = Kit()
+
+    async def tell(c: Context, ws: WebSocket) -> None:
+        await ws.send(c.req.url.removeprefix("http://localhost"))
+
+    for path in ("/rooms/:room", "/rooms/:room/:n{[0-9]+}", "/rooms/own"):
+        app.get(path, upgrade_websocket(tell))
+
+    def step(client: Any) -> Any:
+        for name in names:
+            client = client[name]
+        return client.ws(param=param)
+
+    async def main() -> None:
+        async with step(test_client(app)) as ws:
+            assert await ws.receive() == got
+
+    run(main)
+    with sync_test_client(app, backend=backend) as client, step(client) as ws:
+        assert ws.receive() == got
+
+
+def test_values_that_no_route_takes() -> None:
+    app = Kit().get("/rooms/:n{[0-9]+}", upgrade_websocket(lambda c: {})).get("/files/*", str)
+    client: Any = test_client(app)
+    for step in (client.rooms["general"], client.rooms[""], client.files["a"], client.rooms):
+        with pytest.raises(RouteNotFoundError):
+            step.ws()
+    with pytest.raises(ParameterError):
+        client.rooms["7"].ws(param={"m": 1})
+    with pytest.raises(TypeError, match="param takes a mapping"):
+        client.rooms["7"].ws(param=[7])
+
+
 def test_waiting_for_a_message_that_does_not_come(run: Any, backend: Any) -> None:
     async def main() -> None:
         async with test_client(make_app([])).chat[":room"].ws(param={"room": "a"}) as ws:

@@ -23,6 +23,7 @@ login_required = basic_auth(bob, eve, {"username": "ann", "password": "pw"})
 
 assert_type(login_required, AsyncMiddleware)
 assert_type(basic_auth(username="ada", password="pw", realm="Staff"), AsyncMiddleware)
+assert_type(basic_auth("ada", "pw", bob, realm="Staff"), AsyncMiddleware)
 assert_type(basic_auth(verify_user=verify, on_auth_success=note), AsyncMiddleware)
 assert_type(basic_auth(bob, hash_function=str.upper), AsyncMiddleware)
 assert_type(basic_auth(bob, invalid_user_message=lambda c: {"error": c.req.path}), AsyncMiddleware)

@@ -24,7 +24,8 @@ assert_type(metrics(), AsyncMiddleware)
 assert_type(metrics(None, registry=CollectorRegistry(), prefix="shop"), AsyncMiddleware)
 assert_type(metrics("/m", buckets=[0.1, 1], exclude="/livez", exemplars=True), AsyncMiddleware)
 assert_type(
-    metrics(labels={"tenant": tenant, "kind": lambda c: "x"}, exemplars=order), AsyncMiddleware
+    metrics(labels={"tenant": tenant, "kind": lambda c: "x", "service": "shop"}, exemplars=order),
+    AsyncMiddleware,
 )
 
 

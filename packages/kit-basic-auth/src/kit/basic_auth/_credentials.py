@@ -58,6 +58,33 @@ def read_credentials(header: str | None) -> str | None:
     return normalize("NFC", text)
 
 
+def split_first(
+    users: tuple[Any, ...], username: Any, password: Any
+) -> tuple[Any, Any, tuple[Any, ...]]:
+    """Takes a name and a password from the front of the positional arguments.
+
+    Args:
+        users: The positional arguments of the factory.
+        username: Its argument of this name.
+        password: Its argument of this name.
+
+    Returns:
+        The name, the password, and the arguments after them.
+
+    Raises:
+        TypeError: If one of them is given twice.
+    """
+    given = {"username": username, "password": password}
+    for name, value in given.items():
+        if not (users and isinstance(users[0], str)):
+            break
+        if value is not None:
+            raise TypeError(f"basic_auth() takes {name} once, not also as {name}=...")
+        given[name], *rest = users
+        users = tuple(rest)
+    return given["username"], given["password"], users
+
+
 def check_users(users: tuple[Any, ...], username: Any, password: Any) -> list[tuple[str, str]]:
     """Checks the configured users. Error messages never contain a password: they end up in logs.
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict, overload
 
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next
 from kit.interface.calls import call
@@ -17,7 +17,7 @@ from kit.interface.fields import quoted_string
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 
-from ._credentials import check_users, read_credentials
+from ._credentials import check_users, read_credentials, split_first
 
 __all__ = ("OnAuthSuccess", "User", "VerifyUser", "basic_auth")
 
@@ -41,8 +41,31 @@ class User(TypedDict):
     password: str
 
 
+@overload
+def basic_auth(
+    username: str,
+    password: str,
+    /,
+    *users: User | Mapping[str, str],
+    verify_user: VerifyUser | None = None,
+    realm: str = "Secure Area",
+    hash_function: HashFunction | None = None,
+    invalid_user_message: Any = "Unauthorized",
+    on_auth_success: OnAuthSuccess | None = None,
+) -> AsyncMiddleware: ...
+@overload
 def basic_auth(
     *users: User | Mapping[str, str],
+    username: str | None = None,
+    password: str | None = None,
+    verify_user: VerifyUser | None = None,
+    realm: str = "Secure Area",
+    hash_function: HashFunction | None = None,
+    invalid_user_message: Any = "Unauthorized",
+    on_auth_success: OnAuthSuccess | None = None,
+) -> AsyncMiddleware: ...
+def basic_auth(
+    *users: Any,
     username: str | None = None,
     password: str | None = None,
     verify_user: VerifyUser | None = None,
@@ -61,7 +84,8 @@ def basic_auth(
     The middleware has its security scheme and its 401 as metadata, see `kit.interface.metadata`.
 
     Args:
-        *users: The users, each a mapping `{"username": ..., "password": ...}`.
+        *users: The users, each a mapping `{"username": ..., "password": ...}`. `username` and
+            `password` may stand before them.
         username: Name of one more user.
         password: The password of that user.
         verify_user: Function `(username, password, c)`, plain or async, that returns whether to
@@ -87,6 +111,7 @@ def basic_auth(
     Example:
         app.use("/admin/*", basic_auth(username="ada", password=os.environ["ADMIN_PASSWORD"]))
     """
+    username, password, users = split_first(users, username, password)
     known = check_users(users, username, password)
     _check_functions(verify_user, hash_function, on_auth_success)
     if verify_user is None and not known:

@@ -69,8 +69,8 @@ def compress(
         content_type_filter: Which responses to compress by their Content-Type: a compiled pattern
             to search for, or a function `(content_type)`, plain or async. Default:
             `kit.interface.media_types.is_compressible`.
-        level: The compression level, or a mapping with one for each coding. Default 3 for zstd (1
-            to 19), 4 for br (0 to 11), 6 for gzip and deflate (1 to 9).
+        level: The compression level of all codings, or a mapping with one for each. Default 3 for
+            zstd (1 to 19), 4 for br (0 to 11), 6 for gzip and deflate (1 to 9).
         skip: `skip(c)`, plain or async, is called before `c.res` is compressed, and returns whether
             to leave it uncompressed.
 

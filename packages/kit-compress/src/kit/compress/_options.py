@@ -84,11 +84,8 @@ def _levels(check: OptionChecks, names: tuple[str, ...], level: Any) -> Mapping[
         return {}
     if isinstance(level, Mapping):
         levels = check.keys("level", level, names)
-    elif len(names) == 1:
-        levels = {names[0]: level}
     else:
-        example = ", ".join(f"{name!r}: {CODINGS[name].level}" for name in names)
-        check.wrong_type("level", level, f"a level for each encoding, e.g. {{{example}}}")
+        levels = dict.fromkeys(names, level)
     for name, each in levels.items():
         least, most = CODINGS[name].levels
         check.number("level", each, least=least, most=most, unit=f"for {name}")

@@ -161,7 +161,7 @@ def _paths(check: OptionChecks, paths: Mapping[str, Any]) -> dict[str, str]:
     for kind, path in paths.items():
         if path is None:
             continue
-        check.text(kind, path, r"/.*", f"a path such as '/{kind}z', or None")
+        check.text(kind, path, r"/[^?#]*", f"a path such as '/{kind}z', or None")
         if path in found:
             raise ValueError(
                 f"health({kind}={path!r:.100}) can't be used: {found[path]} has the same path"

@@ -30,14 +30,22 @@ def check_labels(check: OptionChecks, labels: Any) -> Mapping[str, Callable[[Any
         return {}
     if not isinstance(labels, Mapping):
         check.wrong_type("labels", labels, "a mapping of names to functions (c)")
-    for name, function in labels.items():
+    functions = {}
+    for name, label in labels.items():
         if not isinstance(name, str) or not re.fullmatch(_NAME, name) or name in _RESERVED:
             raise ValueError(
                 f"{check.factory}(labels=...) has the label {name!r:.100}: expected a name such "
                 f"as 'tenant', other than {', '.join(sorted(_RESERVED))}"
             )
-        check.function(f"labels[{name!r}]", function, "(c)")
-    return dict(labels)
+        if isinstance(label, str):
+            functions[name] = _constant(label)
+        else:
+            functions[name] = check.function(f"labels[{name!r}]", label, "(c)")
+    return functions
+
+
+def _constant(value: str) -> Callable[[Any], str]:
+    return lambda c: value
 
 
 class ExtraLabels:

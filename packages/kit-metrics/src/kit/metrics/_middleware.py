@@ -39,7 +39,7 @@ def metrics(
     registry: CollectorRegistry | None = None,
     prefix: str = "http",
     buckets: Iterable[float] = _DEFAULT_BUCKETS,
-    labels: Mapping[str, Label] | None = None,
+    labels: Mapping[str, str | Label] | None = None,
     max_label_values: int = 100,
     exclude: Exclude | Iterable[Exclude] = (),
     exemplars: bool | ExemplarSource = False,
@@ -62,9 +62,9 @@ def metrics(
             `PROMETHEUS_MULTIPROC_DIR`, all apps of a process share them.
         prefix: Prefix of the metric names.
         buckets: Upper bounds of the durations in seconds, in ascending order.
-        labels: Further labels: a mapping of names to functions `(c)`, plain or async, that return a
-            str or None, called when the request is over. Use labels with few values: each
-            combination of values is kept until the process exits.
+        labels: Further labels: a mapping of names to values, or to functions `(c)`, plain or async,
+            that return a str or None, called when the request is over. Use labels with few values:
+            each combination of values is kept until the process exits.
         max_label_values: How many values each of these labels may have. Any others become `_OTHER`.
         exclude: Requests to leave out: a route pattern such as `/health/*`, which must match the
             whole path, a function `(c)`, plain or async, or a list of these.
@@ -86,7 +86,7 @@ def metrics(
     """
     check = OptionChecks("metrics")
     if path is not None:
-        check.text("path", path, r"/.*", "a path such as '/metrics', or None")
+        check.text("path", path, r"/[^?#]*", "a path such as '/metrics', or None")
     check_registry("metrics", registry)
     check.text("prefix", prefix, r"[A-Za-z_][A-Za-z0-9_]*", "a name such as 'http'")
     check.number("max_label_values", max_label_values, least=1)

@@ -38,7 +38,7 @@ OnLimit: TypeAlias = Callable[[Any, RateLimitState], Response | Awaitable[Respon
 """Returns the response to a request over a limit: `def on_limit(c, state)`, plain or async."""
 
 _VARIABLE = "rate_limit"
-# For limiters without a name; the space distinguishes it from given names.
+# For limiters in memory without a name; the space distinguishes it from given names.
 _numbers = itertools.count(1)
 
 
@@ -86,8 +86,9 @@ def rate_limit(
         strategy: How windows move: `fixed` or `sliding`.
         store: Keeps the counters. Default: a new `MemoryStore`, for one process.
         name: Name of the limiter, in the fields and in the store. Limiters with the same name and
-            store share counters for windows of the same length. Required for stores other than
-            `MemoryStore`.
+            store share counters for windows of the same length. Without a name, a limiter shares
+            none in a `MemoryStore`; in other stores, it shares those of all processes' limiters
+            with the same limits and no name.
         cost: How much of the limits a request uses, or a function `(c)`, plain or async, that
             returns it. A request with cost 0 isn't counted; a request that costs more than a limit
             allows is always refused.
@@ -128,7 +129,7 @@ def rate_limit(
     check.choice("on_store_error", on_store_error, ("refuse", "allow", "memory"))
     networks, is_exempt = _exemptions(check, exempt)
     kept = _checked_store(check, store, name)
-    count: Any = kept.counter(name or f"limiter {next(_numbers)}", checked, strategy)
+    count: Any = kept.counter(name or _default_name(kept, checked), checked, strategy)
 
     names = policy_names(name, checked)
     write = field_writer(names, checked) if headers else None
@@ -292,13 +293,19 @@ def _checked_store(check: OptionChecks, store: Any, name: Any) -> Store:
             "a MemoryStore, a RedisStore, StorageStore(...) for a storage of limits, or an object "
             "with a method counter",
         )
-    if name is None and not isinstance(store, MemoryStore):
-        raise ValueError(
-            "rate_limit(store=...) needs name=..., such as name='api': limiters with the same "
-            "name share their counters"
-        )
     kept: Store = store
     return kept
+
+
+def _default_name(store: Store, limits: tuple[Limit, ...]) -> str:
+    """Returns the name of a limiter without one, in the store.
+
+    A store that several processes share needs a name that is the same in all of them. It has no
+    space, which some storages don't allow, and differs from given names by its slash.
+    """
+    if isinstance(store, MemoryStore):
+        return f"limiter {next(_numbers)}"
+    return ",".join(f"{limit.amount}/{limit.seconds}" for limit in limits)
 
 
 def _checked_exempt(is_free: Any) -> bool:

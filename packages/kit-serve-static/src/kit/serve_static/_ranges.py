@@ -17,8 +17,6 @@ _MAX_RANGES = 16
 _LONGEST = 500
 # SPEC: section 14.1.1, int-range and suffix-range.
 _RANGE = re.compile(r"(?:([0-9]+)-([0-9]*)|-([0-9]+))")
-# SPEC: section 15.3.7.2: a gap smaller than the overhead of another part is sent as well.
-_GAP_BYTES = 80
 _CRLF = "\r\n"
 
 Unsatisfiable = Literal["unsatisfiable"]
@@ -27,7 +25,7 @@ Unsatisfiable = Literal["unsatisfiable"]
 def parse_ranges(value: str, size_bytes: int) -> list[Span] | Unsatisfiable | None:
     """Parses the value of Range for a representation of a known size (section 14.2).
 
-    Ranges that overlap or nearly touch are joined. If any were, they are in ascending order,
+    Ranges that overlap or touch are joined. If any were, they are in ascending order,
     otherwise in the order of the header.
 
     Args:
@@ -73,7 +71,7 @@ def _joined(spans: list[Span]) -> list[Span]:
     joined = ascending[:1]
     for span in ascending[1:]:
         start, size_bytes = joined[-1]
-        if span.start > start + size_bytes + _GAP_BYTES:
+        if span.start > start + size_bytes:
             joined.append(span)
         else:
             end = max(start + size_bytes, span.start + span.size_bytes)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
 from kit.interface import ExecutionContext as AnyExecutionContext
+from kit.testing._errors import RouteNotFoundError
 from kit.testing._execution import ExecutionContext, WatchedBody
 from kit.testing._inputs import (
     Call,
@@ -207,9 +208,7 @@ class Caller:
         if isinstance(protocols, str) or not all(isinstance(each, str) for each in protocols):
             raise TypeError(f"{call} takes protocols as a list of str, not {protocols!r:.100}")
         if path is None:
-            variant = self.routes.find(names, "GET", any_method=False)
-            url = self.origin + fill(variant, names[:-1], read.get("param"), call)
-            made = self._call_of("GET", url, read)
+            made = self._call_of("GET", self._handshake_url(names, read.get("param"), call), read)
         elif len(names) > 1:
             raise TypeError(
                 f"{expression(names)}({path!r:.100}): a call that names a route takes keywords "
@@ -225,6 +224,19 @@ class Caller:
         if protocols:
             headers.set("sec-websocket-protocol", ", ".join(protocols))
         return made, [*protocols]
+
+    def _handshake_url(self, names: Names, param: Any, call: str) -> str:
+        """Returns the URL of a connection: a name is that of a segment, or a parameter's value."""
+        try:
+            variant = self.routes.find(names, "GET", any_method=False)
+        except RouteNotFoundError:
+            found = self.routes.find_values(names[:-1], "GET")
+            if found is None:
+                raise
+            variant, values = found
+            if param is None or isinstance(param, Mapping):
+                param = {**(param or {}), **values}
+        return self.origin + fill(variant, names[:-1], param, call)
 
     def context(self) -> AnyExecutionContext:
         """Returns the execution context of a new request."""

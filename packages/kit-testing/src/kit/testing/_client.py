@@ -36,6 +36,8 @@ class WsStep(Walk["Step"]):
     ) -> TestWebSocket:
         """Opens a WebSocket connection to the path before `ws`, or to the given one.
 
+        A name that no route has is the value of a parameter: `client.chat["general"].ws()`.
+
         Args:
             path: A path such as `/chat/general`, for `client.ws` alone.
             **options: `param`, `query`, `headers`, `cookies` and `protocols`, see

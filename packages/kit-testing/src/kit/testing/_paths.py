@@ -86,6 +86,31 @@ def begins(variant: Variant, names: Names) -> bool:
     )
 
 
+def values_of(variant: Variant, names: Names) -> dict[str, str] | None:
+    """Returns the values that a call gives to parameters by names such as `general` for `:room`.
+
+    Args:
+        variant: The path of the route.
+        names: The names that the call uses for its segments.
+
+    Returns:
+        The values; None if the path doesn't match.
+    """
+    if len(variant) != len(names):
+        return None
+    values: dict[str, str] = {}
+    for segment, given in zip(variant, names, strict=True):
+        if given in segment.aliases:
+            continue
+        name, expression = segment.name, segment.expression
+        if name is None or name == "*" or name in values:
+            return None
+        if not (_takes(expression, given) if expression else given):
+            return None
+        values[name] = given
+    return values
+
+
 def fill(variant: Variant, names: Names, param: Any, call: str) -> str:
     """Returns the path of a call, percent-encoded.
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from kit.interface import METHOD_NAME_ALL, RouterRoute
 from kit.testing._errors import MethodNotFoundError, RouteNotFoundError
-from kit.testing._paths import Names, Variant, begins, variants
+from kit.testing._paths import Names, Variant, begins, values_of, variants
 
 STANDARD_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD")
 
@@ -86,6 +86,21 @@ class Routes:
             RouteNotFoundError: If no route has it.
         """
         return self._having(names)[0].variant
+
+    def find_values(self, names: Names, method: str) -> tuple[Variant, dict[str, str]] | None:
+        """Returns the route path that matches if names may be values of parameters, and these.
+
+        Args:
+            names: The names of the path.
+            method: The method in upper case.
+        """
+        for route in self._app.routes:
+            if route.method in (method, METHOD_NAME_ALL) and not is_middleware(route):
+                for variant in variants(route.path):
+                    values = values_of(variant, names)
+                    if values is not None:
+                        return variant, values
+        return None
 
     def _having(self, names: Names) -> list[Found]:
         found = self._matching(names[:-1], self._app.routes)

@@ -40,6 +40,8 @@ class SyncWsStep(Walk["SyncStep"]):
     ) -> SyncTestWebSocket:
         """Opens a WebSocket connection to the path before `ws`, or to the given one.
 
+        A name that no route has is the value of a parameter: `client.chat["general"].ws()`.
+
         Args:
             path: A path such as `/chat/general`, for `client.ws` alone.
             **options: `param`, `query`, `headers`, `cookies` and `protocols`, see
