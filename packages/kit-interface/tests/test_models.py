@@ -86,8 +86,10 @@ class Unknown(TypedDict):
 def test_public_names() -> None:
     assert kit.interface.models.__all__ == (
         "Model",
+        "check_union",
         "encode_model",
         "error_type",
+        "keep_if_unsafe",
         "model_of",
         "summary",
         "validation_errors",

@@ -256,6 +256,23 @@ async def test_names_that_models_do_not_take_are_changed():
 async def test_a_body_that_may_be_left_out_is_one_argument():
     app = Kit()
 
+    @app.post("/")
+    @tool()
+    @typed
+    async def is_none(book: Book | None = None) -> bool:
+        return book is None
+
+    mcp(app)
+    schema = (await list_tools(app))["is_none"]["inputSchema"]
+    assert list(schema["properties"]) == ["body"]
+    assert "required" not in schema
+    for arguments in ({}, {"body": None}):
+        assert (await call(app, "is_none", arguments))["structuredContent"] == {"result": True}
+
+
+async def test_a_body_that_may_be_null_has_to_be_sent():
+    app = Kit()
+
     @app.post("/", use=validator("json", Book | None))
     @tool()
     async def maybe(c: Any) -> Any:
@@ -263,9 +280,9 @@ async def test_a_body_that_may_be_left_out_is_one_argument():
 
     mcp(app)
     schema = (await list_tools(app))["maybe"]["inputSchema"]
-    assert list(schema["properties"]) == ["body"]
-    assert "required" not in schema
+    assert schema["required"] == ["body"]
     assert (await call(app, "maybe", {"body": None}))["structuredContent"] == {"result": None}
+    assert (await call(app, "maybe", {}))["isError"]
 
 
 async def test_a_form_that_may_be_left_out_is_left_out():

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import decimal
+import enum
 import json
+import uuid
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from typing import Required as Needed
@@ -19,7 +22,7 @@ from msgspec import Meta, Struct
 from openapi_spec_validator import validate
 
 from kit import Context, Kit, Response
-from kit.openapi import build_document
+from kit.openapi import build_document, describe
 from kit.typed import Body, Cookie, Depends, Form, Header, Query, typed
 from kit.validator import validator
 
@@ -178,6 +181,76 @@ def test_a_discriminator_has_the_name_that_is_sent() -> None:
     assert sent["discriminator"]["propertyName"] == "pet_kind"
 
 
+@pytest.mark.parametrize("by_alias", [None, True, False])
+@pytest.mark.parametrize("kind", [Outer, list[Outer], Data, Alone])
+def test_responses_are_documented_as_the_call_says(run: Run, kind: Any, by_alias: Any) -> None:
+    values = {Outer: outer, Data: Data(userName="d", inner=aliased)}
+    value = values.get(kind, Alone(named=named, user_name="e") if kind is Alone else [outer])
+
+    @describe(responses={200: kind})
+    async def as_configured(c: Context) -> Response:
+        return c.json(value)
+
+    @describe(responses={200: {"description": "", "content": {"application/json": kind}}})
+    async def with_aliases(c: Context) -> Response:
+        return c.json(value, 200, None, True)
+
+    @describe(responses={200: kind})
+    async def with_names(c: Context) -> Response:
+        return c.json(value, by_alias=False)
+
+    handlers = {None: as_configured, True: with_aliases, False: with_names}
+    # The others in the document have schemas for the same type.
+    app = Kit().get("/", handlers.pop(by_alias))
+    for number, other in enumerate(handlers.values()):
+        app.get(f"/{number}", other)
+    document = document_of(app)
+    responses = document["paths"]["/"]["get"]["responses"]
+    schema = responses["200"]["content"]["application/json"]["schema"]
+
+    async def answer() -> Any:
+        return await (await app.request("/")).json()
+
+    sent = run(answer)
+    assert fits(sent, schema, document)
+    assert {*names_of(sent)} == {*reachable(schema, document)}
+
+
+def names_of(value: Any) -> Any:
+    """Yields the names in a JSON value."""
+    if isinstance(value, dict):
+        yield from value
+        value = [*value.values()]
+    if isinstance(value, list):
+        for each in value:
+            yield from names_of(each)
+
+
+def reachable(schema: Any, document: dict[str, Any]) -> Any:
+    """Yields the names of the properties of a schema, and of those that it refers to."""
+    if isinstance(schema, dict):
+        if "$ref" in schema:
+            name = schema["$ref"].rpartition("/")[2]
+            yield from reachable(document["components"]["schemas"][name], document)
+        yield from schema.get("properties", ())
+        for each in schema.values():
+            yield from reachable(each, document)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from reachable(each, document)
+
+
+def test_calls_that_differ_leave_it_to_the_model() -> None:
+    @describe(responses={200: Named})
+    async def either(c: Context) -> Response:
+        if c.req.query("names"):
+            return c.json(named, by_alias=False)
+        return c.json(named, by_alias=True)
+
+    schemas = document_of(Kit().get("/", either))["components"]["schemas"]
+    assert schemas["Named"]["required"] == ["user_name"]
+
+
 # --- Names that classes share -------------------------------------------------------------------
 
 
@@ -281,7 +354,20 @@ def test_a_body_of_an_endpoint_is_required_if_it_has_no_default(
 
 @pytest.mark.parametrize(
     "kind",
-    [Required, Optional, Any, dict[str, int], list[int], Card | Cash, Optional | None, Checked],
+    [
+        Required,
+        Optional,
+        Any,
+        dict[str, int],
+        list[int],
+        Card | Cash,
+        Optional | None,
+        Required | None,
+        list[int] | None,
+        dict[str, int] | None,
+        Checked,
+        Checked | None,
+    ],
 )
 def test_a_body_of_a_validator_is_required_if_an_empty_object_is_refused(
     run: Run, kind: Any
@@ -318,6 +404,84 @@ def test_a_form_is_required_if_the_app_refuses_its_absence(
     body = document_of(app)["paths"]["/"]["post"]["requestBody"]
     assert run(is_refused, app, FORM["content-type"]) is body.get("required", False)
     assert "null" not in json.dumps(body)
+
+
+NONE: Any = None
+
+
+def test_none_is_no_default_of_a_type_without_it() -> None:
+    app = Kit()
+
+    @app.post("/")
+    @typed
+    def endpoint(numbers: Annotated[list[int], Body(embed=True)] = NONE) -> None: ...
+
+    schemas = document_of(app)["components"]["schemas"]
+    numbers = {"type": "array", "items": {"type": "integer"}}
+    assert schemas["EndpointJson"]["properties"] == {"numbers": numbers}
+
+
+# --- The keys of dicts --------------------------------------------------------------------------
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+class Level(enum.IntEnum):
+    HIGH = 2
+
+
+class ByWord(pydantic.BaseModel):
+    counts: dict[Annotated[str, pydantic.Field(pattern="^[a-z]+$", min_length=2)], int]
+
+
+UUID = "12345678-1234-5678-1234-567812345678"
+
+
+@pytest.mark.parametrize(
+    ("key", "good", "bad"),
+    [
+        (Annotated[str, Meta(pattern="^[a-z]+$", min_length=2)], ["ab"], ["a", "AB"]),
+        (Annotated[str, Meta(max_length=1)] | None, ["", "a"], ["ab"]),
+        (int, ["0", "-1", "12"], ["01", "1.5", "a", ""]),
+        (Annotated[int, Meta(ge=0)], ["0", "12"], ["-1"]),
+        (Annotated[int, Meta(gt=0)], ["1", "10"], ["0", "-1"]),
+        (float, ["0", "-1.5", "1e3"], ["a", ""]),
+        (Color, ["red"], ["RED", "2"]),
+        (Level, ["2"], ["HIGH", "1"]),
+        (Literal["a", 1], ["a", "1"], ["b", "2"]),
+        (Literal["x"] | int, ["x", "1"], ["y"]),
+        (uuid.UUID, [UUID], ["a"]),
+        (datetime.date, ["2020-02-29"], ["2020-02-30", "a"]),
+        (str | int, ["a", "1", ""], []),
+    ],
+)
+def test_the_keys_of_dicts(run: Run, key: Any, good: list[str], bad: list[str]) -> None:
+    kind: Any = msgspec.defstruct("Held", [("values", list[dict[key, int]])])
+    app = Kit().post("/", validator("json", kind), lambda c: c.body(None, 204))
+    check_keys(run, app, lambda key: {"values": [{key: 1}]}, good, bad)
+
+
+def test_the_keys_of_dicts_in_a_model(run: Run) -> None:
+    app = Kit().post("/", validator("json", ByWord), lambda c: c.body(None, 204))
+    check_keys(run, app, lambda key: {"counts": {key: 1}}, ["ab"], ["a", "AB"])
+
+
+def check_keys(run: Run, app: Kit, held: Any, good: list[str], bad: list[str]) -> None:
+    document = document_of(app)
+    schema = document["paths"]["/"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    whole = {"allOf": [schema], "components": document["components"]}
+    validator_class = jsonschema.Draft202012Validator
+    checker = validator_class(whole, format_checker=validator_class.FORMAT_CHECKER)
+
+    async def status(value: Any) -> int:
+        return (await app.request("/", method="POST", json=value)).status
+
+    for keys, is_valid in ((good, True), (bad, False)):
+        for key in keys:
+            assert checker.is_valid(held(key)) is is_valid
+            assert run(status, held(key)) == (204 if is_valid else 400)
 
 
 # --- Parameters ---------------------------------------------------------------------------------
@@ -427,7 +591,7 @@ def test_what_only_pydantic_can_describe_beside_another_parameter() -> None:
     found = parameters_of(beside(Ruled, Query()))
     assert found["number"] == ({"type": "integer", "minimum": 0, "default": 1}, False)
     assert [each["type"] for each in found["when"][0]["anyOf"]] == ["integer", "string", "string"]
-    assert found["color"][0]["anyOf"][0] == {"type": "string", "const": "red"}
+    assert found["color"][0] == {"type": "string", "const": "red"}
 
 
 @pytest.mark.parametrize("kind", [Token, TokenData, Annotated[TokenData, "note"]])
@@ -486,6 +650,72 @@ def test_nothing_is_required_of_a_model_with_a_default(run: Run, kind: Any, defa
         return (await app.request("/")).status
 
     assert run(status) == 204
+
+
+class Choices(Struct):
+    ids: list[int] | Literal["all"] = "all"
+    word: Annotated[str, Meta(min_length=2)] | int | None = None
+    pages: set[int] | None = None
+
+
+def test_what_can_not_be_sent_by_name_is_left_out(run: Run) -> None:
+    """Texts aren't read as other types if they may be texts, nor lists as single values."""
+    numbers = {"type": "array", "items": {"type": "integer"}}
+    expected = {
+        "ids": (numbers, False),
+        "word": ({"type": "string", "minLength": 2}, False),
+        "pages": ({**numbers, "uniqueItems": True}, False),
+    }
+    app = Kit().get("/", validator("query", Choices), lambda c: c.body(None, 204))
+    assert parameters_of(app) == parameters_of(alone(Choices, Query())) == expected
+    form = Kit().post("/", validator("form", Choices), lambda c: c.body(None, 204))
+    content = document_of(form)["paths"]["/"]["post"]["requestBody"]["content"]
+    properties = content[FORM["content-type"]]["schema"]["properties"]
+    assert properties == {name: schema for name, (schema, _) in expected.items()}
+
+    async def statuses(*queries: str) -> list[int]:
+        return [(await app.request(f"/?{query}")).status for query in queries]
+
+    assert run(statuses, "ids=1&ids=2", "word=ab", "pages=1") == [204] * 3
+    assert run(statuses, "ids=all", "word=3", "word=null", "pages=null")[:2] == [400] * 2
+
+
+class Optionals(pydantic.BaseModel):
+    page: int | None
+    ids: list[int] | None = None
+    price: decimal.Decimal | None = None
+    word: int | Annotated[str, pydantic.Field(min_length=2)] = 1
+
+
+@pytest.mark.parametrize("marker", [Query(), Header(), Cookie()])
+def test_pydantic_reads_no_text_as_none(run: Run, marker: Any) -> None:
+    number = {"type": "integer"}
+    found = parameters_of(alone(Optionals, marker))
+    assert found["page"] == (number, True)
+    assert found["ids"][0] == {"type": "array", "items": number}
+    assert {"type": "null"} not in found["price"][0]["anyOf"]
+    assert len(found["word"][0]["anyOf"]) == 2
+    assert parameters_of(beside(Optionals, marker))["page"][0] in (number, PAGE["page"][0])
+    app = alone(Optionals, Query())
+
+    async def statuses() -> list[int]:
+        return [(await app.request(f"/?page={page}")).status for page in ("1", "null")]
+
+    assert run(statuses) == [204, 400]
+
+
+def test_decimal_numbers_of_pydantic_have_their_form(run: Run) -> None:
+    app = Kit().post("/", validator("json", Optionals), lambda c: c.body(None, 204))
+    document = document_of(app)
+    schema = document["components"]["schemas"]["Optionals"]
+
+    async def status(value: Any) -> int:
+        return (await app.request("/", method="POST", json=value)).status
+
+    for price, is_valid in ((1.5, True), ("1.5", True), ("-1E+3", True), ("x", False), ("", False)):
+        value = {"page": 1, "price": price}
+        assert fits(value, schema, document) is is_valid
+        assert run(status, value) == (204 if is_valid else 400)
 
 
 # --- Several readers ----------------------------------------------------------------------------

@@ -793,6 +793,30 @@ async def test_models_are_not_given_what_other_parameters_take() -> None:
     assert [(each["path"], each["type"]) for each in errors] == [("s", "extra_forbidden")] * 2
 
 
+class Ids(msgspec.Struct, forbid_unknown_fields=True):
+    x_ids: list[int] = []
+
+
+async def test_commas_separate_the_numbers_of_a_header() -> None:
+    @typed
+    def endpoint(
+        ids: Annotated[list[int], Header("x-ids")],
+        words: Annotated[list[str], Header()] = (),  # type: ignore[assignment]
+    ) -> list[Any]:
+        return [ids, words]
+
+    @typed
+    def of_model(model: Annotated[Ids, Header()]) -> list[int]:
+        return model.x_ids
+
+    app = Kit().get("/", endpoint).get("/model", of_model)
+    lines = [("host", "localhost"), ("x-ids", "1, 2"), ("x-ids", "3,"), ("words", "a,b")]
+    assert await (await app.request("/", headers=lines)).json() == [[1, 2, 3], ["a,b"]]
+    assert await (await app.request("/model", headers=lines)).json() == [1, 2, 3]
+    response = await app.request("/", headers={"x-ids": "1,x"})
+    assert [each["path"] for each in (await response.json())["errors"]] == ["x-ids[1]"]
+
+
 class Pages(msgspec.Struct):
     pages: list[int] = []
 

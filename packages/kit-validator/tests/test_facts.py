@@ -27,6 +27,13 @@ def test_the_type_of_the_part_and_the_answer(target: Any, kind: Any) -> None:
     assert (facts.provides, facts.security, facts.describes, facts.others) == ({}, (), {}, {})
 
 
+def test_a_type_with_none_says_whether_there_must_be_a_body() -> None:
+    assert facts_of(validator("json", Book | None)).body_required is True
+    assert facts_of(validator("json", dict[str, int] | None)).body_required is False
+    for other in (validator("json", Book), validator("query", Book | None)):
+        assert facts_of(other).body_required is None  # the type says it
+
+
 def test_functions_tell_what_they_carry() -> None:
     def check(value: Any, c: Context) -> Any:
         return value

@@ -10,19 +10,32 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections import abc, deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
-from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from ._defaults import with_defaults
 from ._problems import FieldError
 
 __all__ = (
     "Model",
+    "check_union",
     "encode_model",
     "error_type",
+    "keep_if_unsafe",
     "model_of",
     "summary",
     "validation_errors",
@@ -42,6 +55,15 @@ _MARKS_OF_FIELDS = (
 # all at once or none, in a kilobyte each.
 _MOST_ERRORS = 10
 _MOST_LISTED = 10_000
+
+# The types that msgspec counts as arrays and dicts.
+_ARRAYS_AND_DICTS = (
+    *(list, tuple, set, frozenset, deque, dict),
+    *(abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set, abc.MutableSet),
+    *(abc.Mapping, abc.MutableMapping),
+)
+# Classes that would crash the process if they were dropped.
+_KEPT: list[type] = []
 
 # Beginnings of msgspec messages that quote client input, which may be any text.
 _TYPES_BY_START = (
@@ -212,6 +234,47 @@ def error_type(message: str) -> str:
     return _TYPES_BY_EXPECTED.get(expected[1], "type_error") if expected else "value_error"
 
 
+def check_union(kind: Any) -> None:
+    """Rejects unions with which msgspec 0.22 would crash the process.
+
+    These are unions of an array or a dict with a str that has a pattern: msgspec frees memory that
+    it doesn't own when it drops such a type. It doesn't drop those of the fields of a class.
+
+    Args:
+        kind: A type that msgspec hasn't seen yet.
+
+    Raises:
+        TypeError: If the type is or contains such a union.
+    """
+    waiting, seen = [kind], set()
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:  # of an alias in itself
+            continue
+        seen.add(id(each))
+        waiting += [*get_args(each), _behind(each)]
+        members = [*_members(each, set())]
+        if any(map(_is_array_or_dict, members)) and any(map(_has_pattern, members)):
+            raise TypeError(
+                "msgspec doesn't support a union of an array or dict with a str that has a "
+                "pattern: check the pattern elsewhere, or make the union a field of a Struct"
+            )
+
+
+def keep_if_unsafe(generated: type, kinds: Iterable[Any]) -> None:
+    """Keeps a generated class forever if dropping it would crash the process; see `check_union`.
+
+    Args:
+        generated: A class that msgspec builds or describes.
+        kinds: The types of its fields.
+    """
+    try:
+        for kind in kinds:
+            check_union(kind)
+    except TypeError:
+        _KEPT.append(generated)
+
+
 @lru_cache(maxsize=256)
 def _adapted(type: Any) -> Model | None:
     if not _holds_model(type, set()):
@@ -252,3 +315,40 @@ def _place(path: str) -> str:
     if not path:
         return ""
     return f" - at `${path}`" if path.startswith("[") else f" - at `$.{path}`"
+
+
+def _members(kind: Any, seen: set[int]) -> Iterator[Any]:
+    """Yields the members of a union, also of the unions and aliases in it; else the type."""
+    inner = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    if get_origin(inner) in (Union, UnionType):
+        parts = get_args(inner)
+    elif (behind := _behind(inner)) is not None:
+        parts = (behind,)
+    else:
+        yield kind
+        return
+    if id(inner) not in seen:
+        seen.add(id(inner))
+        for each in parts:
+            yield from _members(each, seen)
+
+
+def _behind(kind: Any) -> Any:
+    """Returns the type behind one created by `type X = ...` or NewType, or None."""
+    if isinstance(kind, type):
+        return None
+    return getattr(kind, "__value__", None) or getattr(kind, "__supertype__", None)
+
+
+def _is_array_or_dict(kind: Any) -> bool:
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    origin = get_origin(kind) or kind
+    if origin is tuple:  # msgspec counts those of a fixed length as something else
+        return not get_args(kind) or ... in get_args(kind)
+    return origin in _ARRAYS_AND_DICTS
+
+
+def _has_pattern(kind: Any) -> bool:
+    metadata = getattr(kind, "__metadata__", ())
+    return any(getattr(each, "pattern", None) is not None for each in metadata)

@@ -11,12 +11,13 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from kit.interface import ValidationProblem
+from kit.interface.models import check_union
 
 from ._describe import Problem
 from ._docstrings import Docstring
 from ._operations import Operation
 from ._reading import Reading
-from ._schemas import Schemas
+from ._schemas import Mode, Schemas
 from ._source import UNKNOWN
 
 JSON = "application/json"
@@ -24,6 +25,7 @@ PROBLEM = "application/problem+json"
 _TEXT = "text/plain"
 _FIRST_FAULT = 400
 _NO_CONTENT = (204, 205, 304)
+_SENT: dict[bool | None, Mode] = {True: "response by alias", False: "response by name"}
 
 
 @dataclass
@@ -105,7 +107,7 @@ def answers_of(
     _add_success(found, operation, reading, schemas)
     for given, value in operation.described.get("responses", {}).items():
         text = found[str(given)].description if str(given) in found else ""
-        found[str(given)] = described_answer(given, value, text, schemas)
+        found[str(given)] = described_answer(given, value, text, schemas, _mode(reading, given))
     if not found:  # its source shows only that it raises something
         found["default"] = Answer()
     for key, answer in found.items():
@@ -116,7 +118,15 @@ def answers_of(
     return dict(sorted(found.items()))
 
 
-def described_answer(status: int | str, value: Any, text: str, schemas: Schemas) -> Answer:
+def _mode(reading: Reading, status: int | str) -> Mode:
+    """Returns how bodies are sent, if the source says the same for all with the status."""
+    given = reading.by_alias.get(status if isinstance(status, int) else None, set())
+    return _SENT.get(next(iter(given)), "response") if len(given) == 1 else "response"
+
+
+def described_answer(
+    status: int | str, value: Any, text: str, schemas: Schemas, mode: Mode = "response"
+) -> Answer:
     """Creates the response that `describe(responses=...)` gives for a status.
 
     Args:
@@ -124,19 +134,20 @@ def described_answer(status: int | str, value: Any, text: str, schemas: Schemas)
         value: A type, a description, None, or a Response Object.
         text: The description, if the value has none.
         schemas: The collection of schemas.
+        mode: How bodies are sent.
     """
     if value is None:
         return Answer(text)
     if isinstance(value, str):
         return Answer(value)
     if isinstance(value, Mapping):
-        return Answer(value.get("description", text), raw=with_slots(value, schemas, "response"))
+        return Answer(value.get("description", text), raw=with_slots(value, schemas, mode))
     is_fault = not isinstance(status, int) or status >= _FIRST_FAULT
     media_type = PROBLEM if is_fault and _is_problem(value) else JSON
-    return Answer(text, {media_type: schemas.ask(value, "response")})
+    return Answer(text, {media_type: schemas.ask(value, mode)})
 
 
-def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Any) -> dict[str, Any]:
+def with_slots(value: Mapping[str, Any], schemas: Schemas, mode: Mode) -> dict[str, Any]:
     """Copies a Response or Request Body Object; types in its content become requested schemas."""
     copied = dict(value)
     content: dict[str, Any] = {}
@@ -255,6 +266,7 @@ def _returned(function: Any) -> Any:
     if hint in (None, Any) or not kinds or any(map(_is_response_type, kinds)):
         return None
     try:
+        check_union(hint)
         msgspec.inspect.type_info(hint)
     except Exception:
         return None

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from kit.interface.models import keep_if_unsafe
+
 
 def with_json_defaults(kind: Any) -> Any:
     """Returns a type with the schema of a struct, without such defaults.
@@ -23,7 +25,7 @@ def with_json_defaults(kind: Any) -> Any:
     if all(_is_encoded(each.default) for each in fields):
         return kind
     config = kind.__struct_config__
-    return msgspec.defstruct(
+    copy = msgspec.defstruct(
         kind.__name__,
         [(each.name, each.type, _field(each)) for each in fields],
         module=kind.__module__,
@@ -34,6 +36,8 @@ def with_json_defaults(kind: Any) -> Any:
         array_like=config.array_like,
         kw_only=not config.array_like,
     )
+    keep_if_unsafe(copy, (each.type for each in fields))
+    return copy
 
 
 def _field(field: msgspec.structs.FieldInfo) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, TypedDict, TypeVar
 
 from kit.interface.fields import is_token
 from kit.interface.metadata import attach
+from kit.interface.models import check_union, model_of
 from kit.interface.options import OptionChecks
 
 __all__ = ("Problem", "describe")
@@ -76,7 +77,8 @@ def describe(
         The decorator, which returns the function itself.
 
     Raises:
-        TypeError: If an argument has the wrong type.
+        TypeError: If an argument has the wrong type, or if a type is or contains a union that
+            msgspec doesn't support.
         ValueError: If a status is not valid, or a `scheme` isn't a token (RFC 9110, section 11.1).
 
     Example:
@@ -97,6 +99,7 @@ def describe(
         if flag is not None:
             _check.flag(name, flag)
     own_responses: Any = {} if responses is None else _responses(responses)
+    check_described("describe(request_body=...)", request_body)
     given = {
         "summary": summary,
         "description": description,
@@ -135,7 +138,31 @@ def _responses(responses: Any) -> dict[int | str, Any]:
                 f"describe(responses=...) has the status {status!r:.100}: expected an int from 100 "
                 "to 599, 'default', or a range such as '4XX'"
             )
+        check_described("describe(responses=...)", responses[status])
     return dict(responses)
+
+
+def check_described(option: str, value: Any) -> None:
+    """Rejects types with which the document would crash the process.
+
+    Args:
+        option: The function and its option.
+        value: A type, or an object of OpenAPI with types in its `content`; anything else passes.
+
+    Raises:
+        TypeError: If it is or contains such a type.
+    """
+    if isinstance(value, Mapping):
+        content = value.get("content")
+        for each in content.values() if isinstance(content, Mapping) else ():
+            schema = each.get("schema") if isinstance(each, Mapping) else each
+            if not isinstance(schema, Mapping):
+                check_described(option, schema)
+    elif model_of(value) is None:
+        try:
+            check_union(value)
+        except TypeError as error:
+            raise TypeError(f"{option} has {value!r:.100}: {error}") from None
 
 
 def _security(security: Any) -> list[Mapping[str, Any]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adds the format `date-time`, which msgspec leaves out of some schemas.
+"""Adds what msgspec leaves out of schemas: some formats, and the names of keys.
 
 msgspec sets the format only for datetimes with an offset, as required by RFC 3339. An unconstrained
 `datetime` accepts both forms; the format is more useful to readers and authors of clients.
@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from msgspec import inspect
+
+from ._keys import add_names
 
 _PREFIX = "#/components/schemas/"
 _OF_TIMES = ((inspect.DateTimeType, "date-time"), (inspect.TimeType, "time"))
@@ -25,7 +27,7 @@ _FIELDS = (
 def add_formats(
     kinds: Iterable[Any], schemas: Iterable[dict[str, Any]], components: dict[str, dict[str, Any]]
 ) -> None:
-    """Adds the formats.
+    """Adds formats and names.
 
     Args:
         kinds: The types.
@@ -52,6 +54,8 @@ def _add(node: Any, schema: Any, components: dict[str, Any], seen: set[str]) -> 
     for kind, name in _OF_TIMES:
         if isinstance(node, kind) and node.tz is None:
             schema["format"] = name
+    if isinstance(node, inspect.DictType):
+        add_names(node, schema)
     for part, inner in _parts(node, schema):
         _add(part, inner, components, seen)
 

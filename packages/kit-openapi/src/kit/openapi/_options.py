@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from kit.interface import App
 from kit.interface.options import OptionChecks
 
-from ._describe import check_scheme
+from ._describe import check_described, check_scheme
 from ._document import Documentation
 
 _INFO = ("title", "version", "summary", "description", "termsOfService", "contact", "license")
@@ -59,7 +59,7 @@ def documentation(
         info=_info(check, info),
         servers=_objects(check, "servers", servers, "url", "https://api.example.com"),
         tags=_objects(check, "tags", tags, "name", "books"),
-        errors=_errors(check, errors),
+        errors=_errors(check, factory, errors),
         security_schemes=schemes,
     )
 
@@ -91,9 +91,11 @@ def _objects(
     return list(value)
 
 
-def _errors(check: OptionChecks, errors: Any) -> Mapping[str, Any] | None:
+def _errors(check: OptionChecks, factory: str, errors: Any) -> Mapping[str, Any] | None:
     if errors is None:
         return None
+    for kind in errors.values() if isinstance(errors, Mapping) else (errors,):
+        check_described(f"{factory}(errors=...)", kind)
     if isinstance(errors, Mapping):
         for media_type in errors:
             check.text(

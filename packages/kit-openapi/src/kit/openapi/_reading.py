@@ -87,6 +87,7 @@ class Reading:
         raised: Raised responses by status.
         answers: Responses created by the context: a mapping of status (None if unknown) to media
             types.
+        by_alias: The values of `by_alias` in calls of `c.json`, by status; None if there is none.
         is_complete: Whether every `return` is such a response.
         status: The status of a response that is created without one; None if it is unknown.
         parameters: The values that it reads by name.
@@ -97,6 +98,7 @@ class Reading:
 
     raised: dict[int, Raised] = field(default_factory=dict)
     answers: dict[int | None, set[str | None]] = field(default_factory=dict)
+    by_alias: dict[int | None, set[bool | None]] = field(default_factory=dict)
     is_complete: bool = True
     status: int | None = 200
     parameters: list[Parameter] = field(default_factory=list)
@@ -228,6 +230,10 @@ class _Reader:
             media_type = None
         known = int(status) if isinstance(status, int) else None
         self._reading.answers.setdefault(known, set()).add(media_type)
+        if name == "json":
+            by_alias = value_of(argument(call, position + 2, "by_alias"), function)
+            own = by_alias if isinstance(by_alias, bool) else None
+            self._reading.by_alias.setdefault(known, set()).add(own)
         return True
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from kit.interface.metadata import Facts
-from kit.interface.models import model_of
+from kit.interface.models import check_union, model_of
 
 from ._answers import JSON, Answer, Errors, answers_of, with_slots
 from ._docstrings import Docstring, parse
@@ -28,6 +28,7 @@ _PLACES = {"param": "path", "query": "query", "header": "header", "cookie": "coo
 # SPEC: OpenAPI 3.1.1 section 4.8.12.2.1: definitions of these headers are ignored.
 _IGNORED_HEADERS = ("accept", "content-type", "authorization")
 _ORDER = list(_PLACES.values())
+_CONSTRAINTS = {"minLength", "maxLength", "pattern"}
 
 
 @dataclass
@@ -174,8 +175,14 @@ def _validated(planned: Plan, target: str, schemas: Schemas) -> Iterator[tuple[s
     """Yields the validated parameters: name, schema, and whether it is required."""
     for number in planned.validated.get(target, ()):
         names = header_names(schemas.kind(number)) if target == "header" else {}
-        for name, schema, required in named_fields(by_name(number, schemas), schemas):
+        for name, schema, required in _fields_by_name(number, schemas):
             yield names.get(name, name), schema, required
+
+
+def _fields_by_name(number: int, schemas: Schemas) -> Iterator[tuple[str, Schema, bool]]:
+    is_plain = model_of(schemas.kind(number)) is None
+    for name, schema, required in named_fields(by_name(number, schemas), schemas):
+        yield name, _as_text(schema, schemas, is_plain=is_plain), required
 
 
 def _default(parameter: Parameter) -> Any:
@@ -195,8 +202,7 @@ def _path_parameters(planned: Plan, schemas: Schemas) -> Iterator[dict[str, Any]
         if each.target == "param":
             known[each.name] = schemas.get(number)
     for number in planned.validated.get("param", ()):
-        fields = named_fields(by_name(number, schemas), schemas)
-        known |= {name: schema for name, schema, _ in fields}
+        known |= {name: schema for name, schema, _ in _fields_by_name(number, schemas)}
     operation = planned.operation
     pairs = zip(operation.template.parameters, operation.shown.parameters, strict=True)
     for parameter, shown in pairs:
@@ -235,6 +241,41 @@ def _add_parameter(
     found[key] = written
 
 
+def _as_text(schema: Schema, schemas: Schemas, *, is_plain: bool) -> Schema:
+    """Returns what can be sent by name for one of several types.
+
+    If one is an array, all values with the name are read as one. If one is a text with a pattern or
+    a length, msgspec reads no text as another type. Pydantic reads none as None.
+
+    Args:
+        schema: The schema of a field.
+        schemas: The collection of schemas.
+        is_plain: Whether msgspec reads it, and not pydantic.
+    """
+    if not is_plain:
+        schema = without_null(schema)
+    choices = schema.get("anyOf", ())
+    kept = [each for each in choices if schemas.resolved(each).get("type") == "array"]
+    if not kept and is_plain:
+        kept = [each for each in choices if _takes_some_text(each)]
+    if len(kept) in (0, len(choices)):
+        return schema
+    rest = {key: value for key, value in schema.items() if key != "anyOf"}
+    return _without_misfit({**kept[0], **rest} if len(kept) == 1 else {**rest, "anyOf": kept})
+
+
+def _without_misfit(schema: Schema) -> Schema:
+    """Removes a default that can't be sent."""
+    kind = {"array": list, "string": str}.get(schema.get("type", ""), object)
+    if isinstance(schema.get("default", kind()), kind):
+        return schema
+    return {key: value for key, value in schema.items() if key != "default"}
+
+
+def _takes_some_text(schema: Schema) -> bool:
+    return _takes_any_text(schema) and bool(schema.keys() & _CONSTRAINTS)
+
+
 def _takes_any_text(schema: Schema) -> bool:
     return schema.get("type") == "string" and not schema.keys() & {"format", "enum", "const"}
 
@@ -267,7 +308,9 @@ def _body(planned: Plan, schemas: Schemas) -> dict[str, Any] | None:
         content[JSON] = {"schema": told[0] if len(told) == 1 else {"allOf": told}}
     for number in _of(planned, "form"):
         # A form can't be null: a model that may be None is one that has to be sent.
-        schema, has_file = _form(without_null(by_name(number, schemas)), schemas)
+        is_plain = model_of(schemas.kind(number)) is None
+        named = without_null(by_name(number, schemas))
+        schema, has_file = _form(named, schemas, is_plain=is_plain)
         media_types = [_MULTIPART] if has_file else [_URLENCODED, _MULTIPART]
         content |= {media_type: {"schema": schema} for media_type in media_types}
         required = required or _has_required(schema, schemas)
@@ -292,6 +335,7 @@ def _is_required(facts: Facts, kind: Any) -> bool:
         # An exception may also be one of the type's own code.
         with suppress(Exception):
             if model is None:
+                check_union(kind)
                 msgspec.json.decode(value, type=kind)
             else:
                 model.validate_json(value)
@@ -309,13 +353,16 @@ def _has_required(schema: Schema, schemas: Schemas) -> bool:
     return bool(whole.get("required"))
 
 
-def _form(schema: Schema, schemas: Schemas) -> tuple[Schema, bool]:
+def _form(schema: Schema, schemas: Schemas, *, is_plain: bool) -> tuple[Schema, bool]:
     """Returns the schema of a form, and whether it has files; bytes are files as well."""
     whole = schemas.resolved(schema)
-    fields = {name: _file_field(each) for name, each, _ in fields_of(whole)}
-    if fields == dict(whole.get("properties", {})):
-        return schema, any(map(_is_file, fields.values()))
-    return {**whole, "properties": fields}, True
+    fields = {
+        name: _file_field(_as_text(each, schemas, is_plain=is_plain))
+        for name, each, _ in fields_of(whole)
+    }
+    if fields != dict(whole.get("properties", {})):
+        schema = {**whole, "properties": fields}
+    return schema, any(map(_is_file, fields.values()))
 
 
 def _file_field(schema: Schema) -> Schema:

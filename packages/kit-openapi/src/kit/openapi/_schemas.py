@@ -16,24 +16,23 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from kit.interface import File
-from kit.interface.models import model_of
+from kit.interface.models import check_union, model_of
 
 from ._defaults import with_json_defaults
 from ._docstrings import parse
 from ._formats import add_formats
-from ._sent_names import base_generator, plain_dataclasses, use_sent_tags
+from ._sent_names import DECIMAL, base_generator, plain_dataclasses, use_sent_tags
 
 Schema: TypeAlias = dict[str, Any]
-Mode: TypeAlias = Literal["request", "response"]
+Mode: TypeAlias = Literal["request", "response", "response by alias", "response by name"]
 
 PREFIX = "#/components/schemas/"
 _TEMPLATE = PREFIX + "{name}"
 _PYDANTIC_TEMPLATE = PREFIX + "{model}"
 _OF_FILES = ("name", "type", "size", "last_modified", "stream")
 _JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
-# The strings that msgspec accepts for a Decimal, besides numbers.
-_DECIMAL = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
-_MODES: dict[Mode, Any] = {"request": "validation", "response": "serialization"}
+# Whether pydantic's fields are sent by alias; None if each model says so itself.
+_BY_ALIAS: dict[Mode, bool | None] = {"response by alias": True, "response by name": False}
 
 
 def is_file(kind: Any) -> bool:
@@ -68,7 +67,8 @@ class Schemas:
 
         Args:
             kind: The type.
-            mode: Whether its values are received or sent.
+            mode: Whether its values are received or sent, and whether `c.json` was called with
+                `by_alias`.
 
         Returns:
             A number for `get`.
@@ -84,8 +84,10 @@ class Schemas:
         for index, (kind, _) in enumerate(self._asked):
             if is_file(kind):
                 self._found[index] = file_schema()
-            elif kind is not Any:
-                (plain if model_of(kind) is None else models).append(index)
+            elif kind is not Any and model_of(kind) is not None:
+                models.append(index)
+            elif kind is not Any and self._is_supported(kind):
+                plain.append(index)
         self._describe_plain(plain)
         self._describe_models(models)
         for schema in self.components.values():
@@ -148,6 +150,15 @@ class Schemas:
             self.components.update(components)
             return
 
+    def _is_supported(self, kind: Any) -> bool:
+        """Returns whether msgspec can look at a type without crashing the process."""
+        try:
+            check_union(kind)
+        except TypeError as error:
+            self.notes.append(f"{kind!r:.100} has no schema: {error}")
+            return False
+        return True
+
     def _can_describe(self, index: int) -> bool:
         kind = self._kinds[index]
         try:
@@ -168,18 +179,24 @@ class Schemas:
 
     def _describe_models(self, indices: list[int]) -> None:
         """Describes the pydantic types; received and sent ones separately if they differ."""
+        for by_alias in (None, True, False):
+            some = [each for each in indices if _BY_ALIAS.get(self._asked[each][1]) is by_alias]
+            self._describe_models_by_alias(some, by_alias)
+
+    def _describe_models_by_alias(self, indices: list[int], by_alias: bool | None) -> None:
         inputs: list[tuple[int, Any, Any]] = []
-        sent = [self._asked[index][0] for index in indices if self._asked[index][1] == "response"]
-        generator = _generator(sent)
+        sent = [self._asked[index][0] for index in indices if self._asked[index][1] != "request"]
+        generator = _generator(sent, by_alias)
         for index in indices:
-            kind, mode = self._asked[index]
+            kind, asked = self._asked[index]
+            mode = "validation" if asked == "request" else "serialization"
             try:
                 adapter = sys.modules["pydantic"].TypeAdapter(kind)
-                adapter.json_schema(mode=_MODES[mode], schema_generator=generator)
+                adapter.json_schema(mode=mode, schema_generator=generator)
             except Exception as error:
                 self.notes.append(f"{kind!r:.100} has no schema: {error}")
                 continue
-            inputs.append((index, _MODES[mode], adapter))
+            inputs.append((index, mode, adapter))
         if not inputs:
             return
         schemas, whole = sys.modules["pydantic"].TypeAdapter.json_schemas(
@@ -296,17 +313,19 @@ def _of_stranger(kind: Any) -> Schema:
     return file_schema() if is_file(kind) else {}
 
 
-def _generator(sent: Iterable[Any]) -> Any:
+def _generator(sent: Iterable[Any], by_alias: bool | None) -> Any:
     """Returns pydantic's generator, with a schema for uploaded files.
 
     Args:
         sent: The types of responses.
+        by_alias: Whether their fields are sent by alias; None if each model says so itself.
     """
 
     def handle(self: Any, schema: Any, error_info: str) -> Any:
         return file_schema() if is_file(schema.get("cls")) else {}
 
     members = {"handle_invalid_for_json_schema": handle, "plain": plain_dataclasses(sent)}
+    members["is_by_alias"] = by_alias
     return type("Generator", (base_generator(),), members)
 
 
@@ -325,15 +344,15 @@ def _use_docstring(schema: Schema) -> None:
 def _complete(value: Any) -> None:
     """Adds what msgspec leaves out: types of enumerations, and the form of a decimal number.
 
-    Removes defaults and examples that JSON can't represent.
+    Removes defaults and examples that JSON can't represent, and None as a default of other types.
     """
     if isinstance(value, dict):
-        if "default" in value and not is_json(value["default"]):
+        if "default" in value and not _is_usable(value["default"], value.get("type")):
             del value["default"]
         if isinstance(value.get("examples"), list):
             value["examples"] = [each for each in value["examples"] if is_json(each)]
         if value.get("format") == "decimal" and value.get("type") == "string":
-            value |= {"type": ["string", "number"], "pattern": _DECIMAL}
+            value |= {"type": ["string", "number"], "pattern": DECIMAL}
         enum = value.get("enum")
         if isinstance(enum, list) and enum and "type" not in value:
             kinds = {_JSON_TYPES.get(type(each)) for each in enum}
@@ -344,6 +363,10 @@ def _complete(value: Any) -> None:
         for each in value:
             if isinstance(each, (dict, list)):
                 _complete(each)
+
+
+def _is_usable(default: Any, kind: Any) -> bool:
+    return is_json(default) and (default is not None or kind is None or "null" in kind)
 
 
 def is_json(value: Any) -> bool:

@@ -2,8 +2,9 @@
 """The names under which the fields of pydantic types are sent.
 
 Apps encode models with `model_dump(mode="json")`: by the names of the fields, or by their aliases
-if a model is configured with `serialize_by_alias`. msgspec encodes pydantic dataclasses outside of
-models itself, always by the names. Pydantic's own schemas have the aliases in both cases.
+if a model is configured with `serialize_by_alias`, or as `c.json(..., by_alias=...)` says. msgspec
+encodes pydantic dataclasses outside of models itself, always by the names. Pydantic's own schemas
+have the aliases in both cases.
 """
 
 from __future__ import annotations
@@ -15,12 +16,18 @@ from functools import cache
 from importlib import import_module
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
+# The strings that are read as a Decimal, besides numbers.
+DECIMAL = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+
 
 @cache
 def base_generator() -> Any:
     """Returns a schema generator of pydantic that names the fields of responses as they are sent.
 
+    It also describes the names in dicts with a pattern for keys, and the form of decimal numbers.
+
     Its attribute `plain` has the dataclasses that msgspec encodes; see `plain_dataclasses`.
+    `is_by_alias` says whether fields are sent by alias, whatever their models say; None if not.
     """
     base: Any = import_module("pydantic.json_schema").GenerateJsonSchema
 
@@ -35,13 +42,17 @@ def base_generator() -> Any:
             self.by_alias, self.is_sent_by_alias = outer
 
     def model_schema(self: Any, schema: Any) -> Any:
-        by_alias = bool(schema["cls"].model_config.get("serialize_by_alias"))
+        by_alias = self.is_by_alias
+        if by_alias is None:
+            by_alias = bool(schema["cls"].model_config.get("serialize_by_alias"))
         return written(self, schema, base.model_schema, by_alias=by_alias)
 
     def dataclass_schema(self: Any, schema: Any) -> Any:
         kind = schema["cls"]
         config = getattr(kind, "__pydantic_config__", None)
         by_alias = self.is_sent_by_alias if config is None else config.get("serialize_by_alias")
+        if self.is_by_alias is not None:
+            by_alias = self.is_by_alias
         by_alias = bool(by_alias) and kind not in self.plain
         return written(self, schema, base.dataclass_schema, by_alias=by_alias)
 
@@ -49,9 +60,38 @@ def base_generator() -> Any:
         # Pydantic applies the setting of the model around it, and not its own.
         return written(self, schema, base.typed_dict_schema, by_alias=self.is_sent_by_alias)
 
-    methods = (model_schema, dataclass_schema, typed_dict_schema)
+    methods = (model_schema, dataclass_schema, typed_dict_schema, *_of_values(base))
     own = {each.__name__: each for each in methods}
-    return type("Generator", (base,), {"plain": frozenset(), "is_sent_by_alias": False, **own})
+    attributes: dict[str, Any] = {
+        "plain": frozenset(),
+        "is_by_alias": None,
+        "is_sent_by_alias": False,
+    }
+    return type("Generator", (base,), {**attributes, **own})
+
+
+def _of_values(base: Any) -> tuple[Any, ...]:
+    """Returns methods for what pydantic's generator says too little about."""
+
+    def dict_schema(self: Any, schema: Any) -> Any:
+        # Pydantic says nothing of names that don't match, but refuses them.
+        found = base.dict_schema(self, schema)
+        patterns = found.get("patternProperties", {})
+        if len(patterns) == 1 and "additionalProperties" not in found:
+            del found["patternProperties"]
+            ((pattern, values),) = patterns.items()
+            names = {**found.get("propertyNames", {}), "pattern": pattern}
+            found |= {"propertyNames": names, "additionalProperties": values}
+        return found
+
+    def decimal_schema(self: Any, schema: Any) -> Any:
+        found = base.decimal_schema(self, schema)
+        for each in [found, *found.get("anyOf", ())]:
+            if each.get("type") == "string":
+                each.setdefault("pattern", DECIMAL)
+        return found
+
+    return dict_schema, decimal_schema
 
 
 def use_sent_tags(value: Any, components: Mapping[str, Any]) -> None:

@@ -16,8 +16,8 @@ import msgspec
 from msgspec import inspect
 
 from kit.interface import ValidationTarget
-from kit.interface.models import model_of
-from kit.validator.schemas import Schema, check_union, schema_of
+from kit.interface.models import check_union, model_of
+from kit.validator.schemas import Schema, schema_of
 
 from ._signature import REQUIRED, Made, Signature
 from ._types import (

@@ -16,7 +16,7 @@ from kit.interface import (
     ValidationTarget,
 )
 from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, media_type
-from kit.validator.schemas import read_contents
+from kit.validator.schemas import read_contents, split_values
 
 from ._parts import JsonBody, Part
 from ._signature import REQUIRED
@@ -83,19 +83,26 @@ def _lists(part: Part, values: dict[str, Any]) -> Collection[str]:
 def _headers(c: Context[Any, Any], part: Part) -> dict[str, Any]:
     given = c.req.header()
     get_all = c.req.raw.headers.get_all
+    values: dict[str, Any]
+    separated = part.schema.separated
     if not part.is_model:
-        return {
+        values = {
             field.key: get_all(field.key) if field.takes_list else given[field.key]
             for field in part.fields
             if field.key in given
         }
+        return values | {key: split_values(values[key]) for key in separated & values.keys()}
     # APPSEC: a header spelled like the field, with `_`, is a different header: a client could send
     # `x_user` past a proxy that filters `x-user`.
     own = {name for field in part.schema.fields for name in field[:2]}
-    values: dict[str, Any] = {name: value for name, value in given.items() if name not in own}
+    values = {}
+    if not part.schema.forbids:
+        values = {name: value for name, value in given.items() if name not in own}
     for key, header, takes_list, _ in part.schema.fields:
         if header in given:
             values[key] = get_all(header) if takes_list else given[header]
+            if key in separated:
+                values[key] = split_values(values[key])
     return values
 
 

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 import msgspec
 from msgspec import inspect
 
+from kit.interface.models import check_union
+
 from ._parts import IMMUTABLE, Part, struct_name
 from ._signature import REQUIRED
 from ._types import constrained, hints_of, kind_of, without_none
@@ -137,7 +139,7 @@ def _key_of(field: Any) -> str | None:
 
 def _type_of(field: Any) -> Any:
     """The type of a field of a pydantic type, with all constraints that can be shown."""
-    kind: Any = field.annotation
+    kind: Any = without_none(field.annotation)  # pydantic reads no text as None
     told = {
         name: value
         for name in ("description", "examples")
@@ -180,6 +182,7 @@ def _inlined(schema: Any, shared: dict[str, Any], within: tuple[str, ...]) -> An
 
 def _is_describable(kind: Any) -> bool:
     try:
+        check_union(kind)
         msgspec.json.schema(kind, schema_hook=_schema_of_file)
     except Exception:  # such as a union of dates
         return False

@@ -16,6 +16,7 @@ import msgspec
 from kit.cookie import get_cookie
 from kit.interface.media_types import is_json
 from kit.interface.signatures import describe
+from kit.validator.schemas import split_values
 
 from ._parts import Field, JsonBody, Part
 from ._plan import TAKEN, Call, Plan, Value
@@ -222,6 +223,8 @@ class Source:
             for field in part.fields:
                 self._line(f"if (value := req.header({field.key!r})) is not None:")
                 every = f"req.raw.headers.get_all({field.key!r})"
+                if field.key in part.schema.separated:
+                    every = f"{self._constant('split_values', split_values)}({every})"
                 self._line(f"    values[{field.key!r}] = {every if field.takes_list else 'value'}")
         self._take(part, "values")
 

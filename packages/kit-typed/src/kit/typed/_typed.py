@@ -25,10 +25,10 @@ from typing import (
 from kit.interface import App, Context, Response, RouterRoute, ValidationProblem
 from kit.interface.callers import calling_frame
 from kit.interface.metadata import attach, facts_of, security_of_all
+from kit.interface.models import check_union
 from kit.interface.options import OptionChecks
 from kit.interface.patterns import covers
 from kit.interface.signatures import describe
-from kit.validator.schemas import check_union
 
 from ._plan import Plan, read_overrides
 from ._running import Answers

@@ -24,7 +24,7 @@ from kit.interface.media_types import JSON, MULTIPART, URLENCODED, is_json, medi
 from kit.interface.metadata import attach, facts_of
 from kit.interface.signatures import accepts, describe_signature
 
-from .schemas import Schema, read_contents, schema_of
+from .schemas import Schema, read_contents, schema_of, split_values
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -59,7 +59,9 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
 
     A type defines the fields. Values sent as text (all but JSON) are converted to the types of the
     fields: `"3"` to an int. A list field gets all values with its name; any other field gets the
-    value that `c.req` returns for it. For headers, `_` in the name of a field stands for `-`.
+    value that `c.req` returns for it. For headers, `_` in the name of a field stands for `-`, and
+    commas separate the values of a list of numbers or the like (RFC 9110, section 5.3), though not
+    those of a list of str, which may contain them. Headers without a field are never an error.
     Invalid data raises a `RequestValidationError` that lists the errors of all fields.
 
     A function gets the values as they were sent; in a query or form, a name sent several times has
@@ -90,7 +92,8 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
             f"validator() has no target {target!r}: expected one of {', '.join(_TARGETS)}"
         )
     is_type = _is_type(fn_or_type)
-    read = _typed(target, fn_or_type) if is_type else _by_function(target, fn_or_type)
+    schema = _schema(target, fn_or_type) if is_type else None
+    read = _by_function(target, fn_or_type) if schema is None else _by_schema(target, schema)
 
     async def validator(c: Context[Any, Any], next: Next) -> Response | None:
         data = await read(c)
@@ -100,8 +103,16 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
         await next()
         return None
 
-    if is_type:
-        return attach(validator, validates={target: fn_or_type}, responses={400: ValidationProblem})
+    if schema is not None:
+        return attach(
+            validator,
+            validates={target: fn_or_type},
+            responses={400: ValidationProblem},
+            # A type with None doesn't say by itself that the body may be absent: `{}` has to fit.
+            body_required=not _fits(schema, b"{}")
+            if target == "json" and _fits(schema, b"null")
+            else None,
+        )
     own = facts_of(fn_or_type)
     return attach(validator, validates={target: Any, **own.validates}, responses=own.responses)
 
@@ -159,14 +170,25 @@ def _has_json(c: Context[Any, Any]) -> bool:
     return is_json(c.req.header("content-type"))
 
 
-def _typed(target: ValidationTarget, kind: Any) -> _Reader:
+def _schema(target: ValidationTarget, kind: Any) -> Schema:
     try:
-        schema = schema_of(kind, is_json=target == "json")
+        return schema_of(kind, is_json=target == "json")
     except Exception as error:
         problem = str(error).partition("\n")[0]
         if isinstance(error, NameError):
             problem += ", or not yet; annotations are read here and have to be defined before"
         raise TypeError(f"validator({target!r}, {kind!r:.100}): {problem}") from error
+
+
+def _fits(schema: Schema, data: bytes) -> bool:
+    try:
+        schema.load(data)
+    except Exception:  # one of the type's own code, too
+        return False
+    return True
+
+
+def _by_schema(target: ValidationTarget, schema: Schema) -> _Reader:
     if target == "json":
         return partial(_load_json, schema)
     if target == "header":
@@ -217,11 +239,15 @@ async def _load_headers(schema: Schema, own: frozenset[str | None], c: Context[A
     given = c.req.header()
     # APPSEC: a header spelled like the field, with `_`, is a different header: a client could send
     # `x_user` past a proxy that filters `x-user`.
-    values: _Values = {name: value for name, value in given.items() if name not in own}
+    values: _Values = {}
+    if not schema.forbids:
+        values = {name: value for name, value in given.items() if name not in own}
     get_all = c.req.raw.headers.get_all
     for key, header, takes_list, _ in schema.fields:
         if header in given:
             values[key] = get_all(header) if takes_list else given[header]
+            if key in schema.separated:
+                values[key] = split_values(values[key])
     if schema.takes_lists:
         values = {name: get_all(name) for name in values}
     try:

@@ -6,17 +6,37 @@ For packages that validate requests, such as `kit.typed`.
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import uuid
 from collections import abc, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
 from functools import partial
-from types import UnionType
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
 from msgspec import inspect
 
 from kit.interface import FieldError
-from kit.interface.models import Model, model_of, validation_errors, with_defaults
+from kit.interface.models import (
+    Model,
+    check_union,
+    keep_if_unsafe,
+    model_of,
+    validation_errors,
+    with_defaults,
+)
 
 from ._problems import (
     OBJECTS,
@@ -28,14 +48,35 @@ from ._problems import (
     is_union,
 )
 
-__all__ = ("Field", "Schema", "check_union", "read_contents", "schema_of")
+__all__ = ("Field", "Schema", "check_union", "read_contents", "schema_of", "split_values")
 
 _NAMED = (*OBJECTS, inspect.DictType, inspect.AnyType)
 _MANY = (inspect.CollectionType, inspect.TupleType, inspect.NamedTupleType)
 _BYTES = (inspect.BytesType, inspect.ByteArrayType)
+_WITHOUT_COMMA = (
+    inspect.BoolType,
+    inspect.DateTimeType,
+    inspect.DateType,
+    inspect.DecimalType,
+    inspect.FloatType,
+    inspect.IntType,
+    inspect.NoneType,
+    inspect.TimeDeltaType,
+    inspect.TimeType,
+    inspect.UUIDType,
+)
+_WITHOUT_COMMA_IN_PYTHON = (
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    decimal.Decimal,
+    float,
+    int,
+    NoneType,
+    uuid.UUID,
+)
 _MANY_IN_PYTHON = (list, tuple, set, frozenset, deque)
 _MANY_BY_NAME = (abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set)
-_DROPPED = (*_MANY_IN_PYTHON, *_MANY_BY_NAME, dict, abc.Mapping, abc.MutableMapping)
 
 
 class Field(NamedTuple):
@@ -63,12 +104,18 @@ class Schema(NamedTuple):
             JSON) and the error.
         fields: The names from which the type takes values.
         takes_lists: Whether every field takes all values with its name.
+        separated: The keys of fields with lists whose items can't contain a comma, such as numbers:
+            in a header, commas separate them; see `split_values`.
+        forbids: Whether unknown names are errors. Headers are left out before, since every request
+            has some that no type knows, such as Host.
     """
 
     load: Callable[[Any], Any]
     errors: Callable[[Any, Exception], Iterator[FieldError]]
     fields: tuple[Field, ...] = ()
     takes_lists: bool = False
+    separated: frozenset[str] = frozenset()
+    forbids: bool = False
 
 
 def schema_of(kind: Any, *, is_json: bool) -> Schema:
@@ -107,64 +154,27 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
         partial(errors_of_names, node, load),
         tuple(field for each in choices for field in _fields(each)),
         any(isinstance(each, inspect.DictType) and _is_many(each.value_type) for each in choices),
+        frozenset(
+            field.encode_name
+            for each in choices
+            for field in getattr(each, "fields", ())
+            if _is_separated(field.type)
+        ),
+        any(getattr(each, "forbid_unknown_fields", False) for each in choices),
     )
 
 
-def check_union(kind: Any) -> None:
-    """Rejects unions with which msgspec 0.22 would crash the process.
+def split_values(values: Iterable[str]) -> list[str]:
+    """Splits the values of a header at commas, without empty ones (RFC 9110, section 5.6.1.2).
 
-    These are unions of an array or a dict with a str that has a pattern: msgspec frees memory that
-    it doesn't own when it drops such a type. It doesn't drop those of the fields of a class.
+    Lines with one name mean the same as one line with commas, to which proxies may combine them
+    (section 5.3).
 
     Args:
-        kind: A type that msgspec hasn't seen yet.
-
-    Raises:
-        TypeError: If the type is or contains such a union.
+        values: The values of all lines.
     """
-    waiting, seen = [kind], set()
-    while waiting:
-        each = waiting.pop()
-        if id(each) in seen:  # of an alias in itself
-            continue
-        seen.add(id(each))
-        waiting += [*get_args(each), getattr(each, "__value__", None)]
-        members = [*_members(each, set())]
-        if any(map(_is_array_or_dict, members)) and any(map(_has_pattern, members)):
-            raise TypeError(
-                "msgspec doesn't support a union of an array or dict with a str that has a "
-                "pattern: check the pattern elsewhere, or make the union a field of a Struct"
-            )
-
-
-def _members(kind: Any, seen: set[int]) -> Iterator[Any]:
-    """Yields the members of a union, also of the unions and aliases in it; else the type."""
-    inner = get_args(kind)[0] if get_origin(kind) is Annotated else kind
-    if get_origin(inner) in (Union, UnionType):
-        parts = get_args(inner)
-    elif hasattr(inner, "__value__") and not isinstance(inner, type):  # created by `type X = ...`
-        parts = (inner.__value__,)
-    else:
-        yield kind
-        return
-    if id(inner) not in seen:
-        seen.add(id(inner))
-        for each in parts:
-            yield from _members(each, seen)
-
-
-def _is_array_or_dict(kind: Any) -> bool:
-    if get_origin(kind) is Annotated:
-        kind = get_args(kind)[0]
-    origin = get_origin(kind) or kind
-    if origin is tuple:  # msgspec counts those of a fixed length as something else
-        return not get_args(kind) or ... in get_args(kind)
-    return origin in _DROPPED
-
-
-def _has_pattern(kind: Any) -> bool:
-    metadata = getattr(kind, "__metadata__", ())
-    return any(getattr(each, "pattern", None) is not None for each in metadata)
+    parts = (part.strip(" \t") for value in values for part in value.split(","))
+    return [part for part in parts if part]
 
 
 async def read_contents(values: dict[str, Any], names: Iterable[str]) -> None:
@@ -189,6 +199,28 @@ async def _content(value: Any) -> Any:
 def _is_many(node: Any) -> bool:
     node = bare(node)
     return any(map(_is_many, node.types)) if is_union(node) else isinstance(node, _MANY)
+
+
+def _is_separated(node: Any) -> bool:
+    """Returns whether a type takes a list whose items have no comma."""
+    node = bare(node)
+    if is_union(node):
+        lists = [each for each in node.types if _is_many(each)]  # the others are never used
+        return bool(lists) and all(map(_is_separated, lists))
+    if isinstance(node, inspect.TupleType):
+        return all(map(_has_no_comma, node.item_types))
+    return isinstance(node, inspect.CollectionType) and _has_no_comma(node.item_type)
+
+
+def _has_no_comma(node: Any) -> bool:
+    node = bare(node)
+    if is_union(node):
+        return all(map(_has_no_comma, node.types))
+    if isinstance(node, inspect.EnumType):
+        return all("," not in str(each.value) for each in node.cls)
+    if isinstance(node, inspect.LiteralType):
+        return all("," not in str(each) for each in node.values)
+    return isinstance(node, _WITHOUT_COMMA)
 
 
 def _fields(node: Any) -> Iterator[Field]:
@@ -225,6 +257,7 @@ def _by_name(node: Any) -> tuple[inspect.Type, Callable[[Any], Any]]:
         [(field.name, hints[field.name], _default(field)) for field in node.fields],
         kw_only=True,
     )
+    keep_if_unsafe(twin, hints.values())
 
     def load(values: Mapping[str, Any]) -> Any:
         return kind(**msgspec.structs.asdict(msgspec.convert(values, twin, strict=False)))
@@ -246,7 +279,14 @@ def _model_schema(kind: Any, model: Model, *, is_json: bool) -> Schema:
 
     if is_json:
         return Schema(model.validate_json, errors)
-    return Schema(model.validate, errors, tuple(_model_fields(kind)))
+    fields = tuple(_model_fields(kind))
+    separated = frozenset(_separated_in_python(kind))
+    return Schema(model.validate, errors, fields, False, separated, _forbids(kind))
+
+
+def _forbids(kind: Any) -> bool:
+    config = getattr(kind, "model_config", None) or getattr(kind, "__pydantic_config__", None) or {}
+    return config.get("extra") == "forbid" or any(map(_forbids, get_args(kind)))
 
 
 def _model_fields(kind: Any) -> Iterator[Field]:
@@ -260,6 +300,45 @@ def _model_fields(kind: Any) -> Iterator[Field]:
                 yield Field(choice, choice.lower(), *takes)
     for part in get_args(kind):
         yield from _model_fields(part)
+
+
+def _separated_in_python(kind: Any) -> Iterator[str]:
+    fields = getattr(kind, "model_fields", None) or getattr(kind, "__pydantic_fields__", {})
+    for name, field in fields.items():
+        if _is_separated_in_python(field.annotation):
+            alias = field.validation_alias or field.alias
+            choices = getattr(alias, "choices", [alias])
+            yield from (name, *(each for each in choices if isinstance(each, str)))
+    for part in get_args(kind):
+        yield from _separated_in_python(part)
+
+
+def _is_separated_in_python(kind: Any) -> bool:
+    kind = getattr(kind, "__value__", kind)
+    origin, held = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _is_separated_in_python(held[0])
+    if origin in (Union, UnionType):
+        lists = [each for each in held if _is_many_in_python(each)]
+        return bool(lists) and all(map(_is_separated_in_python, lists))
+    items = [each for each in held if each is not ...]
+    return _is_many_in_python(kind) and bool(items) and all(map(_has_no_comma_in_python, items))
+
+
+def _has_no_comma_in_python(kind: Any) -> bool:
+    kind = getattr(kind, "__value__", kind)
+    origin, held = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _has_no_comma_in_python(held[0])
+    if origin in (Union, UnionType):
+        return all(map(_has_no_comma_in_python, held))
+    if origin is Literal:
+        return all("," not in str(each) for each in held)
+    if not isinstance(kind, type):
+        return False
+    if issubclass(kind, Enum):
+        return all("," not in str(each.value) for each in kind)
+    return issubclass(kind, _WITHOUT_COMMA_IN_PYTHON)
 
 
 def _has_bytes_in_python(kind: Any) -> bool:
