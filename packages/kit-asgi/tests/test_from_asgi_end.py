@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import weakref
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from trio.testing import MockClock
 
 from kit import Context, Kit, Request
 from kit.asgi import from_asgi
+from kit.interface import HandlerError
 from kit.testing import ExecutionContext, test_client
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -75,6 +77,42 @@ def test_a_response_without_its_end_is_broken(run: Any, client: Any) -> None:
     assert (asking.body, asking.complete) == (b"a", False)
 
 
+@pytest.mark.parametrize("sent", [[], [START, chunk("a")]], ids=["before", "within"])
+def test_an_exit_does_not_end_the_server(run: Any, client: Any, sent: Any) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        for message in sent:
+            await send(message)
+        raise SystemExit(3)
+
+    seen: list[Exception] = []
+    kit = mounted(app).on_error(lambda error, c: seen.append(error) or c.text("sorry", 500))
+
+    async def main() -> None:
+        if sent:
+            with pytest.raises(HandlerError, match=r"app .* raised SystemExit\(3\)$"):
+                await client().ask(kit)
+            return
+        assert (await client().ask(kit)).body == b"sorry"
+        [error] = seen
+        assert isinstance(error, HandlerError)
+        assert isinstance(error.__cause__, SystemExit)
+
+    run(main)
+
+
+def test_an_exit_at_startup_ends_the_server() -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        raise SystemExit("no database")
+
+    async def main() -> None:
+        async with mounted(app).running():
+            pytest.fail("It has not started")
+
+    with pytest.raises(SystemExit, match=r"^no database$"):
+        asyncio.run(main())
+    gc.collect()  # asyncio logs the task's exception when it is collected
+
+
 def test_an_error_after_the_response_is_logged(
     run: Any, client: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -91,6 +129,30 @@ def test_an_error_after_the_response_is_logged(
     assert record.getMessage().endswith(" after its response to GET /m/a")
     assert record.exc_info is not None
     assert repr(record.exc_info[1]) == "LookupError('lost')"
+
+
+async def test_a_request_is_freed_without_the_garbage_collector(client: Any) -> None:
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        await send(START)
+        await send(END)
+
+    kit = mounted(app)
+    kept: list[weakref.ref[Any]] = []
+
+    async def call(scope: Any, receive: Receive, send: Send) -> None:
+        async def own_receive() -> dict[str, Any]:
+            return await receive()
+
+        kept.append(weakref.ref(own_receive))
+        await kit(scope, own_receive, send)
+
+    gc.disable()
+    try:
+        await client().ask(call)
+        await asyncio.sleep(0)
+        assert [each() for each in kept] == [None]
+    finally:
+        gc.enable()
 
 
 # --- who leaves before the end -----------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import io
 import subprocess
@@ -276,6 +277,35 @@ def test_errors_of_the_application(serve: Any) -> None:
     late = Answer(serve(app), "/late")
     with pytest.raises(ValueError, match="broken"):
         late.body()
+
+
+class Unusual(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), Unusual()], ids=repr)
+def test_other_exceptions_reach_the_server_and_end_no_loop(
+    serve: Any, error: BaseException
+) -> None:
+    app = Kit()
+    app.get("/", lambda c: c.text("ok"))
+
+    @app.get("/raise")
+    async def fails(c: Context) -> None:
+        raise error
+
+    application = serve(app)
+    with pytest.raises(type(error)):
+        Answer(application, "/raise")
+    assert Answer(application).body() == b"ok"
+
+
+def test_cancellation_by_the_application_is_told_from_a_shutdown(serve: Any) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(HandlerError, match=r"raised CancelledError\(\)$"):
+        Answer(serve(app))
 
 
 def test_reader_that_is_cancelled_loses_nothing(serve: Any) -> None:

@@ -92,6 +92,29 @@ def test_path() -> None:
         assert client.get("/admin").json() == {"default": "b c"}
 
 
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("a=1; Path=nope; HttpOnly", True),
+        ('a=1; Path="/x"', True),
+        ("a=1; path = ", True),
+        ("a=1; Path= /p", False),
+        ("a=1; Max-Age=soon; Secure", True),
+        ("a=1; Max-Age=", True),
+        ("a=1; Max-Age= -1", False),
+        ("a=1; Max-Age=60", True),
+        ("a=1; Port=1; Domain=", True),
+        ("port=1; Port", True),
+    ],
+)
+def test_attributes_that_are_ignored(line: str, kept: bool) -> None:
+    """RFC 6265 section 5.2: as browsers do."""
+    with sync_test_client(make_app()) as client:
+        client.raw.post(content=line)
+        name = line.partition("=")[0]
+        assert client.get("/x").json() == ({name: "1"} if kept else {})
+
+
 def test_expiry() -> None:
     with sync_test_client(make_app()) as client:
         client.post("/set", json={"max_age": 100})

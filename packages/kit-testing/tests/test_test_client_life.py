@@ -372,6 +372,24 @@ def test_startup_that_fails_is_raised(run: Any) -> None:
     run(main)
 
 
+async def test_startup_that_awaits_a_cancelled_task_is_raised() -> None:
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[None]:
+        task = asyncio.ensure_future(asyncio.sleep(0))
+        task.cancel()
+        await task
+        yield
+
+    with pytest.raises(RuntimeError) as caught:
+        async with test_client(Kit(lifespan=lifespan)):
+            pytest.fail("It has not started")
+    assert str(caught.value) == (
+        "The startup of the lifespan raised CancelledError: it may have awaited a task that was "
+        "cancelled"
+    )
+    assert isinstance(caught.value.__cause__, asyncio.CancelledError)
+
+
 @pytest.mark.parametrize("when", ["shutdown", "task"])
 def test_what_fails_later_is_raised_at_the_end(run: Any, when: str) -> None:
     async def main() -> None:

@@ -180,7 +180,7 @@ def test_failure_is_logged_and_stops_no_other(
     trace: list[str] = []
     app = Kit().on_error(lambda error, c: trace.append("on_error") or c.text("x"))
 
-    async def fails(error: Exception) -> None:
+    async def fails(error: BaseException) -> None:
         raise error
 
     @app.get("/")
@@ -188,11 +188,12 @@ def test_failure_is_logged_and_stops_no_other(
         c.execution_ctx.wait_until(fails(ValueError("one")))
         c.execution_ctx.wait_until(work(trace))
         c.execution_ctx.wait_until(fails(HTTPException(400, "two")))
+        c.execution_ctx.wait_until(fails(SystemExit("three")))  # would end the server
         return c.text("x")
 
     run(serve, app, trace)
     assert trace == ["start", "body", "work"]
-    assert sorted(faults(caplog)) == [f"{LOST}: 400 two", f"{LOST}: one"]
+    assert sorted(faults(caplog)) == [f"{LOST}: 400 two", f"{LOST}: one", f"{LOST}: three"]
 
 
 def test_what_was_left_before_an_error_runs_as_well(run: Any, serve: Any) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import UserDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -154,6 +155,69 @@ def test_crash_of_a_task_of_the_lifespan_is_reported(run: Any) -> None:
     sent = run(main)
     assert [m["type"] for m in sent] == ["lifespan.startup.complete", "lifespan.shutdown.failed"]
     assert "ValueError: worker crashed" in sent[1]["message"]
+
+
+def test_crash_while_served_is_logged_at_once(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+    stop: list[anyio.Event] = []
+
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[None]:
+        stop.append(anyio.Event())
+        async with anyio.create_task_group() as group:
+            group.start_soon(crash)
+            yield
+
+    async def crash() -> None:
+        await stop[-1].wait()
+        raise ValueError("worker crashed")
+
+    async def main() -> None:
+        server = Server(Kit(lifespan=lifespan))
+
+        async def between() -> None:
+            assert not caplog.records
+            stop[-1].set()
+            while len(server.sent) < 2:
+                await anyio.sleep(0.001)
+            assert not server.stop.is_set()
+
+        await server.life(between)
+
+    run(main)
+    [record] = caplog.records
+    assert (record.name, record.levelname) == ("kit", "ERROR")
+    assert record.getMessage().startswith("The lifespan ended while the app was served: ")
+    assert "ValueError('worker crashed')" in record.getMessage()
+
+
+@pytest.mark.parametrize("exit", [SystemExit("no DATABASE_URL"), KeyboardInterrupt()], ids=repr)
+async def test_exit_at_startup_is_reported(exit: BaseException) -> None:
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[None]:
+        raise exit
+        yield
+
+    server = Server(Kit(lifespan=lifespan))
+    with pytest.raises(type(exit)) as caught:
+        await server.app({"type": "lifespan"}, server.receive, server.send)
+    assert caught.value is exit
+    [message] = server.sent
+    assert message["type"] == "lifespan.startup.failed"
+    assert message["message"].rstrip().splitlines()[-1].startswith(type(exit).__name__)
+
+
+async def test_stray_cancellation_at_startup_is_reported() -> None:
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[None]:
+        task = asyncio.ensure_future(asyncio.sleep(0))
+        task.cancel()
+        await task
+        yield
+
+    server = Server(Kit(lifespan=lifespan))
+    with pytest.raises(asyncio.CancelledError):
+        await server.app({"type": "lifespan"}, server.receive, server.send)
+    assert [message["type"] for message in server.sent] == ["lifespan.startup.failed"]
 
 
 # --- what it yields ----------------------------------------------------------------------------

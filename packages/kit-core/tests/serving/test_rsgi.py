@@ -478,6 +478,31 @@ def test_lifespan_that_fails() -> None:
         loop.close()
 
 
+def test_lifespan_that_crashes_while_the_app_is_served(caplog: pytest.LogCaptureFixture) -> None:
+    @asynccontextmanager
+    async def lifespan(app: Kit[Any, Any]) -> AsyncIterator[None]:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(crash())
+            yield
+
+    async def crash() -> None:
+        raise ValueError("worker crashed")
+
+    loop = asyncio.new_event_loop()
+    try:
+        app = Kit(lifespan=lifespan)
+        app.__rsgi_init__(loop)
+        loop.run_until_complete(wait_all_tasks_blocked())
+        [record] = caplog.records
+        with pytest.raises(ExceptionGroup):
+            app.__rsgi_del__(loop)
+    finally:
+        loop.close()
+    assert record.getMessage() == "The lifespan ended while the app was served"
+    assert record.exc_info is not None
+    assert isinstance(record.exc_info[1], ExceptionGroup)
+
+
 def test_nothing_of_it_is_imported_for_others() -> None:
     code = "import sys, kit; print([name for name in sys.modules if 'rsgi' in name])"
     command = [sys.executable, "-c", code]

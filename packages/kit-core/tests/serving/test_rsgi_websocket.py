@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -51,6 +53,32 @@ async def test_messages_both_ways_until_the_client_ends(end: Any) -> None:
     assert server.sent == ["accepted", "hi", b"\0"]
     assert codes == [1005 if isinstance(end, Message) else 1006]
     assert len(server.closed) == 1
+
+
+async def test_transport_is_freed_at_once_if_receiving_fails() -> None:
+    """The server closes the socket only then; a client that sent invalid frames may not."""
+    transports: list[weakref.ref[Any]] = []
+
+    class Transport:
+        async def receive(self) -> Message:
+            raise RuntimeError("RSGI transport is closed")
+
+    class Failing(Socket):
+        async def accept(self) -> Any:
+            transport = Transport()
+            transports.append(weakref.ref(transport))
+            return transport
+
+    async def reads(c: Context, ws: WebSocket) -> None:
+        assert [message async for message in ws] == []
+
+    gc.disable()
+    try:
+        await serve(app_of(reads), Failing())
+        await asyncio.sleep(0)  # this turn of the event loop refers to the exception
+        assert [each() for each in transports] == [None]
+    finally:
+        gc.enable()
 
 
 async def test_handler_that_ends_closes() -> None:

@@ -331,6 +331,17 @@ def test_error_reaches_who_reads_in_process(run: Any, helper: Any) -> None:
     run(main)
 
 
+@MAKERS
+async def test_exit_of_the_callback_does_not_end_the_event_loop(client: Any, make: Any) -> None:
+    async def callback(stream: StreamingApi) -> None:
+        await stream.write("a")
+        raise SystemExit("no")
+
+    with pytest.raises(SystemExit, match=r"^no$"):
+        await client().ask(make(callback))
+    await anyio.lowlevel.checkpoint()
+
+
 def test_path_in_the_log_can_not_forge_a_line(run: Any, caplog: pytest.LogCaptureFixture) -> None:
     app = Kit().get("/*", lambda c: stream_text(c, failing_after(0, ValueError("broke"))))
 

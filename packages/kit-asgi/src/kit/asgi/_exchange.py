@@ -340,14 +340,24 @@ async def call_app(app: Callable[..., Any], name: str, scope: Scope, *channels: 
     """Calls an ASGI application.
 
     Raises:
-        HandlerError: If it doesn't return an awaitable, so it can't be an ASGI application.
+        HandlerError: If it doesn't return an awaitable, so it can't be an ASGI application; or if
+            it raises SystemExit, except from its lifespan.
         Exception: Whatever the application raises.
     """
-    result = app(scope, *channels)
+    try:
+        await _awaitable(app(scope, *channels), name)
+    except SystemExit as error:
+        if scope["type"] == "lifespan":
+            raise
+        # In a task of its own, it would end the event loop, and the server.
+        raise HandlerError(name, f"raised {error!r}") from error
+
+
+def _awaitable(result: Any, name: str) -> Any:
     if not hasattr(result, "__await__"):
         raise HandlerError(
             name,
             f"gave {type(result).__name__}, expected an awaitable: "
             "it must be an ASGI 3 application, async (scope, receive, send)",
         )
-    await result
+    return result

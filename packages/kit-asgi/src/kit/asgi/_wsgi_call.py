@@ -146,11 +146,19 @@ class WsgiCall:
         failure: BaseException | None = None
         try:
             await self._app(self._scope, self._receive, self._send)
-        except Exception as error:
-            failure = error
-        except BaseException:  # cancelled, since the server is shutting down
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            is_stopped = task is not None and task.cancelling()
+            why = (
+                "was cancelled because the server shut down" if is_stopped else f"raised {error!r}"
+            )
+            failure = HandlerError(self._name, why)
+            raise
+        except GeneratorExit:
             failure = HandlerError(self._name, "was cancelled because the server shut down")
             raise
+        except BaseException as error:  # here, a SystemExit would end the event loop
+            failure = error
         finally:
             self._events.put({"type": "end", "error": failure})
 

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 from kit.lifespan import Lifespan
 
 if TYPE_CHECKING:
     from .types import Receive, Send
+
+_logger = logging.getLogger("kit")
 
 
 async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> None:
@@ -20,18 +24,40 @@ async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> No
         lifespan: The lifespan.
         receive: Returns the messages of the server.
         send: Sends messages to the server.
+
+    Raises:
+        BaseException: If the lifespan raises one other than Exception, such as SystemExit.
     """
     await receive()
     phase = "startup"
     try:
         async with lifespan.running():
             await send({"type": "lifespan.startup.complete"})
-            phase = "shutdown"
+            phase = "serving"
             await receive()
-    except Exception:
-        import traceback
-
-        # The server logs the message; raising as well would log it twice.
-        await send({"type": f"lifespan.{phase}.failed", "message": traceback.format_exc()})
+            phase = "shutdown"
+    except Exception as error:
+        if phase == "serving":  # some servers log the message only when they shut down
+            _logger.error("The lifespan ended while the app was served: %r", error)
+            phase = "shutdown"
+        await _report_failure(phase, send)
+    except BaseException as error:
+        # If it only raised, uvicorn and granian would serve the app without its lifespan.
+        if phase == "startup" and not (isinstance(error, GeneratorExit) or _is_cancelled()):
+            await _report_failure(phase, send)
+        raise
     else:
         await send({"type": "lifespan.shutdown.complete"})
+
+
+def _is_cancelled() -> bool:
+    """Returns whether the server cancels the task, as when it is stopped during the startup."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+async def _report_failure(phase: str, send: Send) -> None:
+    import traceback
+
+    # The server logs the message; raising an Exception as well would log it twice.
+    await send({"type": f"lifespan.{phase}.failed", "message": traceback.format_exc()})

@@ -86,7 +86,7 @@ def _instead_of(given: Any, others: tuple[Any, ...]) -> str:
 async def _run_one(awaitable: Awaitable[Any]) -> None:
     try:
         await awaitable
-    except Exception:
+    except (Exception, SystemExit):  # in a task, a SystemExit would end the event loop
         _logger.exception("A wait_until task failed; its response was sent before")
     except BaseException:
         # Cancelled: either this task, or only the awaited one, which doesn't affect others.

@@ -104,6 +104,10 @@ class DetachedTask:
         finally:
             _under_way.discard(self)
             self.over = True
-            if self._on_end is not None:
-                self._on_end()
+            on_end = self._on_end
+            # Methods of the object that holds this task, mostly. Without that cycle, what a request
+            # holds, such as its body, is freed when it is over.
+            del self._work, self._on_end
+            if on_end is not None:
+                on_end()
             self._changed.tell()

@@ -41,6 +41,10 @@ class Reading(Generic[_T]):
             if not self._is_over or (task is not None and task.cancelling()):
                 raise
             raise EOFError from None
+        except BaseException:
+            # The traceback refers to this object. A cycle would keep the connection open.
+            self._future = None
+            raise
         self._future = None
         return value
 

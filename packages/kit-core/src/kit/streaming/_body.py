@@ -265,14 +265,14 @@ class _Reader:
         self._body = body
         self._giving, self._taking = create_memory_object_stream[bytes](0)
         # Raised to the reader at the end; this one if the event loop ends the task.
-        self._failure: Exception | None = StreamAbortedError()
+        self._failure: BaseException | None = StreamAbortedError()
         self._task = DetachedTask(self._work, on_end=self._giving.close)
 
     async def _work(self) -> None:
         try:
             complete = await self._body.write_to(self._sink)
             self._failure = None if complete else ClientDisconnectedError("The client disconnected")
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a SystemExit would end the event loop
             self._failure = error
 
     async def _sink(self, chunk: bytes) -> None:

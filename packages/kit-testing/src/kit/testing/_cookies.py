@@ -17,6 +17,17 @@ from kit.interface.paths import decode_component
 from kit.testing._inputs import as_text
 
 _ENDS_ATTRIBUTE = re.compile(r"[;\x00-\x1f\x7f]")
+# SPEC: RFC 6265 section 5.2: attributes with such a value are ignored, and so are unknown ones. The
+# standard library drops the cookie, or never sends it.
+_IGNORED = re.compile(
+    r";\s*(?:"
+    r"path\s*=\s*[^\s/;][^;]*"
+    r"|max-age\s*=\s*(?!\s|-?[0-9]+\s*(?:;|$))[^;]*"
+    r"|domain\s*=\s*"
+    r"|port\s*(?:=[^;]*)?"
+    r")(?=;|$)",
+    re.IGNORECASE,
+)
 
 
 class Cookies(MutableMapping[str, str]):
@@ -177,6 +188,7 @@ def _answer(url: str, lines: Iterable[str]) -> HTTPResponse:
     host = urlsplit(url).hostname or ""
     message = Message()
     for line in lines:
+        line = _IGNORED.sub("", line)
         if "." not in host:
             # The standard library takes no Domain without a dot, be it that of the host itself.
             line = re.sub(rf";\s*domain\s*=\s*{re.escape(host)}\s*(?=;|$)", "", line, flags=re.I)

@@ -29,6 +29,7 @@ class LifespanTask:
 
         Raises:
             Exception: The exception that its startup raised.
+            RuntimeError: If that was a cancellation, though nothing has cancelled it.
         """
         from anyio import Event
 
@@ -57,7 +58,13 @@ class LifespanTask:
             async with self._lifespan:
                 self._started.set()
                 await self._stop.wait()
-        except get_cancelled_exc_class():
+        except get_cancelled_exc_class() as error:
+            if not (self._started.is_set() or self._task.is_cancelled):
+                self._failure = RuntimeError(
+                    f"The startup of the lifespan raised {type(error).__name__}: it may have "
+                    "awaited a task that was cancelled"
+                )
+                self._failure.__cause__ = error
             raise
         except BaseException as error:  # pytest.fail() raises no Exception
             self._failure = error

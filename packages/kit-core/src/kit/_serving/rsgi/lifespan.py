@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from kit.lifespan import Lifespan
+
+_logger = logging.getLogger("kit")
 
 
 def start_lifespan(lifespan: Lifespan, loop: asyncio.AbstractEventLoop) -> Callable[[], None]:
@@ -30,9 +33,14 @@ def start_lifespan(lifespan: Lifespan, loop: asyncio.AbstractEventLoop) -> Calla
 
     async def run() -> None:
         # One task enters and leaves the lifespan, since a task group in it requires that.
-        async with lifespan.running():
-            started.set_result(None)
-            await stopping.wait()
+        try:
+            async with lifespan.running():
+                started.set_result(None)
+                await stopping.wait()
+        except Exception:
+            if started.done() and not stopping.is_set():  # raised only when the server shuts down
+                _logger.exception("The lifespan ended while the app was served")
+            raise
 
     async def start() -> None:
         await asyncio.wait({running, started}, return_when=asyncio.FIRST_COMPLETED)
