@@ -34,9 +34,11 @@ def test_public_names() -> None:
         "covers",
         "expand_optional",
         "foreign_syntax",
+        "literal_in_paths",
         "parse_parameter",
         "path_matcher",
         "split_pattern",
+        "unescape_literal",
         "variants",
     )
 

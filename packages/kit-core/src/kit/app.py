@@ -123,6 +123,11 @@ class Kit(Served, Generic[B, V]):
         for name, value in (("get_path", get_path), ("lifespan", lifespan)):
             if value is not None and not callable(value):
                 raise TypeError(f"Kit({name}=...) takes a function, not {value!r:.100}")
+        for name, flag in (("strict", strict), ("method_not_allowed", method_not_allowed)):
+            if not isinstance(flag, bool):
+                raise TypeError(f"Kit({name}=...) takes True or False, not {flag!r:.100}")
+        if not isinstance(limits, Limits):
+            raise TypeError(f"Kit(limits=...) takes Limits(...), not {limits!r:.100}")
         if lifespan is not None:
             check_lifespan(lifespan)
         routing = (default_router(), default_router) if router is None else router_of(router)

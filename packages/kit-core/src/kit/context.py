@@ -156,9 +156,9 @@ class Context(Opaque, Struct, Generic[B, V], eq=False, weakref=False):
             self._variables = {}
         return MappingProxyType(self._variables)  # type: ignore[return-value]  # V is the user's word
 
-    def get(self, key: str, /) -> Any:
-        """Returns the variable `key`, or None."""
-        return None if self._variables is None else self._variables.get(key)
+    def get(self, key: str, default: Any = None, /) -> Any:
+        """Returns the variable `key`, or `default` if it isn't set."""
+        return default if self._variables is None else self._variables.get(key, default)
 
     def set(self, key: str, value: Any, /) -> None:
         """Sets a variable for this request."""

@@ -462,6 +462,9 @@ async def test_variables_belong_to_one_request() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
+        ({"strict": "x"}, "Kit(strict=...) takes True or False, not 'x'"),
+        ({"method_not_allowed": 1}, "Kit(method_not_allowed=...) takes True or False, not 1"),
+        ({"limits": 5}, "Kit(limits=...) takes Limits(...), not 5"),
         ({"get_path": 5}, "Kit(get_path=...) takes a function, not 5"),
         ({"lifespan": "x"}, "Kit(lifespan=...) takes a function, not 'x'"),
         ({"router": 5}, "Kit(router=...) takes a Router or a name, not 5"),

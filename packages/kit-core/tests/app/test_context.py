@@ -580,10 +580,10 @@ async def test_variables() -> None:
     seen: list[Any] = []
 
     async def middleware(c: Context, next: Any) -> None:
-        seen.append((c.get("a"), dict(c.var)))
+        seen.append((c.get("a"), c.get("a", 0), dict(c.var)))
         c.set("a", 1)
         await next()
-        seen.append((c.get("a"), c.get("b"), c.var["b"]))
+        seen.append((c.get("a", 0), c.get("b"), c.get("c", 0), c.var["b"]))
 
     def handler(c: Context) -> Response:
         seen.append(c.var["a"])
@@ -592,7 +592,7 @@ async def test_variables() -> None:
         return c.text("ok")
 
     await run(handler, middleware)
-    assert seen == [(None, {}), 1, (None, "2", "2")]
+    assert seen == [(None, 0, {}), 1, (None, "2", 0, "2")]
 
 
 async def test_var_is_a_view_for_reading() -> None:

@@ -200,6 +200,32 @@ def test_limits_are_immutable_values() -> None:
     assert "max_files=3" in repr(limits)
 
 
+@pytest.mark.parametrize(
+    ("limits", "kind", "text"),
+    [
+        ({"max_files": "3"}, TypeError, "Limits(max_files=...) takes an int, not '3'"),
+        ({"max_files": None}, TypeError, "Limits(max_files=...) takes an int, not None"),
+        ({"max_fields": True}, TypeError, "Limits(max_fields=...) takes an int, not True"),
+        (
+            {"max_body_size_bytes": 1.5},
+            TypeError,
+            "Limits(max_body_size_bytes=...) takes an int or None, not 1.5",
+        ),
+        (
+            {"spool_size_bytes": -1},
+            ValueError,
+            "Limits(spool_size_bytes=-1) can't be used: it must be 0 or more",
+        ),
+    ],
+)
+def test_limits_that_can_not_be_used(limits: Any, kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind) as caught:
+        Limits(**limits)
+    assert str(caught.value) == text
+    with pytest.raises(kind):
+        Limits().but(**limits)
+
+
 def test_limits_can_be_copied_with_changes() -> None:
     limits = Limits(max_files=3)
     assert limits.but(max_fields=5) == Limits(max_files=3, max_fields=5)

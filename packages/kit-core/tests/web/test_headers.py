@@ -64,6 +64,12 @@ class AgainstModel(RuleBasedStateMachine):
 TestAgainstModel = AgainstModel.TestCase
 
 
+def test_get_with_a_default() -> None:
+    headers = Headers({"x": ""})
+    assert (headers.get("X", "none"), headers.get("y", "none")) == ("", "none")
+    assert headers.get("y", default=None) is None
+
+
 @pytest.mark.parametrize("character", ["\r", "\n", "\0"])
 @pytest.mark.parametrize("place", ["a{}b", "a\r\n{}x: y"])
 def test_a_value_can_not_end_its_line(character: str, place: str) -> None:

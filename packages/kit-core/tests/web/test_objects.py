@@ -167,6 +167,7 @@ async def test_blob_and_file() -> None:
 def test_form_data() -> None:
     form = FormData([("a", "1"), ("b", "2"), ("a", "3")])
     assert (form.get("a"), form.get_all("a"), form.get("c")) == ("1", ["1", "3"], None)
+    assert (form.get("a", "none"), form.get("c", "none")) == ("1", "none")
     form.set("a", "4")
     assert list(form) == [("a", "4"), ("b", "2")]
     form.append("f", Blob(["x"], type="t/x"))

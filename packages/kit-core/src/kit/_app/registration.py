@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, overload
 
-from kit._state.patterns import check_syntax
+from kit._state.patterns import check_literals, check_syntax
 from kit._state.route import Route
 from kit._support.late import import_late
 from kit.context import B, V
@@ -88,6 +88,8 @@ class Registrations:
         patterns = [self._path_before(call)] if paths is None else paths
         for path in patterns:
             check_syntax(path, methods[0].upper())
+            if self._state.get_path is None:  # which may return any path
+                check_literals(path, methods[0].upper())
         before = _middleware(call, use)
         decorator = None
         if handlers:

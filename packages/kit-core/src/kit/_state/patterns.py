@@ -9,13 +9,12 @@ from kit._support.late import import_late
 
 if TYPE_CHECKING:
     from kit.interface import UnsupportedPathError
-    from kit.interface.patterns import split_pattern
+    from kit.interface.patterns import literal_in_paths, split_pattern, unescape_literal
 else:
     import_late(globals(), "kit.interface", "UnsupportedPathError")
-    import_late(globals(), "kit.interface.patterns", "split_pattern")
-
-# Characters of other frameworks' pattern syntax, which would be literals in Kit.
-_ESCAPED_LITERAL = r"%(7[BbDd]|3[CcEe])"
+    import_late(
+        globals(), "kit.interface.patterns", "literal_in_paths", "split_pattern", "unescape_literal"
+    )
 
 
 def check_syntax(path: str, method: str | None = None) -> None:
@@ -43,6 +42,22 @@ def check_syntax(path: str, method: str | None = None) -> None:
         raise UnsupportedPathError(path, reason, method)
 
 
+def check_literals(path: str, method: str) -> None:
+    """Rejects a pattern that the routing path of no URL matches. A guard there would never run.
+
+    Args:
+        path: The pattern as it was given.
+        method: The method of the route, for the error.
+
+    Raises:
+        UnsupportedPathError: If a literal segment contains `?`, `#`, or an escape that is decoded.
+    """
+    if "%" in path or "?" in path or "#" in path:
+        for segment in split_pattern(path):
+            if not segment.startswith(":"):
+                literal_in_paths(path, segment, method)
+
+
 def for_router(path: str) -> str:
     """Returns the pattern that a router gets for the pattern of a route.
 
@@ -58,18 +73,12 @@ def for_router(path: str) -> str:
     if "%" not in path:
         return path
     segments = split_pattern(path)
-    decoded = [each if each.startswith(":") else _decoded(each) for each in segments]
+    decoded = [each if each.startswith(":") else unescape_literal(each) for each in segments]
     pattern = "/" + "/".join(decoded)
     if split_pattern(pattern) != decoded:
         reason = "a literal { and the next literal } have to be in one segment"
         raise UnsupportedPathError(path, reason)
     return pattern
-
-
-def _decoded(segment: str) -> str:
-    import re
-
-    return re.sub(_ESCAPED_LITERAL, lambda escape: chr(int(escape[1], 16)), segment)
 
 
 def without_slash(path: str) -> str:

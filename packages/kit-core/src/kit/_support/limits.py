@@ -39,6 +39,17 @@ class Limits(Struct, frozen=True):
     max_body_size_bytes: int | None = None
     max_memory_size_bytes: int | None = 64 * _MIB
 
+    def __post_init__(self) -> None:
+        for name in LIMITS:
+            limit = getattr(self, name)
+            if limit is None and name in _MAY_BE_NONE:
+                continue
+            if not isinstance(limit, int) or isinstance(limit, bool):
+                none = " or None" if name in _MAY_BE_NONE else ""
+                raise TypeError(f"Limits({name}=...) takes an int{none}, not {limit!r:.100}")
+            if limit < 0:
+                raise ValueError(f"Limits({name}={limit}) can't be used: it must be 0 or more")
+
     @property
     def most_in_memory(self) -> int | None:
         """Maximum size in bytes of a body that is read into memory; None for no limit."""
@@ -54,6 +65,8 @@ class Limits(Struct, frozen=True):
 
 LIMITS = Limits.__struct_fields__
 """The names of the limits."""
+
+_MAY_BE_NONE = ("max_body_size_bytes", "max_memory_size_bytes")
 
 
 def body_too_large(most: int) -> HTTPException:

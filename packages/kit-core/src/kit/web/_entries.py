@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, overload
 
 V = TypeVar("V")
+T = TypeVar("T")
 
 
 class Entries(Generic[V]):
@@ -16,9 +17,13 @@ class Entries(Generic[V]):
 
     _entries: list[tuple[str, V]]
 
-    def get(self, name: str) -> V | None:
-        """Returns the first value of a name, or None."""
-        return next((value for n, value in self._entries if n == name), None)
+    @overload
+    def get(self, name: str) -> V | None: ...
+    @overload
+    def get(self, name: str, default: T) -> V | T: ...
+    def get(self, name: str, default: T | None = None) -> V | T | None:
+        """Returns the first value of a name, or `default` if there is none."""
+        return next((value for n, value in self._entries if n == name), default)
 
     def get_all(self, name: str) -> list[V]:
         """Returns all values of a name."""

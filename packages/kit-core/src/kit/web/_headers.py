@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
 from ._header_lines import (
     HeaderLine,
@@ -18,6 +18,8 @@ from ._header_lines import (
 
 if TYPE_CHECKING:
     from kit.interface import Headers as AnyHeaders
+
+T = TypeVar("T")
 
 HeadersInit: TypeAlias = "Headers | AnyHeaders | Mapping[str, str] | Iterable[tuple[str, str]]"
 
@@ -61,9 +63,14 @@ class Headers:
         """
         return self._lines
 
-    def get(self, name: str) -> str | None:
-        """Returns the values of `name` joined with `", "`, or None if there is none."""
-        return find_value(self._lines, name)
+    @overload
+    def get(self, name: str) -> str | None: ...
+    @overload
+    def get(self, name: str, default: T) -> str | T: ...
+    def get(self, name: str, default: T | None = None) -> str | T | None:
+        """Returns the values of `name` joined with `", "`, or `default` if there is none."""
+        value = find_value(self._lines, name)
+        return default if value is None else value
 
     def get_all(self, name: str) -> list[str]:
         """Returns the values of `name`, one per header line, in order."""

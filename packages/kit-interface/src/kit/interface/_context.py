@@ -231,8 +231,8 @@ class Context(Protocol[BindingsT_co, VariablesT_co]):
     @res.setter
     def res(self, value: Response | None, /) -> None: ...
 
-    def get(self, key: str, /) -> Any:
-        """Returns the variable `key`, or None."""
+    def get(self, key: str, default: Any = None, /) -> Any:
+        """Returns the variable `key`, or `default` if it isn't set."""
 
     def set(self, key: str, value: Any, /) -> None:
         """Sets a variable for this request."""

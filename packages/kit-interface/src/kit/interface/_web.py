@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
-from typing import Any, Protocol, Self, TypeAlias, TypeGuard, runtime_checkable
+from typing import Any, Protocol, Self, TypeAlias, TypeGuard, TypeVar, overload, runtime_checkable
+
+T = TypeVar("T")
 
 Bytes: TypeAlias = bytes
 """An alias for use where a method of the same name hides the type."""
@@ -21,8 +23,12 @@ BodyInit: TypeAlias = bytes | str | AsyncIterable[bytes] | Iterable[bytes]
 class Headers(Protocol):
     """Header names and values (WHATWG Fetch, section 2.2.2). Names are case-insensitive."""
 
-    def get(self, name: str) -> str | None:
-        """Returns the values of `name` joined by `", "`, or None."""
+    @overload
+    def get(self, name: str) -> str | None: ...
+    @overload
+    def get(self, name: str, default: T) -> str | T: ...
+    def get(self, name: str, default: T | None = None) -> str | T | None:
+        """Returns the values of `name` joined by `", "`, or `default` if there is none."""
 
     def get_all(self, name: str) -> list[str]:
         """Returns the values of `name`, one per header line."""
@@ -111,8 +117,12 @@ class File(Blob, Protocol):
 class FormData(Protocol):
     """Names and values of a form, in order; names may be repeated (XHR, section 5)."""
 
-    def get(self, name: str) -> str | File | None:
-        """Returns the first value of a name, or None."""
+    @overload
+    def get(self, name: str) -> str | File | None: ...
+    @overload
+    def get(self, name: str, default: T) -> str | File | T: ...
+    def get(self, name: str, default: T | None = None) -> str | File | T | None:
+        """Returns the first value of a name, or `default` if there is none."""
 
     def get_all(self, name: str) -> Sequence[str | File]:
         """Returns all values of a name."""

@@ -25,6 +25,7 @@ from ._parsing import (
 if TYPE_CHECKING:
     from ._covering import PatternIndex, covers
     from ._foreign import foreign_syntax
+    from ._literals import literal_in_paths, unescape_literal
     from ._matching import path_matcher
 
 __all__ = (
@@ -36,9 +37,11 @@ __all__ = (
     "covers",
     "expand_optional",
     "foreign_syntax",
+    "literal_in_paths",
     "parse_parameter",
     "path_matcher",
     "split_pattern",
+    "unescape_literal",
     "variants",
 )
 
@@ -51,7 +54,9 @@ _LATER = {
     "PatternIndex": "_covering",
     "covers": "_covering",
     "foreign_syntax": "_foreign",
+    "literal_in_paths": "_literals",
     "path_matcher": "_matching",
+    "unescape_literal": "_literals",
 }
 
 

@@ -7,12 +7,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from .._errors import UnsupportedPathError
-from ..paths import decode_path
 from ._foreign import foreign_syntax
+from ._literals import literal_in_paths
 from ._parsing import FLAGS, Segment, compile_expression, split_pattern, variants
-
-# The escapes of characters with a special meaning in patterns.
-_ESCAPED_LITERAL = re.compile(r"%(7[BbDd]|3[CcEe])")
 
 
 def path_matcher(*patterns: str) -> Callable[[str], bool]:
@@ -103,14 +100,7 @@ def _in_paths(pattern: str, segment: Segment) -> Segment:
     """Returns a segment with its literal in the form it has in decoded paths."""
     if segment.name is not None:
         return segment
-    text = _ESCAPED_LITERAL.sub(lambda escape: chr(int(escape[1], 16)), segment.text)
-    if "?" in text or "#" in text:
-        raise UnsupportedPathError(pattern, "a path can't contain '?' or '#'")
-    if decode_path(text) != text:
-        raise UnsupportedPathError(
-            pattern, f"paths are decoded before they are matched: write {decode_path(text)!r}"
-        )
-    return segment._replace(text=text)
+    return segment._replace(text=literal_in_paths(pattern, segment.text))
 
 
 def _is_open(segment: Segment) -> bool:
