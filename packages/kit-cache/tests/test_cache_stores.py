@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 import sys
@@ -454,20 +455,63 @@ def test_a_client_may_be_given(redis_url: str, tmp_path: Path) -> None:
     anyio.run(test)
 
 
+def test_one_event_loop_after_another(redis_url: str, tmp_path: Path) -> None:
+    store = RedisStore(redis_url, prefix=f"{tmp_path.name}:")
+
+    async def use() -> None:
+        try:
+            if (stored := await store.get(KEY)) is not None:
+                assert stored == entry()
+                found.append(stored)
+            await store.set(KEY, entry(), 60)
+        finally:
+            await store.close()
+
+    found: list[object] = []
+    for _ in range(3):
+        anyio.run(use)
+    assert len(found) == 2
+
+
+# redis-py warns of the connection that nobody closed.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_loop_that_ended_without_close(redis_url: str, tmp_path: Path) -> None:
+    store = RedisStore(redis_url, prefix=f"{tmp_path.name}:")
+    anyio.run(store.set, KEY, entry(), 60)
+
+    async def use() -> None:
+        assert await store.get(KEY) == entry()
+        await store.close()
+
+    anyio.run(use)
+    gc.collect()
+
+
+def test_trio() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        anyio.run(RedisStore("redis://127.0.0.1").get, KEY, backend="trio")
+    assert str(caught.value) == (
+        "RedisStore runs only on asyncio, like redis-py; on trio, use MemoryStore or SQLiteStore"
+    )
+
+
 def test_what_is_stored_while_it_is_purged_is_gone(redis_url: str, tmp_path: Path) -> None:
+    from redis.asyncio import Redis
+
     async def test() -> None:
-        store = RedisStore(redis_url, prefix=f"{tmp_path.name}:")
+        client = Redis.from_url(redis_url)
+        store = RedisStore(client, prefix=f"{tmp_path.name}:")
         other = RedisStore(redis_url, prefix=f"{tmp_path.name}:")
-        mget = store._client.mget
+        mget = client.mget
 
         async def purged_after(*names: str) -> Any:
             found = await mget(*names)
             await other.delete("c", "/a")
             return found
 
-        store._client.mget = purged_after
+        client.mget = purged_after  # type: ignore[method-assign]
         await store.set(KEY, entry(), 60)
-        store._client.mget = mget
+        client.mget = mget  # type: ignore[method-assign]
         assert await store.get(KEY) is None
         await store.close()
         await other.close()

@@ -357,7 +357,7 @@ def test_trio() -> None:
     with pytest.raises(RuntimeError) as caught:
         trio.run(main)
     assert str(caught.value) == (
-        "RedisBackend requires asyncio, as redis-py does; on trio, use MemoryBackend, for "
+        "RedisBackend runs only on asyncio, like redis-py; on trio, use MemoryBackend, for "
         "one process"
     )
 

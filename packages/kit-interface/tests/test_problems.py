@@ -144,6 +144,22 @@ def test_validation_error_with_a_detail_of_its_own() -> None:
     assert json.loads(str(error.body, "utf-8"))["detail"] == "The JSON body is missing"
 
 
+def test_details_for_errors_of_others() -> None:
+    invalid = RequestValidationError.describe_invalid
+    missing = RequestValidationError.describe_missing
+    assert invalid("param") == "The path parameters are invalid"
+    assert invalid(None) == "The request is invalid"
+    assert missing("json", None, "application/json") == (
+        "The JSON body is missing: there is no Content-Type, expected application/json"
+    )
+    assert missing("form", "text/plain; charset=utf-8", "a form") == (
+        "The form is missing: Content-Type is 'text/plain; charset=utf-8', expected a form"
+    )
+    assert missing("form", "x" * 5000, "a form") == (
+        f"The form is missing: Content-Type is '{'x' * 99}, expected a form"
+    )
+
+
 @pytest.mark.parametrize("kind", [ProblemError, RequestValidationError, FieldError])
 def test_where_they_say_they_are_from(kind: Any) -> None:
     assert kind.__module__ == "kit.interface"

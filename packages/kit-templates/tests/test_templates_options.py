@@ -50,6 +50,12 @@ async def later(value: Any = None) -> str:
             "templates(directory='/absent/pages') can't be used: expected a folder, but "
             "/absent/pages is none",
         ),
+        (
+            {"directory": ""},
+            ValueError,
+            "templates(directory='') can't be used: expected a folder: write '.' for the working "
+            "directory",
+        ),
         ({"package": 7}, TypeError, "templates(package=...) takes a str, not 7"),
         (
             {"package": ":pages"},
@@ -123,6 +129,16 @@ async def later(value: Any = None) -> str:
             {"loader": LOADER, "bytecode_cache": 7},
             TypeError,
             "templates(bytecode_cache=...) takes a path or a BytecodeCache of jinja2, not 7",
+        ),
+        (
+            {"loader": LOADER, "bytecode_cache": ""},
+            ValueError,
+            "templates(bytecode_cache='') can't be used: expected a folder",
+        ),
+        (
+            {"loader": LOADER, "extensions": [7]},
+            TypeError,
+            "templates(extensions=...) takes a list of extensions of jinja2, not 7",
         ),
         (
             {"loader": LOADER, "extensions": "jinja2.ext.do"},
@@ -228,3 +244,10 @@ def test_a_wrong_layout_is_refused(name: Any, error: type[Exception], text: str)
     with pytest.raises(error) as raised:
         layout(name)
     assert str(raised.value) == text
+
+
+def test_unknown_environment_options() -> None:
+    with pytest.raises(ValueError, match="has the unknown key 'trim': expected ") as caught:
+        templates(loader=LOADER, environment_options={"trim": True})
+    assert str(caught.value).startswith("templates(environment_options=...)")
+    assert "'trim_blocks'" in str(caught.value)

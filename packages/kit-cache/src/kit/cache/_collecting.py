@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Awaitable, Callable
 from typing import Any
 
+from kit.interface.bodies import close_body
+
 
 class CollectingBody:
     """Passes a body through, and calls `done` with a copy of it when it ends.
@@ -54,8 +56,4 @@ class CollectingBody:
     async def aclose(self) -> None:
         """Closes the body."""
         self._collected = None
-        await getattr(self._chunks, "aclose", _nothing)()
-
-
-async def _nothing() -> None:
-    """Closes a body that can't be closed."""
+        await close_body(self._chunks)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kit.interface import Context
+from kit.interface.bodies import replace_body
 from kit.interface.dependence import dependence
 
 from ._collecting import CollectingBody
@@ -112,10 +113,7 @@ class Keeper:
             await self._set(found, variant, replace(entry, body=whole), flight)
 
         length = c.res.headers.get("content-length")
-        res = c.res.replace(body=CollectingBody(body, self._options.max_body_size, done))
-        c.res = res
-        if length is not None:
-            c.header("Content-Length", length)
+        replace_body(c, CollectingBody(body, self._options.max_body_size, done))
 
     def _entry(
         self,

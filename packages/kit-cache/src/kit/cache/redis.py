@@ -6,11 +6,14 @@ It needs the package redis: `pip install "kit-cache[redis]"`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any
 
 from kit.interface.options import OptionChecks
+from kit.interface.redis import PerLoop
 
 from ._entries import Key, Stored, decode, encode
 from ._store import RequestView
@@ -56,13 +59,14 @@ class RedisStore:
         check = OptionChecks("RedisStore")
         check.number("timeout", timeout, least=0.001, unit="seconds", whole=False)
         self._prefix = check.text("prefix", prefix)
-        self._client = check.redis(
-            redis, "kit-cache", lambda url: _client_of_url(url, timeout), lambda client: client
+        connect: Callable[[], Any] = check.redis(
+            redis, "kit-cache", lambda url: _connecting(url, timeout), lambda client: lambda: client
         )
-        if self._client.connection_pool.connection_kwargs.get("decode_responses"):
+        if connect().connection_pool.connection_kwargs.get("decode_responses"):
             raise ValueError(
                 "RedisStore() takes a client without decode_responses: responses are bytes"
             )
+        self._clients = PerLoop("RedisStore", "MemoryStore or SQLiteStore", connect)
 
     def for_request(self) -> RequestView:
         """Returns a view for one request; see `SharedStore`."""
@@ -85,12 +89,14 @@ class RedisStore:
         await self._begin(self._generations(cache, "")[0], _BY_PURGE)
 
     async def close(self) -> None:
-        """Closes the connections."""
-        await self._client.aclose()
+        """Closes the connections of the running event loop."""
+        client = self._clients.pop()
+        if client is not None:
+            await client.aclose()
 
     async def _read(self, key: Key) -> tuple[Stored | None, list[bytes | None]]:
         """Returns the value of a key, and the present generations of its group."""
-        data, *found = await self._client.mget(
+        data, *found = await self._clients.get().mget(
             self._name("response", *key), *self._generations(key.cache, key.group)
         )
         present = _joined(found)
@@ -107,7 +113,7 @@ class RedisStore:
         generations = await self._to_store_under(names, seen)
         if generations is None:
             return
-        pipeline = self._client.pipeline(transaction=False)
+        pipeline = self._clients.get().pipeline(transaction=False)
         pipeline.set(
             self._name("response", *key),
             generations + encode(stored),
@@ -123,11 +129,12 @@ class RedisStore:
         """Returns the prefix for a response; None if it must not be stored."""
         if seen is not None and None not in seen:
             return _joined(seen)
-        present = await self._client.mget(*names)
+        client = self._clients.get()
+        present = await client.mget(*names)
         if None in present:
             for name in names:
                 await self._begin(name, _BY_RESPONSE, nx=True)
-            present = await self._client.mget(*names)
+            present = await client.mget(*names)
         if seen is not None:
             for now, before in zip(present, seen, strict=True):
                 # Another response may have begun it in the meantime, but not a purge.
@@ -138,7 +145,7 @@ class RedisStore:
 
     async def _begin(self, name: str, by: bytes, *, nx: bool = False) -> None:
         generation = by + token_bytes(_GENERATION_BYTES)
-        await self._client.set(name, generation, ex=_REMEMBERED_S, nx=nx)
+        await self._clients.get().set(name, generation, ex=_REMEMBERED_S, nx=nx)
 
     def _generations(self, cache: str, group: str) -> tuple[str, str]:
         return self._name("all", cache), self._name("group", cache, group)
@@ -149,10 +156,15 @@ class RedisStore:
         return f"{self._prefix}{kind}:{digest}"
 
 
-def _client_of_url(url: str, timeout_s: float) -> Any:
+def _connecting(url: str, timeout_s: float) -> Callable[[], Any]:
+    """Returns the function that creates a client; raises ValueError for an invalid URL."""
     from redis.asyncio import Redis
 
-    return Redis.from_url(url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s)
+    connect = partial(
+        Redis.from_url, url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s
+    )
+    connect()
+    return connect
 
 
 def _joined(generations: list[bytes | None]) -> bytes | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kit.interface.options import OptionChecks
+from kit.interface.redis import cancel_tasks, pool_of, running_loop
 
 from ._backend import Receiver
-from ._redis_connections import Connector, end
+from ._redis_connections import Connector
 from ._redis_publisher import Publisher
 from ._redis_subscriber import Subscriber
 
@@ -58,7 +59,8 @@ class RedisBackend:
     ) -> None:
         check = OptionChecks("RedisBackend")
         self._connector = Connector(
-            check.redis(redis, "kit-channels", _pool_of_url, _pool_of_client),
+            # Version 2 of the protocol transmits messages unchanged, too.
+            pool_of(check, redis, "kit-channels", protocol=2),
             check.number("timeout", timeout, least=0.001, unit="seconds", whole=False),
         )
         self._prefix = check.text("prefix", prefix).encode()
@@ -79,13 +81,7 @@ class RedisBackend:
             ChannelsUnavailableError: If the server can't be reached.
             RuntimeError: On trio.
         """
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            raise RuntimeError(
-                "RedisBackend requires asyncio, as redis-py does; on trio, use MemoryBackend, for "
-                "one process"
-            ) from None
+        running_loop("RedisBackend", "MemoryBackend, for one process")
         if self._tasks:
             raise RuntimeError("A backend serves one Channels at a time: create another one")
         connector = self._connector
@@ -110,7 +106,7 @@ class RedisBackend:
     async def stop(self) -> None:
         """Disconnects; pending calls to publish or subscribe fail."""
         tasks, self._tasks = self._tasks, []
-        await end(tasks)
+        await cancel_tasks(tasks)
         # A task that is cancelled before it has started closes nothing.
         if self._publisher is not None:
             await self._publisher.disconnect()
@@ -143,14 +139,3 @@ class RedisBackend:
         """Ends the subscription to a channel as soon as there is a connection."""
         if self._subscriber is not None:
             self._subscriber.unsubscribe(channel)
-
-
-def _pool_of_url(url: str) -> Any:
-    from redis.asyncio import ConnectionPool
-
-    # Version 2 of the protocol transmits messages unchanged, too.
-    return ConnectionPool.from_url(url, protocol=2)
-
-
-def _pool_of_client(client: Redis) -> Any:
-    return client.connection_pool

@@ -8,8 +8,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from kit.interface.redis import disconnect, is_usable
+
 from ._errors import ChannelsUnavailableError
-from ._redis_connections import BINARY, Connector, close
+from ._redis_connections import BINARY, Connector
 
 __all__ = ("Publisher",)
 
@@ -58,7 +60,7 @@ class Publisher:
         """Closes the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            await close(connection)
+            await disconnect(connection)
 
     async def publish(self, channel: str, message: str | bytes) -> None:
         """Publishes a message, and waits for the server to confirm it.
@@ -112,7 +114,7 @@ class Publisher:
 
         connection = self._connection
         # The server may have closed the connection while it was idle; no message is lost by that.
-        if connection is not None and not await _is_usable(connection):
+        if connection is not None and not await is_usable(connection):
             await self.disconnect()
         await self.connect()
         connection = self._connection
@@ -136,18 +138,6 @@ class Publisher:
                 "The connection to Redis was lost; the message may have been delivered or not: "
                 f"{error}"
             ) from error
-
-
-async def _is_usable(connection: Any) -> bool:
-    """Whether an idle connection is open at both ends, as far as is known."""
-    if not connection.is_connected:
-        return False
-    # `can_read` (redis-py 8 and later) and its predecessor report both data and the end.
-    can_read = getattr(connection, "can_read", None) or connection.can_read_destructive
-    try:
-        return not await can_read()
-    except Exception:
-        return False
 
 
 def _fail(batch: Sequence[_Waiting], error: ChannelsUnavailableError) -> None:

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from kit.interface.redis import disconnect
+
 from ._backend import Receiver
 from ._errors import ChannelsUnavailableError
-from ._redis_connections import BINARY, Connector, close
+from ._redis_connections import BINARY, Connector
 
 __all__ = ("Subscriber",)
 
@@ -184,7 +186,7 @@ class Subscriber:
         """Closes the connection, and records which channels may miss messages."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            await close(connection)
+            await disconnect(connection)
             self._interrupted |= self._confirmed
 
     def _begin_again(self) -> None:

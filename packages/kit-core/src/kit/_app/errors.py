@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kit._response.results import settle
 from kit._state.error_handlers import ErrorHandler, ErrorHandlers
 from kit._state.route import Route
+from kit._support.exception_groups import leaves
 from kit._support.late import import_late
 from kit.context import Context
 from kit.interface import HandlerError, HTTPException
@@ -122,15 +123,7 @@ def _unwrapped(error: Exception) -> Exception:
     """
     if not isinstance(error, ExceptionGroup):
         return error
-    leaves = [*_leaves(error)]
-    is_gone = all(isinstance(leaf, ClientDisconnectedError) for leaf in leaves)
-    is_answer = len(leaves) == 1 and isinstance(leaves[0], HTTPException)
-    return leaves[0] if is_gone or is_answer else error
-
-
-def _leaves(error: Exception) -> Iterator[Exception]:
-    if isinstance(error, ExceptionGroup):
-        for inner in error.exceptions:
-            yield from _leaves(inner)
-    else:
-        yield error
+    first, *others = leaves(error)
+    is_gone = all(isinstance(leaf, ClientDisconnectedError) for leaf in (first, *others))
+    is_answer = not others and isinstance(first, HTTPException)
+    return first if is_gone or is_answer else error

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CoroutineType
 from typing import Any
 
+from kit._support.exception_groups import leaves
 from kit.interface import HandlerError, HTTPException
 from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError
@@ -131,8 +132,8 @@ def _closing_for(error: Exception, ws: WebSocket) -> tuple[int, str]:
 
 
 def _code_and_reason(error: Exception) -> tuple[int, str]:
-    leaves = [*_leaves(error)]
-    leaf = leaves[0] if len(leaves) == 1 else error
+    first, *others = leaves(error)
+    leaf = error if others else first
     if isinstance(leaf, InvalidMessageError):
         return _INVALID_DATA, _cut(leaf.problem)
     if isinstance(leaf, HTTPException) and leaf.status < _FIRST_FAULT_STATUS:
@@ -141,15 +142,7 @@ def _code_and_reason(error: Exception) -> tuple[int, str]:
 
 
 def _is_of_closed(error: Exception) -> bool:
-    return all(isinstance(leaf, WebSocketDisconnectedError) for leaf in _leaves(error))
-
-
-def _leaves(error: Exception) -> Iterator[Exception]:
-    if isinstance(error, ExceptionGroup):
-        for inner in error.exceptions:
-            yield from _leaves(inner)
-    else:
-        yield error
+    return all(isinstance(leaf, WebSocketDisconnectedError) for leaf in leaves(error))
 
 
 def _cut(reason: str) -> str:

@@ -119,8 +119,8 @@ class RequestValidationError(ProblemError):
         target: The part of the request: `json`, `form`, `query`, `param`, `header` or `cookie`.
             None if several parts are invalid: each error then has its own `target`.
         errors: The errors of its fields.
-        detail: The error as a whole, a sentence without a period. Default: that the part is
-            invalid.
+        detail: The error as a whole, a sentence without a period. Default:
+            `describe_invalid(target)`.
     """
 
     def __init__(
@@ -131,8 +131,7 @@ class RequestValidationError(ProblemError):
     ) -> None:
         self.target = target
         self.errors = list(errors)
-        subject = "The request is" if target is None else _SUBJECTS[target]
-        detail = detail or f"{subject} invalid"
+        detail = detail or self.describe_invalid(target)
         members: dict[str, Any] = {} if target is None else {"target": target}
         super().__init__(
             400,
@@ -141,6 +140,32 @@ class RequestValidationError(ProblemError):
             **members,
             errors=self.errors,
         )
+
+    @staticmethod
+    def describe_invalid(target: ValidationTarget | None) -> str:
+        """Returns the `detail` for invalid data: `The query is invalid`.
+
+        Args:
+            target: The part of the request; None if several parts are invalid.
+        """
+        return f"{'The request is' if target is None else _SUBJECTS[target]} invalid"
+
+    @staticmethod
+    def describe_missing(target: ValidationTarget, content_type: str | None, expected: str) -> str:
+        """Returns the `detail` for a body of another media type.
+
+        It is, e.g., `The JSON body is missing: there is no Content-Type, expected
+        application/json`.
+
+        Args:
+            target: `json` or `form`.
+            content_type: The Content-Type of the request, or None.
+            expected: The media type that was expected.
+        """
+        found = "there is no Content-Type"
+        if content_type is not None:
+            found = f"Content-Type is {content_type!r:.100}"
+        return f"{_SUBJECTS[target]} missing: {found}, expected {expected}"
 
 
 def _line(error: FieldError) -> str:

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Streamed bodies of responses: those that can be sent as files, and those that aren't sent."""
+"""Streamed bodies of responses: sending them as files, replacing them, and closing them."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any, Protocol
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
-__all__ = ("PathBody", "close_body")
+if TYPE_CHECKING:
+    from ._context import Context
+
+__all__ = ("PathBody", "close_body", "read_within", "replace_body")
 
 
 class PathBody(Protocol):
@@ -35,3 +38,71 @@ async def close_body(body: Any) -> None:
     aclose = getattr(body, "aclose", None)
     if aclose is not None:
         await aclose()
+
+
+def replace_body(c: Context[Any, Any], body: AsyncIterable[bytes]) -> None:
+    """Replaces the body of `c.res` with one of the same length, so that Content-Length stays.
+
+    Args:
+        c: The context.
+        body: The new body, which reads the previous one.
+    """
+    response = c.res
+    length = response.headers.get("content-length")
+    c.res = response.replace(body=body)
+    if length is not None:
+        c.header("content-length", length)
+
+
+def read_within(
+    c: Context[Any, Any], value: Any, current: Callable[[], Any], enter: Callable[[Any], object]
+) -> None:
+    """Sets a value, e.g. of a context variable, whenever the streamed body of `c.res` is read.
+
+    It is for middleware that sets the value around `next()`: a stream is read later. A request
+    that is made in process reads it with the context variables of its caller. Other bodies stay as
+    they are.
+
+    Args:
+        c: The context.
+        value: The value while a chunk is read, and while the body is closed.
+        current: Returns the present value.
+        enter: Sets a value; called with `value` before, and with the previous value after.
+    """
+    body = c.res.body
+    if body is not None and not isinstance(body, bytes) and not c.res.body_used:
+        replace_body(c, _BodyWithin(body, value, current, enter))
+
+
+class _BodyWithin(AsyncIterator[bytes]):
+    """See `read_within`. Not an async generator: closing an unstarted one would not close it."""
+
+    __slots__ = ("_chunks", "_current", "_enter", "_value")
+
+    def __init__(
+        self,
+        body: AsyncIterable[bytes],
+        value: Any,
+        current: Callable[[], Any],
+        enter: Callable[[Any], object],
+    ) -> None:
+        self._chunks = body.__aiter__()
+        self._value = value
+        self._current = current
+        self._enter = enter
+
+    async def __anext__(self) -> bytes:
+        outer = self._current()
+        self._enter(self._value)
+        try:
+            return await self._chunks.__anext__()
+        finally:
+            self._enter(outer)
+
+    async def aclose(self) -> None:
+        outer = self._current()
+        self._enter(self._value)
+        try:
+            await close_body(self._chunks)
+        finally:
+            self._enter(outer)

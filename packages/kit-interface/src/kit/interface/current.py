@@ -15,12 +15,12 @@ threads (started by anyio or asyncio), in streamed bodies, and in work passed to
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
 from ._context import Context
 from ._handlers import Next
+from .bodies import read_within
 
 __all__ = ("Current",)
 
@@ -78,50 +78,4 @@ class Current(Generic[T]):
             if not stays:
                 variable.set(outer)
         if not stays and c.finalized:
-            self._keep_in_body(entry, c)
-
-    def _keep_in_body(self, entry: _Entry[T], c: Context[Any, Any]) -> None:
-        response = c.res
-        body = response.body
-        if body is None or isinstance(body, bytes) or response.body_used:
-            return
-        length = response.headers.get("content-length")
-        c.res = response.replace(body=_Body(body, self._variable, entry))
-        if length is not None:
-            c.header("content-length", length)
-
-
-class _Body:
-    """A streamed body that is read with a context variable set.
-
-    Not an async generator: closing one that hasn't started would not close the body.
-    """
-
-    __slots__ = ("_chunks", "_entry", "_variable")
-
-    def __init__(self, body: AsyncIterable[bytes], variable: ContextVar[Any], entry: Any) -> None:
-        self._chunks = body.__aiter__()
-        self._variable = variable
-        self._entry = entry
-
-    def __aiter__(self) -> _Body:
-        return self
-
-    async def __anext__(self) -> bytes:
-        outer = self._variable.get()
-        self._variable.set(self._entry)
-        try:
-            return await self._chunks.__anext__()
-        finally:
-            self._variable.set(outer)
-
-    async def aclose(self) -> None:
-        close = getattr(self._chunks, "aclose", None)
-        if close is None:
-            return
-        outer = self._variable.get()
-        self._variable.set(self._entry)
-        try:
-            await close()
-        finally:
-            self._variable.set(outer)
+            read_within(c, entry, variable.get, variable.set)

@@ -16,6 +16,7 @@ from typing import Any
 import anyio
 
 from kit.interface import Response
+from kit.interface.bodies import close_body
 from kit.interface.media_types import is_compressible, is_json, media_type
 from mcp import types
 
@@ -165,8 +166,6 @@ async def _read(body: bytes | AsyncIterable[bytes] | None, max_size: int) -> byt
 
 
 async def _close(body: Any) -> None:
-    close = getattr(body, "aclose", None)
-    if close is not None:
-        # A cancelled call also closes what it opened.
-        with anyio.CancelScope(shield=True):
-            await close()
+    # A cancelled call also closes what it opened.
+    with anyio.CancelScope(shield=True):
+        await close_body(body)

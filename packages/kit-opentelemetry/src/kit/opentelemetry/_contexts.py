@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterable, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 from opentelemetry.context import Context, attach, get_current
@@ -12,7 +12,8 @@ from opentelemetry.propagate import get_global_textmap
 from opentelemetry.propagators.textmap import Getter, TextMapPropagator
 from opentelemetry.trace import Link, get_current_span
 
-from kit.interface import Headers, Request, Response
+from kit.interface import Headers, Request
+from kit.interface.bodies import read_within
 from kit.interface.calls import call
 
 __all__ = ("Trust", "extracted", "is_propagated", "keep_in_body", "links_to", "restore", "trusts")
@@ -30,7 +31,11 @@ class _Getter(Getter[Headers]):
     """Reads request headers for propagators."""
 
     def get(self, carrier: Headers, key: str) -> list[str] | None:
-        return carrier.get_all(key) or None
+        # SPEC: RFC 9110 section 5.3: several lines of a header are one value. Propagators would
+        # read only the first one, but W3C Baggage may have several, and several of traceparent are
+        # invalid (W3C Trace Context, section 3.2).
+        value = carrier.get(key)
+        return None if value is None else [value]
 
     def keys(self, carrier: Headers) -> list[str]:
         return [*carrier.keys()]
@@ -103,44 +108,4 @@ def restore(context: Context, outer: Context) -> None:
 
 def keep_in_body(c: Any, context: Context) -> None:
     """Makes a context current while the streamed body of an in-process request is read."""
-    response: Response = c.res
-    body = response.body
-    if body is None or isinstance(body, bytes) or response.body_used:
-        return
-    length = response.headers.get("content-length")
-    c.res = response.replace(body=_Body(body, context))
-    if length is not None:
-        c.header("content-length", length)
-
-
-class _Body:
-    """A streamed body that is read within a context.
-
-    Not an async generator: closing one that hasn't started would not close the body.
-    """
-
-    __slots__ = ("_chunks", "_context")
-
-    def __init__(self, body: AsyncIterable[bytes], context: Context) -> None:
-        self._chunks: Any = body.__aiter__()
-        self._context = context
-
-    def __aiter__(self) -> _Body:
-        return self
-
-    async def __anext__(self) -> bytes:
-        outer = get_current()
-        attach(self._context)
-        try:
-            chunk: bytes = await self._chunks.__anext__()
-        finally:
-            attach(outer)
-        return chunk
-
-    async def aclose(self) -> None:
-        outer = get_current()
-        attach(self._context)
-        try:
-            await self._chunks.aclose()
-        finally:
-            attach(outer)
+    read_within(c, context, get_current, attach)

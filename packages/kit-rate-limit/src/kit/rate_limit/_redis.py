@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from kit.interface.options import OptionChecks
+from kit.interface.redis import PerLoop
 
 from ._limits import Limit
 from ._stores import RateLimitState, RateLimitStoreError, Strategy, WindowState
@@ -60,8 +61,7 @@ class RedisStore:
             lambda url: _connecting(url, self._timeout_s, max_connections),
             lambda client: lambda: client,
         )
-        # The client and script of each event loop.
-        self._made: dict[asyncio.AbstractEventLoop, tuple[Any, Any]] = {}
+        self._scripts = PerLoop("RedisStore", "MemoryStore, for one process", self._script)
         self._is_owner = isinstance(redis, str)
 
     def counter(
@@ -88,15 +88,15 @@ class RedisStore:
 
     async def close(self) -> None:
         """Closes the connections of the running event loop, unless you passed a client."""
-        client, _ = self._made.pop(asyncio.get_running_loop(), (None, None))
-        if client is not None and self._is_owner:
-            await client.aclose()
+        script = self._scripts.pop()
+        if script is not None and self._is_owner:
+            await script.registered_client.aclose()
 
     async def _run(self, key: str, arguments: list[str | int]) -> list[int]:
         from redis.exceptions import RedisError
 
         try:
-            script = self._script_of_loop()
+            script = self._scripts.get()
             async with asyncio.timeout(self._timeout_s):
                 answer: list[int] = await script(keys=[key], args=arguments)
         except TimeoutError:
@@ -105,25 +105,11 @@ class RedisStore:
             raise RateLimitStoreError(f"Redis can't count: {error}") from error
         return answer
 
-    def _script_of_loop(self) -> Any:
-        """Returns the script, with connections of the running event loop."""
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            raise RuntimeError(
-                "RedisStore runs only on asyncio, like redis-py; on trio, use MemoryStore, for "
-                "one process"
-            ) from None
-        made = self._made.get(loop)
-        if made is None:
-            from ._script import SCRIPT
+    def _script(self) -> Any:
+        """Returns the script, with a client for one event loop."""
+        from ._script import SCRIPT
 
-            # Connections belong to the loop that opened them; those of a closed loop are lost.
-            for each in [each for each in tuple(self._made) if each.is_closed()]:
-                self._made.pop(each, None)
-            client = self._connect()
-            made = self._made[loop] = client, client.register_script(SCRIPT)
-        return made[1]
+        return self._connect().register_script(SCRIPT)
 
 
 def _connecting(url: str, timeout_s: float, max_connections: int) -> Callable[[], Any]:

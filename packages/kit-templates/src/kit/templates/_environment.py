@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from inspect import iscoroutinefunction
+from inspect import iscoroutinefunction, signature
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +115,8 @@ def _folders(check: OptionChecks, directory: Any) -> list[str]:
     for each in directory:
         if not isinstance(each, (str, os.PathLike)) or isinstance(os.fspath(each), bytes):
             check.wrong_type("directory", each, "a path or a list of them")
+        if not os.fspath(each):  # the working directory, and probably a setting that is missing
+            check.unusable("directory", each, "a folder: write '.' for the working directory")
         folder = Path(each).absolute()
         if not folder.is_dir():
             check.unusable("directory", str(each), f"a folder, but {folder} is none")
@@ -139,6 +141,8 @@ def _bytecode_cache(check: OptionChecks, cache: Any) -> BytecodeCache | None:
         return cache
     if not isinstance(cache, (str, os.PathLike)):
         check.wrong_type("bytecode_cache", cache, "a path or a BytecodeCache of jinja2")
+    if not os.fspath(cache):
+        check.unusable("bytecode_cache", cache, "a folder")
     folder = Path(cache).absolute()
     # Its files are code: nobody else may have write access.
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -152,7 +156,11 @@ def _bytecode_cache(check: OptionChecks, cache: Any) -> BytecodeCache | None:
 def _extensions(check: OptionChecks, extensions: Any) -> list[Any]:
     if not isinstance(extensions, Iterable) or isinstance(extensions, (str, bytes, Mapping)):
         check.wrong_type("extensions", extensions, "a list of extensions of jinja2")
-    return [*extensions]
+    made = [*extensions]
+    for each in made:
+        if not isinstance(each, (str, type)):
+            check.wrong_type("extensions", each, "a list of extensions of jinja2")
+    return made
 
 
 def _further(check: OptionChecks, options: Any) -> dict[str, Any]:
@@ -170,7 +178,12 @@ def _further(check: OptionChecks, options: Any) -> dict[str, Any]:
             raise ValueError(
                 f"templates(environment_options=...) can't set {name}: write templates({name}=...)"
             )
-    return dict(options)
+    return dict(check.keys("environment_options", options, _known_options()))
+
+
+def _known_options() -> list[str]:
+    parameters = [*signature(Environment).parameters]
+    return [name for name in parameters if name not in _OWN and name != "autoescape"]
 
 
 def _named(

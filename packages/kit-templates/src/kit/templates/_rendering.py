@@ -69,9 +69,8 @@ class Renderer:
         template, names = self._opened(page, values)
         text = self._run(template, names)
         for layout in page.layouts:
-            values = _values_around(values, names, text)
-            template = self.get(layout)
-            names = names_of(template, values)
+            values = {**values, **names.get_exported()}
+            template, names = self._around(layout, values, text)
             text = self._run(template, names)
         return text
 
@@ -80,23 +79,18 @@ class Renderer:
         template, names = self._opened(page, values)
         text = await self._run_later(template, names)
         for layout in page.layouts:
-            values = _values_around(values, names, text)
-            template = self.get(layout)
-            names = names_of(template, values)
+            values = {**values, **names.get_exported()}
+            template, names = self._around(layout, values, text)
             text = await self._run_later(template, names)
         return text
 
     def pieces(self, page: Page, values: dict[str, Any]) -> Generator[str, None, None]:
         """Renders a page piece by piece, after the layouts, which get only the values."""
         template, names = self._opened(page, values)
-        before, after = "", ""
-        if page.layouts:
-            text: str = _PLACE
-            for layout in page.layouts:
-                around = self.get(layout)
-                content = {**values, "content": Markup(text)}  # noqa: S704 - a template's output
-                text = self._run(around, names_of(around, content))
-            before, after = _split(text, page)
+        text: str = _PLACE
+        for layout in page.layouts:
+            text = self._run(*self._around(layout, values, text))
+        before, after = _split(text, page) if page.layouts else ("", "")
         try:
             yield before
             yield from template.root_render_func(names)
@@ -107,14 +101,10 @@ class Renderer:
     async def pieces_later(self, page: Page, values: dict[str, Any]) -> AsyncGenerator[str, None]:
         """Like `pieces`, with async templates."""
         template, names = self._opened(page, values)
-        before, after = "", ""
-        if page.layouts:
-            text: str = _PLACE
-            for layout in page.layouts:
-                around = self.get(layout)
-                content = {**values, "content": Markup(text)}  # noqa: S704 - a template's output
-                text = await self._run_later(around, names_of(around, content))
-            before, after = _split(text, page)
+        text: str = _PLACE
+        for layout in page.layouts:
+            text = await self._run_later(*self._around(layout, values, text))
+        before, after = _split(text, page) if page.layouts else ("", "")
         found: Any = template.root_render_func(names)
         try:
             yield before
@@ -136,6 +126,12 @@ class Renderer:
             raise explained(self._environment, error) from error
         return fragment.template, fragment.names(values)
 
+    def _around(self, layout: str, values: dict[str, Any], text: str) -> tuple[Template, Names]:
+        """Returns a layout to run around what was rendered so far."""
+        template = self.get(layout)
+        content = Markup(text)  # noqa: S704 - a template's output
+        return template, names_of(template, {**values, "content": content})
+
     def _run(self, template: Template, names: Names) -> str:
         try:
             return "".join(template.root_render_func(names))
@@ -154,11 +150,6 @@ class Renderer:
         if isinstance(error, TemplateNotFound):
             raise explained(self._environment, error) from error
         self._environment.handle_exception()
-
-
-def _values_around(values: dict[str, Any], names: Names, text: str) -> dict[str, Any]:
-    """Returns the values for a layout: the values of the page, and the variables it has set."""
-    return {**values, **names.get_exported(), "content": Markup(text)}  # noqa: S704 - as above
 
 
 def _split(text: str, page: Page) -> tuple[str, str]:

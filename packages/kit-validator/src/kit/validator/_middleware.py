@@ -30,14 +30,6 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
 _TARGETS = get_args(ValidationTarget)
-_SUBJECTS = {
-    "json": "The JSON body is",
-    "form": "The form is",
-    "query": "The query is",
-    "param": "The path parameters are",
-    "header": "The headers are",
-    "cookie": "The cookies are",
-}
 # RFC 8259 section 8.1: a byte order mark may be ignored.
 _MARK = b"\xef\xbb\xbf"
 
@@ -266,9 +258,8 @@ def _with_header_names(errors: Iterable[FieldError], schema: Schema) -> Iterator
 
 
 def _missing(target: ValidationTarget, c: Context[Any, Any], expected: str) -> str:
-    kind = c.req.header("content-type")
-    found = "there is no Content-Type" if kind is None else f"Content-Type is {kind!r}"
-    return f"{_SUBJECTS[target]} missing: {found}, expected {expected}"
+    content_type = c.req.header("content-type")
+    return RequestValidationError.describe_missing(target, content_type, expected)
 
 
 def _refusal(
@@ -277,6 +268,6 @@ def _refusal(
     first = [*islice(errors, _MOST_ERRORS + 1)]
     if len(first) > _MOST_ERRORS:
         first.pop()
-        detail = detail or f"{_SUBJECTS[target]} invalid"
+        detail = detail or RequestValidationError.describe_invalid(target)
         detail += f"; these are the first {_MOST_ERRORS} errors"
     return RequestValidationError(target, first, detail)

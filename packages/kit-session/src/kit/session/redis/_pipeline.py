@@ -6,17 +6,16 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from contextvars import Context
 from typing import Any
 
+from kit.interface.redis import cancel_tasks, connect, disconnect, is_usable
 from kit.session import SessionStoreError
 
 __all__ = ("Pipeline",)
 
 # The number of commands to send before reading replies.
 _MOST_AT_ONCE = 256
-_CANCEL_AGAIN_S = 0.1
 
 
 class _Command:
@@ -85,11 +84,9 @@ class Pipeline:
 
     async def close(self) -> None:
         """Disconnects; waiting commands fail."""
-        # Once isn't enough while redis-py connects: it uses `asyncio.wait_for`, which can lose a
-        # cancellation before Python 3.12.
+        # A caller may have started another one meanwhile.
         while self._task is not None and not self._task.done():
-            self._task.cancel()
-            await asyncio.wait([self._task], timeout=_CANCEL_AGAIN_S)
+            await cancel_tasks([self._task])
         self._end([])
         await self._disconnect()
 
@@ -141,23 +138,16 @@ class Pipeline:
     async def _connect(self) -> bool:
         """Connects, unless there is a working connection; returns whether it did."""
         if self._connection is not None:
-            if await _is_usable(self._connection):
+            if await is_usable(self._connection):
                 return False
             await self._disconnect()
-        from redis.asyncio.retry import Retry
-        from redis.backoff import NoBackoff
-
-        self._connection = connection = self._pool.make_connection()
-        connection.retry = Retry(NoBackoff(), 0)
-        connection.socket_timeout = None
-        await connection.connect()
+        self._connection = await connect(self._pool)
         return True
 
     async def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            with suppress(Exception):
-                await connection.disconnect(nowait=True)
+            await disconnect(connection)
 
     async def _exchange(self, batch: list[_Command]) -> None:
         from redis.exceptions import ResponseError
@@ -179,16 +169,6 @@ class Pipeline:
             each.is_repeatable = False
         self._waiting.extendleft(reversed(again))
         return [each for each in batch if each not in again]
-
-
-async def _is_usable(connection: Any) -> bool:
-    """Returns whether an idle connection is open at both ends, as far as is known."""
-    # Both forms, for redis-py 8 and earlier, report data and the end of the connection.
-    can_read = getattr(connection, "can_read", None) or connection.can_read_destructive
-    try:
-        return not await can_read()
-    except Exception:
-        return False
 
 
 def _fail(batch: Sequence[_Command], reason: str) -> None:

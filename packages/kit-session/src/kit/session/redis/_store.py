@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
 from kit.interface.options import OptionChecks
+from kit.interface.redis import PerLoop, pool_of
 from kit.session import SessionStoreError
 from kit.session.stores import SessionRecord
 
@@ -55,13 +55,12 @@ class RedisStore:
         timeout: float = 2.0,
     ) -> None:
         check = OptionChecks("RedisStore")
-        self._pool = check.redis(redis, "kit-session", _pool_of_url, _pool_of_client)
+        pool = pool_of(check, redis, "kit-session")
         self._prefix = check.text("prefix", prefix).encode()
-        self._timeout_s: float = check.number(
-            "timeout", timeout, least=0.001, unit="seconds", whole=False
+        check.number("timeout", timeout, least=0.001, unit="seconds", whole=False)
+        self._pipelines = PerLoop(
+            "RedisStore", "SQLiteStore or MemoryStore", lambda: Pipeline(pool, timeout)
         )
-        # A connection belongs to an event loop. An app has one; its tests may have several.
-        self._pipelines: dict[asyncio.AbstractEventLoop, Pipeline] = {}
 
     async def open(self) -> None:
         """Connects.
@@ -74,7 +73,7 @@ class RedisStore:
 
     async def close(self) -> None:
         """Closes the connection of the running event loop; waiting commands fail."""
-        pipeline = self._pipelines.pop(_running_loop(), None)
+        pipeline = self._pipelines.pop()
         if pipeline is not None:
             await pipeline.close()
 
@@ -167,42 +166,13 @@ class RedisStore:
         from redis.exceptions import NoScriptError, ResponseError
 
         try:
-            return await self._pipeline().ask(*parts, is_repeatable=is_repeatable)
+            return await self._pipelines.get().ask(*parts, is_repeatable=is_repeatable)
         except NoScriptError:  # the server was restarted, or never ran it
             return None
         except ResponseError as error:
             raise SessionStoreError(f"Redis refused a command: {error}") from error
 
-    def _pipeline(self) -> Pipeline:
-        loop = _running_loop()
-        pipeline = self._pipelines.get(loop)
-        if pipeline is None:
-            for each in [each for each in self._pipelines if each.is_closed()]:
-                del self._pipelines[each]
-            pipeline = self._pipelines[loop] = Pipeline(self._pool, self._timeout_s)
-        return pipeline
-
 
 def _times(expires_at: float) -> tuple[str, int]:
     """An expiry time in exact seconds, and in milliseconds."""
     return repr(expires_at), int(expires_at * 1000)
-
-
-def _running_loop() -> asyncio.AbstractEventLoop:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        raise RuntimeError(
-            "RedisStore runs only on asyncio, like redis-py; on trio, use SQLiteStore or "
-            "MemoryStore"
-        ) from None
-
-
-def _pool_of_url(url: str) -> Any:
-    from redis.asyncio import ConnectionPool
-
-    return ConnectionPool.from_url(url)
-
-
-def _pool_of_client(client: Redis) -> Any:
-    return client.connection_pool
