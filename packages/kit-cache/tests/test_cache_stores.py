@@ -445,6 +445,9 @@ def test_a_client_may_be_given(redis_url: str, tmp_path: Path) -> None:
         assert 0 < await client.ttl(name) <= 6 * 86_400
         await client.set(name, b"something else")
         assert await store.get(KEY) is None
+        connection = await client.client_id()
+        await store.close()
+        assert await client.client_id() == connection
         await client.aclose()
         with pytest.raises(ValueError, match="decode_responses") as raised:
             RedisStore(Redis.from_url(redis_url, decode_responses=True))
@@ -513,7 +516,7 @@ def test_what_is_stored_while_it_is_purged_is_gone(redis_url: str, tmp_path: Pat
         await store.set(KEY, entry(), 60)
         client.mget = mget  # type: ignore[method-assign]
         assert await store.get(KEY) is None
-        await store.close()
+        await client.aclose()
         await other.close()
 
     anyio.run(test)

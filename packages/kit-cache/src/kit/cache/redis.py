@@ -43,7 +43,8 @@ class RedisStore:
     Redis Cluster is not supported.
 
     Args:
-        redis: A URL, such as `redis://localhost:6379/0`, or a client of `redis.asyncio`.
+        redis: A URL, such as `redis://localhost:6379/0`, or a client of `redis.asyncio`. You have
+            to close that client yourself.
         prefix: Prefix of the keys.
         timeout: Seconds to wait for the server to reply; used with a URL.
 
@@ -67,6 +68,7 @@ class RedisStore:
                 "RedisStore() takes a client without decode_responses: responses are bytes"
             )
         self._clients = PerLoop("RedisStore", "MemoryStore or SQLiteStore", connect)
+        self._is_given = not isinstance(redis, str)
 
     def for_request(self) -> RequestView:
         """Returns a view for one request; see `SharedStore`."""
@@ -89,9 +91,9 @@ class RedisStore:
         await self._begin(self._generations(cache, "")[0], _BY_PURGE)
 
     async def close(self) -> None:
-        """Closes the connections of the running event loop."""
+        """Closes the connections of the running event loop, unless a client was given."""
         client = self._clients.pop()
-        if client is not None:
+        if client is not None and not self._is_given:
             await client.aclose()
 
     async def _read(self, key: Key) -> tuple[Stored | None, list[bytes | None]]:
