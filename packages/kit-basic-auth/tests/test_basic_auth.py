@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit import Context, HTTPException, Kit
+from kit import Context, HTTPException, Kit, Response
 from kit.basic_auth import basic_auth
 
 CHALLENGE = 'Basic realm="Secure Area", charset="UTF-8"'
@@ -344,6 +344,42 @@ def test_verify_user_plain_and_async(run: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("result", [False, None, "", 0])
 async def test_what_is_false_is_refused(result: Any) -> None:
     assert await answer(app_with(verify_user=lambda u, p, c: result), encoded("a", "b")) == REFUSED
+
+
+class Later:
+    """An awaitable that a function returns without awaiting it."""
+
+    def __await__(self) -> Any:
+        yield
+
+
+async def forgets_await(*arguments: Any) -> Any:
+    return Later()
+
+
+async def yields(username: str, password: str, c: Context) -> Any:
+    yield False
+
+
+@pytest.mark.parametrize(
+    ("verify", "kind"),
+    [
+        (forgets_await, "Later"),
+        (yields, "async_generator"),
+        (lambda u, p, c: (each for each in ()), "generator"),
+        (lambda u, p, c: HTTPException(401), "HTTPException"),
+        (lambda u, p, c: Response("no", status=401), "Response"),
+    ],
+)
+async def test_what_is_no_answer_lets_nobody_in(verify: Any, kind: str) -> None:
+    app = app_with(verify_user=verify)
+    app.on_error(lambda error, c: c.text(str(error), 500))
+    assert await answer(app, encoded("a", "b")) == (
+        500,
+        None,
+        f"basic_auth(verify_user=...) returned {kind}: expected True or False; "
+        "await what is awaitable, raise exceptions, and write return, not yield",
+    )
 
 
 async def test_verify_user_takes_the_place_of_the_users() -> None:

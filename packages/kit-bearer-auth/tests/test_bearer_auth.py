@@ -283,6 +283,54 @@ async def test_an_error_in_verify_token_lets_nobody_in() -> None:
     assert await answer(app, authorization("Bearer x")) == (500, None, "no database")
 
 
+class Later:
+    """An awaitable that a function returns without awaiting it."""
+
+    def __await__(self) -> Any:
+        yield
+
+
+async def forgets_await(*arguments: Any) -> Any:
+    return Later()
+
+
+async def yields(*arguments: Any) -> Any:
+    yield None
+
+
+def yields_plainly(*arguments: Any) -> Any:
+    yield None
+
+
+async def returns_an_exception(*arguments: Any) -> Any:
+    return HTTPException(401)
+
+
+async def returns_a_response(*arguments: Any) -> Any:
+    return Response("no", status=401)
+
+
+@pytest.mark.parametrize(
+    ("verify", "kind"),
+    [
+        (forgets_await, "Later"),
+        (yields, "async_generator"),
+        (yields_plainly, "generator"),
+        (returns_an_exception, "HTTPException"),
+        (returns_a_response, "Response"),
+    ],
+)
+async def test_what_is_no_user_lets_nobody_in(verify: Any, kind: str) -> None:
+    app = app_with(verify_token=verify)
+    app.on_error(lambda error, c: c.text(str(error), 500))
+    assert await answer(app, authorization("Bearer x")) == (
+        500,
+        None,
+        f"bearer_auth(verify_token=...) returned {kind}: expected a user, True or None; "
+        "await what is awaitable, raise exceptions, and write return, not yield",
+    )
+
+
 async def test_the_user_that_verify_token_returns_is_kept() -> None:
     async def find(token: str, c: Context) -> dict[str, str] | None:
         return {"ann": {"name": "Ann"}}.get(token)

@@ -393,6 +393,49 @@ def test_a_condition_that_answers_guards(
     assert "a condition of except_() returned a response: return a bool" in caplog.text
 
 
+class Later:
+    """An awaitable that a function returns without awaiting it."""
+
+    def __await__(self) -> Any:
+        yield
+
+
+async def forgets_await(c: Context) -> Any:
+    return Later()
+
+
+async def yields(c: Context) -> Any:
+    yield False
+
+
+def yields_plainly(c: Context) -> Any:
+    yield False
+
+
+def returns_an_exception(c: Context) -> Any:
+    return HTTPException(403)
+
+
+@pytest.mark.parametrize(
+    ("condition", "kind"),
+    [
+        (forgets_await, "Later"),
+        (yields, "async_generator"),
+        (yields_plainly, "generator"),
+        (returns_an_exception, "HTTPException"),
+    ],
+)
+def test_what_is_no_answer_meets_no_condition(
+    run: Callable[..., Any], caplog: pytest.LogCaptureFixture, condition: Any, kind: str
+) -> None:
+    assert ask(run, except_(condition, guard)) == GUARDED
+    assert ask(run, some(condition, guard)) == GUARDED
+    assert ask(run, some(condition))[0] == 500
+    assert ask(run, every(condition))[0] == 500
+    expected = f"returned {kind}: expected True or False; await what is awaitable, raise"
+    assert caplog.text.count(expected) >= 4
+
+
 def test_except_with_several_parts(run: Callable[..., Any]) -> None:
     steps = Steps()
     middleware = except_("/open", steps.passes("a"), lambda c: True, steps.passes("b"))

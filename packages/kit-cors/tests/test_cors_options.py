@@ -30,6 +30,16 @@ SEVERAL = "a compiled pattern or a function"
             "access its visitors' networks; list the allowed origins, e.g. "
             "origin='https://app.example.com'",
         ),
+        (
+            {"origin": lambda origin: origin},
+            TypeError,
+            "cors(origin=...) takes a function (origin, c): got the signature <lambda>(origin)",
+        ),
+        (
+            {"allow_methods": lambda c: ["GET"]},
+            TypeError,
+            "cors(allow_methods=...) takes a function (origin, c): got the signature <lambda>(c)",
+        ),
         ({"credentials": "yes"}, TypeError, "cors(credentials=...) takes a bool, not 'yes'"),
         (
             {"allow_private_network": 1},

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit import Context, Kit
+from kit import Context, HTTPException, Kit, Response
 from kit.csrf import csrf
 from kit.interface import plugins
 from kit.interface.metadata import facts_of
@@ -271,6 +271,50 @@ def test_a_single_site(run: Callable[..., Any]) -> None:
     assert run(status, app, fetched("none")) == 200
     assert run(status, app, fetched("same-origin")) == 403
     assert run(status, app_with(sec_fetch_site=[]), fetched("same-origin")) == 403
+
+
+class Later:
+    """An awaitable that a function returns without awaiting it."""
+
+    def __await__(self) -> Any:
+        yield
+
+
+async def forgets_await(*arguments: Any) -> Any:
+    return Later()
+
+
+async def yields(value: str, c: Context) -> Any:
+    yield False
+
+
+@pytest.mark.parametrize("option", ["origin", "sec_fetch_site"])
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (forgets_await, "Later"),
+        (yields, "async_generator"),
+        (lambda value, c: (each for each in ()), "generator"),
+        (lambda value, c: HTTPException(403), "HTTPException"),
+        (lambda value, c: Response("no", status=403), "Response"),
+    ],
+)
+def test_what_is_no_answer_lets_nothing_pass(
+    run: Callable[..., Any], option: str, function: Any, kind: str
+) -> None:
+    app = app_with(**{option: function})
+    app.on_error(lambda error, c: c.text(str(error), 500))
+
+    async def ask() -> tuple[int, str]:
+        headers = fetched("cross-site", EVIL)
+        response = await app.request("/x", {"method": "POST", "headers": headers})
+        return response.status, await response.text()
+
+    assert run(ask) == (
+        500,
+        f"csrf({option}=...) returned {kind}: expected True or False; "
+        "await what is awaitable, raise exceptions, and write return, not yield",
+    )
 
 
 def test_functions_are_asked_about_what_the_standard_has(run: Callable[..., Any]) -> None:

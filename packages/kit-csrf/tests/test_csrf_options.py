@@ -65,6 +65,16 @@ from kit.csrf import csrf
             "csrf(sec_fetch_site=...) takes a value of Sec-Fetch-Site, a list of them or a "
             "function (site, c), not None",
         ),
+        (
+            {"origin": lambda origin: True},
+            TypeError,
+            "csrf(origin=...) takes a function (origin, c): got the signature <lambda>(origin)",
+        ),
+        (
+            {"sec_fetch_site": lambda: True},
+            TypeError,
+            "csrf(sec_fetch_site=...) takes a function (site, c): got the signature <lambda>()",
+        ),
         ({"forms_only": "yes"}, TypeError, "csrf(forms_only=...) takes a bool, not 'yes'"),
     ],
 )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`call`, and `resume`, which continues what was awaited by hand."""
+"""`call`, `check_answer`, and `resume`, which continues what was awaited by hand."""
 
 from __future__ import annotations
 
+import asyncio
 import types
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any
@@ -12,11 +13,40 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 import kit.interface.calls
-from kit.interface.calls import call, resume
+from kit import Response
+from kit.interface.calls import call, check_answer, resume
 
 
 def test_public_names() -> None:
-    assert kit.interface.calls.__all__ == ("call", "resume")
+    assert kit.interface.calls.__all__ == ("call", "check_answer", "resume")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ValueError("no"),
+        (each for each in ()),
+        asyncio.Future(loop=asyncio.new_event_loop()),
+        Response("no"),
+    ],
+    ids=lambda answer: type(answer).__name__,
+)
+def test_what_is_no_answer(answer: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        check_answer("guard(check=...)", answer)
+    assert str(caught.value) == (
+        f"guard(check=...) returned {type(answer).__name__}: expected True or False; "
+        "await what is awaitable, raise exceptions, and write return, not yield"
+    )
+
+
+@pytest.mark.parametrize("answer", [True, False, None, 1, "user", {"id": 1}, [], object()])
+def test_answers(answer: Any) -> None:
+    check_answer("guard(check=...)", answer)
+
+
+def test_a_response_may_be_an_answer() -> None:
+    check_answer("guard(check=...)", Response("no"), may_respond=True)
 
 
 def watching(waits: list[Any]) -> Callable[[Awaitable[Any]], Any]:

@@ -28,6 +28,11 @@ from kit.websocket import WebSocket, WebSocketDisconnectedError, upgrade_websock
         ("Access_Token=x", "Access_Token=REDACTED"),
         ("%74oken=x&+token=x", "%74oken=REDACTED&+token=REDACTED"),
         ("token[]=x&token%5Bid%5D=y", "token[]=REDACTED&token%5Bid%5D=REDACTED"),
+        (
+            "user[password]=x&user.password=y&a[b][otp]=z",
+            "user[password]=REDACTED&user.password=REDACTED&a[b][otp]=REDACTED",
+        ),
+        ("newPassword=x&user[name]=y", "newPassword=REDACTED&user[name]=y"),
         ("token", "token"),
         ("token=a=b", "token=REDACTED"),
         ("tokens=x&&=", "tokens=x&&="),

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit import Context, HTTPException, Kit
+from kit import Context, HTTPException, Kit, Response
 from kit.conninfo import ConnInfo, RemoteAddress
 from kit.interface.fields import list_members
 from kit.ip_restriction import Remote, ip_restriction
@@ -121,6 +121,56 @@ def test_functions_plain_and_async(run: Callable[..., Any]) -> None:
         assert run(answer, app, "192.0.2.3") == INSIDE
         assert seen == [Remote(f"192.0.2.{n}", "IPv4") for n in (2, 3, 2, 3)]
         seen.clear()
+
+
+class Later:
+    """An awaitable that a function returns without awaiting it."""
+
+    def __await__(self) -> Any:
+        yield
+
+
+async def forgets_await(*arguments: Any) -> Any:
+    return Later()
+
+
+async def yields(remote: Remote) -> Any:
+    yield False
+
+
+def yields_plainly(remote: Remote) -> Any:
+    yield False
+
+
+def returns_an_exception(remote: Remote) -> Any:
+    return HTTPException(403)
+
+
+async def returns_a_response(remote: Remote) -> Any:
+    return Response("no", status=403)
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind"),
+    [
+        (forgets_await, "Later"),
+        (yields, "async_generator"),
+        (yields_plainly, "generator"),
+        (returns_an_exception, "HTTPException"),
+        (returns_a_response, "Response"),
+    ],
+)
+async def test_what_is_no_answer_lets_nobody_in(rule: Any, kind: str) -> None:
+    for name in ("allow_list", "deny_list"):
+        app = app_with(from_header, **{name: [rule]})
+        app.on_error(lambda error, c: c.text(str(error), 500))
+        status, text = await answer(app, "192.0.2.1")
+        assert status == 500
+        assert text.startswith(f"ip_restriction: the rule {rule.__name__} (")
+        assert text.endswith(
+            f") returned {kind}: expected True or False; await what is awaitable, "
+            "raise exceptions, and write return, not yield"
+        )
 
 
 async def test_functions_are_asked_about_every_request() -> None:

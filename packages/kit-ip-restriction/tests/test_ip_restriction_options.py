@@ -23,6 +23,12 @@ EXPECTED = (
     ("options", "error", "text"),
     [
         (
+            {"allow_list": ["192.0.2.7", lambda remote, c: True]},
+            TypeError,
+            "ip_restriction(allow_list=...) takes a function (remote): "
+            "got the signature <lambda>(remote, c)",
+        ),
+        (
             {},
             ValueError,
             "ip_restriction() needs deny_list=... or allow_list=..., and got neither",

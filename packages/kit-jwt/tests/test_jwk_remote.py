@@ -32,6 +32,7 @@ class Issuer:
         status: The status of the answers.
         location: Where it redirects to.
         asked: How often it was asked.
+        user_agent: What the client called itself.
         held: The answers wait while this is not set.
         drips: What comes byte by byte, and never ends: a header or the body.
         left: Set when the client has left such an answer.
@@ -42,6 +43,7 @@ class Issuer:
         self.status = 200
         self.location: str | None = None
         self.asked = 0
+        self.user_agent: str | None = None
         self.held = Event()
         self.held.set()
         self.drips: str | None = None
@@ -51,6 +53,7 @@ class Issuer:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 issuer.asked += 1
+                issuer.user_agent = self.headers["User-Agent"]
                 issuer.held.wait(20)
                 self.send_response(issuer.status)
                 if issuer.location is not None:
@@ -157,6 +160,11 @@ def test_keys_are_fetched_once(run: Run, issuer: Issuer) -> None:
 
     run(main)
     assert issuer.asked == 1
+
+
+def test_the_client_has_a_name_that_firewalls_let_through(run: Run, issuer: Issuer) -> None:
+    assert run(status, app_with(issuer.uri), "one") == 200
+    assert issuer.user_agent == "kit-jwt"
 
 
 def test_rotated_keys_are_found(run: Run, issuer: Issuer) -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from jwt_keys import SECRET, private_key, public_jwk
 
-from kit import Context, HTTPException, Kit
+from kit import Context, HTTPException, Kit, Response
 from kit.interface.metadata import facts_of
 from kit.jwk import jwk
 from kit.jwt import JwtTokenRevokedError, jwt, sign
@@ -159,6 +159,44 @@ async def test_load_may_answer_by_itself() -> None:
     app.get("/", user.required, lambda c: c.text(""))
     response = await app.request("/", bearer("ann"))
     assert (response.status, await response.text()) == (403, "Not in this house")
+
+
+class Later:
+    """An awaitable that a function returns without awaiting it."""
+
+    def __await__(self) -> Any:
+        yield
+
+
+async def forgets_await(*arguments: Any) -> Any:
+    return Later()
+
+
+async def yields(payload: Any, c: Any) -> Any:
+    yield None
+
+
+@pytest.mark.parametrize(
+    ("load", "kind"),
+    [
+        (forgets_await, "Later"),
+        (yields, "async_generator"),
+        (lambda payload, c: (each for each in ()), "generator"),
+        (lambda payload, c: HTTPException(403), "HTTPException"),
+        (lambda payload, c: Response("no", status=403), "Response"),
+    ],
+)
+async def test_what_is_no_user_lets_nobody_in(load: Any, kind: str) -> None:
+    user = jwt(secret=SECRET, alg="HS256", load=load)
+    app: Kit[Any, Any] = Kit()
+    app.get("/", user.required, lambda c: c.text("inside"))
+    app.on_error(lambda error, c: c.text(str(error), 500))
+    response = await app.request("/", bearer("ann"))
+    assert (response.status, await response.text()) == (
+        500,
+        f"load returned {kind}: expected a user or None; "
+        "await what is awaitable, raise exceptions, and write return, not yield",
+    )
 
 
 async def test_user_of_a_key_set() -> None:

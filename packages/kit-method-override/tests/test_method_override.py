@@ -485,6 +485,12 @@ ONE_PLACE = "a request names its method in one place; add the middleware once fo
             "expected methods that change something, such as 'PUT'",
         ),
         (
+            {"methods": ["options"]},
+            ValueError,
+            "method_override(methods=['options']) can't be used: "
+            "expected methods that change something, such as 'PUT'",
+        ),
+        (
             {"methods": ["a b"]},
             ValueError,
             "method_override(methods=['a b']) can't be used: "

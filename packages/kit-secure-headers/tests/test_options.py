@@ -156,6 +156,11 @@ def test_headers(options: dict[str, Any], error: type[Exception], text: str) -> 
             "['img_src']=...) takes a list of str and functions (c, directive), not None",
         ),
         (
+            {"img_src": ["'self'", lambda c: "'self'"]},
+            TypeError,
+            "['img_src']=...) takes a function (c, directive): got the signature <lambda>(c)",
+        ),
+        (
             {"img_src": ["'self'", 7]},
             TypeError,
             "['img_src']=...) takes a list of str and functions (c, directive), not 7",

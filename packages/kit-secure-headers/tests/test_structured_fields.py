@@ -42,6 +42,10 @@ async def header(name: str, **options: Any) -> str | None:
             {"usb": ["https://*.a.example", "http://[::1]:1"]},
             'usb=("https://*.a.example" "http://[::1]:1")',
         ),
+        (
+            {"local_network": ["self"], "loopback_network": False, "ch_prefers_color_scheme": True},
+            "local-network=(self), loopback-network=(), ch-prefers-color-scheme=*",
+        ),
         ({}, None),
     ],
 )

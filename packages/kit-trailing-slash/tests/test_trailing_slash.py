@@ -390,6 +390,11 @@ async def async_skip(path: str) -> bool:
             "append_trailing_slash(skip=...) takes a function, not '*.html'",
         ),
         (
+            lambda: append_trailing_slash(skip=lambda: True),  # type: ignore[arg-type, misc]
+            "append_trailing_slash(skip=...) takes a function (path): "
+            "got the signature <lambda>.<locals>.<lambda>()",
+        ),
+        (
             lambda: append_trailing_slash(skip=async_skip),  # type: ignore[arg-type]
             "append_trailing_slash(skip=...) takes a plain function, not an async one",
         ),

@@ -590,6 +590,30 @@ def test_origin(run: Any, peer: Any, origins: Any, origin: str | None, passes: b
         assert done.denial == (403, b"Pages of this origin may not connect")
 
 
+def test_function_that_returns_no_answer_lets_nobody_in(run: Any, peer: Any) -> None:
+    async def is_known(origin: str) -> bool:
+        return origin == "https://a.example"
+
+    async def forgets_await(origin: str, c: Context) -> Any:
+        return is_known(origin)
+
+    failed: list[str] = []
+
+    def note(error: Exception, c: Context) -> Response:
+        failed.append(str(error))
+        return c.text("failed", 500)
+
+    app = Kit().on_error(note)
+    app.get("/", upgrade_websocket(hello.__wrapped__, origins=forgets_await))
+    with pytest.warns(RuntimeWarning, match="never awaited"):
+        done = run(answer, peer, app, "/", {"origin": "https://evil.example"})
+    assert done.denial == (500, b"failed")
+    assert failed == [
+        "upgrade_websocket(origins=...) returned coroutine: expected True or False; "
+        "await what is awaitable, raise exceptions, and write return, not yield"
+    ]
+
+
 def test_refused_origin_is_logged(run: Any, peer: Any, caplog: pytest.LogCaptureFixture) -> None:
     run(answer, peer, Kit().get("/", hello), "/", {"origin": "http://localhost:5173"})
     assert [(r.levelno, r.getMessage()) for r in caplog.records] == [

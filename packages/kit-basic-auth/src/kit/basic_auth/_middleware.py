@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias, TypedDict, overload
 
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next
-from kit.interface.calls import call
+from kit.interface.calls import call, check_answer
 from kit.interface.credentials import (
     HashFunction,
     compare_by_digest,
@@ -131,6 +131,8 @@ def basic_auth(
             accepted = await accepted
         if not accepted:
             raise await refusal(c)
+        if accepted is not True:
+            check_answer("basic_auth(verify_user=...)", accepted)
         if on_auth_success is not None:
             told: Any = on_auth_success(c, credentials.partition(":")[0])
             if hasattr(told, "__await__"):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Optional, TypeAlias
 
 from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.calls import check_answer
 from kit.interface.credentials import (
     HashFunction,
     compare_by_digest,
@@ -138,6 +139,7 @@ def bearer_auth(
             if not user:
                 raise await refused.error(c)
             if user is not True:
+                check_answer("bearer_auth(verify_token=...)", user, "a user, True or None")
                 c.set(user_variable, user)
         elif header and not header.isspace():
             raise await malformed.error(c)

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from kit.interface import Context, Middleware, Next, UnsupportedPathError, is_response
+from kit.interface.calls import check_answer
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 from kit.interface.patterns import covers, path_matcher
@@ -123,6 +124,8 @@ async def _exempts(function: Callable[..., Any], c: Context[Any, Any]) -> bool:
         result = function(c)
         if hasattr(result, "__await__"):
             result = await result
+        if result is not True:
+            check_answer(describe(function), result, may_respond=True)
         if is_response(result):
             raise TypeError("a condition of except_() returned a response: return a bool")
     except Exception as error:

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple, TypeAlias
 from kit.interface import HandlerError, HTTPException
 from kit.interface.signatures import describe, describe_signature, takes_next
 
-__all__ = ("Condition", "Part", "UnmetConditionError", "called_again", "parts_of")
+__all__ = (
+    "Condition",
+    "Part",
+    "UnmetConditionError",
+    "called_again",
+    "parts_of",
+)
 
 # Any lets the function annotate its context as the core's own class, or one with its types.
 Condition: TypeAlias = Callable[[Any], bool | Awaitable[bool]]

@@ -8,6 +8,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from kit.interface import Context, HTTPException, Middleware, Next, Response, is_response
+from kit.interface.calls import check_answer
 from kit.interface.metadata import attach
 from kit.interface.signatures import describe
 
@@ -92,6 +93,8 @@ async def _run_some(  # noqa: C901
             result = _call(part, c, called)
             if hasattr(result, "__await__"):
                 result = await result
+            if part.is_condition and result is not True:
+                check_answer(describe(part.function), result, may_respond=True)
         except Exception as raised:
             if is_called:  # the handlers have run: no other part may run them again
                 raise
@@ -139,7 +142,10 @@ async def run_every(
             return
         if _is_refusal(result, part):
             raise UnmetConditionError(combinator, describe(part.function))
-        if not part.is_condition:
+        if part.is_condition:
+            if result is not True:
+                check_answer(describe(part.function), result, may_respond=True)
+        else:
             if result is True and not c.finalized:
                 await following()
             return

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 from kit.context import B, Context, V, scope_of, switching_protocols
 from kit.interface import HTTPException
 from kit.interface.binding import BindableWebSocket, is_bindable
+from kit.interface.calls import check_answer
 from kit.interface.fields import is_token
 from kit.interface.metadata import attach, facts_of
 from kit.interface.options import OptionChecks
@@ -285,6 +286,7 @@ async def _check_origin(
 
     Raises:
         HTTPException: 403.
+        TypeError: If the function returned what can't be meant as an answer.
     """
     # Two headers are joined by a comma, which no origin has: a function might look at the end.
     allowed: Any = "," not in origin and may_connect(origin, c)
@@ -298,6 +300,7 @@ async def _check_origin(
             ascii(origin)[1:-1][:100],
         )
         raise HTTPException(403, "Pages of this origin may not connect")
+    check_answer("upgrade_websocket(origins=...)", allowed)
 
 
 def _negotiated(known: tuple[str, ...], offered: Iterable[str]) -> str:

@@ -66,7 +66,7 @@ def check_origin(check: OptionChecks, origin: Any) -> frozenset[str] | AllowOrig
         ValueError: If it contains an invalid origin.
     """
     if callable(origin):
-        return origin  # type: ignore[no-any-return]
+        return check.function("origin", origin, "(origin, c)")  # type: ignore[no-any-return]
     if isinstance(origin, re.Pattern):
         return _matching(check, origin)
     if not _is_iterable(origin):
@@ -131,7 +131,7 @@ def check_methods(check: OptionChecks, value: Any, *, credentials: bool) -> Any:
         ValueError: If it contains an invalid method.
     """
     if callable(value):
-        return value
+        return check.function("allow_methods", value, "(origin, c)")
     if not _is_iterable(value):
         check.wrong_type(
             "allow_methods", value, "a method, a list of methods or a function (origin, c)"

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next
+from kit.interface.calls import check_answer
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
 from kit.interface.origins import check_origins, is_own_origin
@@ -90,6 +91,7 @@ def csrf(
             if hasattr(allowed, "__await__"):
                 allowed = await allowed
             if allowed:
+                check_answer("csrf(sec_fetch_site=...)", allowed)
                 await next()
                 return
         origin = header("Origin")
@@ -100,6 +102,7 @@ def csrf(
             if hasattr(allowed, "__await__"):
                 allowed = await allowed
             if allowed:
+                check_answer("csrf(origin=...)", allowed)
                 await next()
                 return
         raise HTTPException(403, "Forbidden")
@@ -115,7 +118,7 @@ def _by_origin(check: OptionChecks, origin: Any) -> _Allows:
     if origin is None:
         return lambda origin, c: is_own_origin(origin, c.req.url)
     if callable(origin):
-        return origin  # type: ignore[no-any-return]
+        return check.function("origin", origin, "(origin, c)")  # type: ignore[no-any-return]
     if not _is_iterable(origin):
         expected = "an origin, a list of origins or a function (origin, c)"
         check.wrong_type("origin", origin, expected)
@@ -125,7 +128,7 @@ def _by_origin(check: OptionChecks, origin: Any) -> _Allows:
 
 def _by_site(check: OptionChecks, value: Any) -> _Allows:
     if callable(value):
-        return value  # type: ignore[no-any-return]
+        return check.function("sec_fetch_site", value, "(site, c)")  # type: ignore[no-any-return]
     if not _is_iterable(value):
         expected = "a value of Sec-Fetch-Site, a list of them or a function (site, c)"
         check.wrong_type("sec_fetch_site", value, expected)

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Calls functions that may be plain or async, and awaits by hand."""
+"""Calls functions that may be plain or async, checks their results, and awaits by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
+from types import AsyncGeneratorType, GeneratorType
 from typing import Any, TypeVar, cast
 
-__all__ = ("call", "resume")
+from ._web import is_response
+
+__all__ = ("call", "check_answer", "resume")
 
 T = TypeVar("T")
+
+_NO_ANSWERS = (BaseException, GeneratorType, AsyncGeneratorType)
 
 
 async def call(function: Callable[..., Awaitable[T] | T], /, *args: Any) -> T:
@@ -25,6 +30,34 @@ async def call(function: Callable[..., Awaitable[T] | T], /, *args: Any) -> T:
     if hasattr(result, "__await__"):
         result = await result
     return cast(T, result)
+
+
+def check_answer(
+    function: str, answer: Any, expected: str = "True or False", *, may_respond: bool = False
+) -> None:
+    """Rejects a result of a function that is always true, but can't be meant as an answer.
+
+    For guards that ask a function whether to let a request in. If it returned a coroutine, since an
+    `await` was forgotten, or an exception that it should have raised, everyone would be let in.
+
+    Args:
+        function: What to call the function in the error, e.g. `basic_auth(verify_user=...)`.
+        answer: Its result, awaited.
+        expected: What it should return, for the error.
+        may_respond: Whether it may return a response.
+
+    Raises:
+        TypeError: If the result is an awaitable, a generator, an exception or a response.
+    """
+    if (
+        isinstance(answer, _NO_ANSWERS)
+        or hasattr(answer, "__await__")
+        or (is_response(answer) and not may_respond)
+    ):
+        raise TypeError(
+            f"{function} returned {type(answer).__name__}: expected {expected}; "
+            "await what is awaitable, raise exceptions, and write return, not yield"
+        )
 
 
 def resume(

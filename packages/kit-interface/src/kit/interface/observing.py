@@ -59,7 +59,9 @@ SECRET_NAMES: frozenset[str] = frozenset(
         "x-amz-security-token",
         "x-amz-signature",
         "x-goog-credential",
+        "access_key",
         "access_token",
+        "accesstoken",
         "api-key",
         "api_key",
         "apikey",
@@ -67,25 +69,36 @@ SECRET_NAMES: frozenset[str] = frozenset(
         "authorization",
         "client_assertion",
         "client_secret",
+        "clientsecret",
         "code",
         "code_verifier",
         "credential",
         "credentials",
+        "current_password",
         "id_token",
+        "idtoken",
         "jwt",
+        "new_password",
+        "newpassword",
+        "old_password",
+        "otp",
         "pass",
         "passwd",
         "password",
+        "password_confirmation",
         "private_token",
         "pwd",
         "refresh_token",
+        "refreshtoken",
         "samlresponse",
         "secret",
+        "secret_key",
         "session",
         "session_id",
         "sessionid",
         "ticket",
         "token",
+        "totp",
     }
 )
 """Names of query parameters with secret values, in lower case.
@@ -261,24 +274,27 @@ def redact_query(query: str, names: Collection[str] = SECRET_NAMES) -> str:
     Args:
         query: The query without its question mark, percent-encoded.
         names: Names of parameters with secret values, in lower case. Names in the query are decoded
-            and compared case-insensitively.
+            and compared case-insensitively. Those with brackets or dots, as in `user[password]`,
+            are secret if any part is.
     """
     if not query or not names:
         return query
     parts = query.split("&")
     for place, part in enumerate(parts):
         name, equals, value = part.partition("=")
-        if value and _plain(name) in names:
+        if value and not _parts(name).isdisjoint(names):
             parts[place] = f"{name}{equals}{_REDACTED}"
     return "&".join(parts)
 
 
-def _plain(name: str) -> str:
-    """Returns the name of a parameter decoded, in lower case."""
+def _parts(name: str) -> set[str]:
+    """Returns the name of a parameter decoded, in lower case, and its parts."""
     if "%" in name or "+" in name:
         name = decode_component(name.replace("+", " ")).strip()
-    # PHP, Rails and others write a list, or a member of an object, as name[].
-    return re.split(r"[\[\]]", name, maxsplit=1)[0].lower()
+    name = name.lower()
+    # PHP, Rails and others write a list as name[], and a member of an object as object[name] or
+    # object.name.
+    return {name, *re.split(r"[\[\].]+", name)}
 
 
 def exclusion(

@@ -10,8 +10,10 @@ from typing import Any, TypeAlias, TypedDict
 
 from kit.conninfo import ConnInfo, get_conn_info
 from kit.interface import AsyncMiddleware, Context, HTTPException, Next, Response
+from kit.interface.calls import check_answer
 from kit.interface.metadata import attach
 from kit.interface.options import OptionChecks
+from kit.interface.signatures import describe
 
 from ._rules import Remote, Rule, RuleList, read_address
 
@@ -192,5 +194,7 @@ async def _matches(functions: list[Callable[[Remote], Any]], remote: Remote) -> 
         if hasattr(matches, "__await__"):
             matches = await matches
         if matches:
+            if matches is not True:
+                check_answer(f"ip_restriction: the rule {describe(function)}", matches)
             return True
     return False

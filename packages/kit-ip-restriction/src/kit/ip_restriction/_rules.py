@@ -16,9 +16,11 @@ from ipaddress import (
 from typing import Any, Literal, TypeAlias
 
 from kit.conninfo import parse_address
+from kit.interface.options import OptionChecks
 
 AddressType: TypeAlias = Literal["IPv4", "IPv6"]
 
+_CHECK = OptionChecks("ip_restriction")
 _LENGTHS: dict[AddressType, int] = {"IPv4": 32, "IPv6": 128}
 _PREFIX_LENGTH = re.compile(r"[0-9]{1,3}", re.ASCII).fullmatch
 
@@ -70,7 +72,7 @@ class RuleList:
             if rule == "*":
                 self.takes_all = True
             elif callable(rule):
-                self.functions.append(rule)
+                self.functions.append(_CHECK.function(name, rule, "(remote)"))
             else:
                 kind, prefix, host_bits = _network(f"{name}=...): rule {number}, {rule!r}", rule)
                 networks[kind].setdefault(host_bits, set()).add(prefix)

@@ -18,6 +18,11 @@ from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Reque
 
 MOST_BYTES = 512 * 1024
 _CHUNK_BYTES = 65536
+_HEADERS = {
+    "Accept": "application/jwk-set+json, application/json",
+    # Firewalls in front of many issuers answer the default, `Python-urllib`, with a 403.
+    "User-Agent": "kit-jwt",
+}
 
 
 def read(uri: str, timeout_s: float) -> bytes:
@@ -25,7 +30,7 @@ def read(uri: str, timeout_s: float) -> bytes:
     deadline = _Deadline(timeout_s)
     # APPSEC: the caller has checked the URI; a redirect could lead anywhere.
     opener = build_opener(_NoRedirection, _Http(deadline), _Https(deadline))
-    request = Request(uri, headers={"Accept": "application/jwk-set+json, application/json"})  # noqa: S310
+    request = Request(uri, headers=_HEADERS)  # noqa: S310
     with deadline:
         try:
             response = opener.open(request, timeout=timeout_s)

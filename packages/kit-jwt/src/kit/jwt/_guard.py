@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, Optional, TypeAlias, TypeVar, overl
 import msgspec
 
 from kit.interface import AsyncMiddleware, Context, Next
-from kit.interface.calls import call
+from kit.interface.calls import call, check_answer
 from kit.interface.metadata import attach, returned_type
 from kit.interface.models import model_of, with_defaults
 from kit.interface.options import OptionChecks
@@ -237,6 +237,7 @@ async def _accept(token: VerifiedToken, c: Context[Any, Any], hooks: Hooks, stat
         # Other falsy values may be users, such as the ID 0.
         if user is None or user is False:
             raise JwtTokenRevokedError("There is no user for the token")
+        check_answer("load", user, "a user or None")
         c.set(state.key, (user,))
         c.set(state.variable, user)
     c.set(PAYLOAD, payload)

@@ -20,7 +20,7 @@ _DEFAULT_FIELD = "_method"
 _METHODS = ("PUT", "PATCH", "DELETE")
 # SPEC: RFC 9110 section 9.2.1: safe methods, which guards let through and which have no body;
 # WHATWG Fetch section 2.2.1: forbidden methods.
-_NEVER = frozenset(("GET", "HEAD", "CONNECT", "TRACE", "TRACK"))
+_NEVER = frozenset(("GET", "HEAD", "OPTIONS", "CONNECT", "TRACE", "TRACK"))
 
 
 def method_override(
@@ -48,8 +48,8 @@ def method_override(
             `query` is given.
         header: Name of the header.
         query: Name of the query parameter.
-        methods: The methods that a request may name, case-insensitively. GET and HEAD aren't
-            allowed. POST, which changes nothing, is always allowed.
+        methods: The methods that a request may name, case-insensitively. GET, HEAD and
+            OPTIONS aren't allowed. POST, which changes nothing, is always allowed.
 
     Returns:
         The middleware, for `app.use(path, ...)`.

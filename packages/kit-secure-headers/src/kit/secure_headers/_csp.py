@@ -210,12 +210,14 @@ def compile_policy(
 
 def _values_of(check: OptionChecks, where: str, value: Any) -> list[Any]:
     if isinstance(value, str) or callable(value):
-        return [value]
+        value = [value]
     if not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray, Mapping)):
         check.wrong_type(where, value, "a list of str and functions (c, directive)")
     values = list(value)
     for each in values:
-        if not isinstance(each, str) and not callable(each):
+        if callable(each):
+            check.function(where, each, "(c, directive)")
+        elif not isinstance(each, str):
             check.wrong_type(where, each, "a list of str and functions (c, directive)")
     return values
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kit.interface import AsyncMiddleware, Context, Next
+from kit.interface.options import OptionChecks
 
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 
@@ -66,8 +67,10 @@ def append_trailing_slash(
         app.use(append_trailing_slash(skip=lambda path: path.endswith(".html")))
     """
     _check_bool("append_trailing_slash", always_redirect)
-    if skip is not None and not callable(skip):
-        raise TypeError(f"append_trailing_slash(skip=...) takes a function, not {skip!r:.100}")
+    if skip is not None:
+        if not callable(skip):
+            raise TypeError(f"append_trailing_slash(skip=...) takes a function, not {skip!r:.100}")
+        OptionChecks("append_trailing_slash").function("skip", skip, "(path)")
     # An async function returns a coroutine, which is always true: nothing would be redirected.
     if getattr(getattr(skip, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
         raise TypeError("append_trailing_slash(skip=...) takes a plain function, not an async one")
