@@ -314,6 +314,13 @@ def test_another_module_of_the_same_name_is_not_taken(folder: Path) -> None:
             id="attribute, nearly",
         ),
         pytest.param(
+            {"shop.py": "from kit import Kit\nsite = Kit()\n"},
+            "shop:app",
+            AttributeError,
+            "shop has no attribute 'app'. Did you mean 'site'?",
+            id="another attribute is the app",
+        ),
+        pytest.param(
             {"shop.py": "x = 1\n"},
             "shop.py",
             AttributeError,

@@ -515,6 +515,84 @@ def test_own_fields_that_fail(run: Any, fields: Any, caplog: pytest.LogCaptureFi
     assert "access_log(fields=...) failed; the request was not affected" in caplog.text
 
 
+@pytest.mark.parametrize("fields", [lambda c: {1: 2}, lambda c: 1 / 0])
+def test_own_fields_that_always_fail(
+    run: Any, fields: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = Lines()
+    app = app_of(lines, fields=fields)
+    for _ in range(3):
+        ask(run, app)
+    assert len(lines) == 3
+    # Once, not with each request.
+    assert [record.message for record in caplog.records] == [
+        "access_log(fields=...) failed; the request was not affected"
+    ]
+
+
+def test_failing_fields_do_not_hide_a_failing_target(
+    run: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    def write(line: str) -> None:
+        raise OSError
+
+    ask(run, app_of(write, fields=lambda c: 1 / 0))
+    assert [record.message for record in caplog.records] == [
+        "access_log(fields=...) failed; the request was not affected",
+        "access_log(to=...) failed; the request was not affected",
+    ]
+
+
+class Nameless:
+    def __repr__(self) -> str:
+        raise ValueError
+
+
+_CIRCLE: list[Any] = []
+_CIRCLE.append(_CIRCLE)
+
+
+@pytest.mark.parametrize("format", ["json", "text"])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ([float("nan")], "[nan]"),
+        ({(1, 2): 3}, "{(1, 2): 3}"),
+        (_CIRCLE, "[[...]]"),
+        (Nameless(), "<Nameless>"),
+    ],
+)
+def test_no_value_of_own_fields_loses_the_line(
+    run: Any, format: Any, value: object, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = Lines()
+    ask(run, app_of(lines, format=format, fields=lambda c: {"own": value}))
+    if format == "json":
+        assert lines.entry["own"] == text
+    else:
+        assert lines[0].endswith(f" own={text.replace(' ', '%20')}")
+    assert caplog.records == []
+
+
+def test_own_duration_as_text(run: Any) -> None:
+    lines = Lines()
+    ask(run, app_of(lines, format="text", fields=lambda c: {"duration_ms": "3 ms"}))
+    assert lines == ["GET / 200 3%20ms 5B 192.0.2.7"]
+
+
+@pytest.mark.parametrize(
+    "own", [{"level": "notice"}, {"time": "now"}, {"time": None}, {"time": "now", "level": "x"}]
+)
+def test_own_time_and_level(run: Any, own: dict[str, Any]) -> None:
+    lines = Lines()
+    ask(run, app_of(lines, fields=lambda c: own))
+    pairs: list[tuple[str, Any]] = json.loads(lines[0], object_pairs_hook=list)
+    assert [name for name, _ in pairs[:3]] == ["time", "level", "method"]
+    assert len({name for name, _ in pairs}) == len(pairs)
+    for name, value in own.items():
+        assert value in (None, dict(pairs)[name])
+
+
 def test_excluded(run: Any) -> None:
     async def is_probe(c: Context) -> bool:
         return c.req.header("user-agent") == "probe"
@@ -600,6 +678,15 @@ def test_structlog(run: Any) -> None:
         "response_bytes": 5,
         "client": "192.0.2.7",
     }
+
+
+@pytest.mark.parametrize("name", ["event", "self", "method_name"])
+def test_own_fields_that_structlog_has_names_for(run: Any, name: str) -> None:
+    capture = structlog.testing.LogCapture()
+    logger = structlog.wrap_logger(None, processors=[capture])
+    ask(run, app_of(logger, fields=lambda c: {name: "own"}))
+    [entry] = capture.entries
+    assert (entry["event"], entry[f"{name}_"]) == ("request", "own")
 
 
 _TEXT = st.text(st.characters(max_codepoint=0xFF), max_size=40)

@@ -11,6 +11,7 @@ import re
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -465,6 +466,13 @@ async def test_a_function_with_more_parameters(clock: Clock) -> None:
 async def async_fn(line: str) -> None: ...
 
 
+def nothing() -> None: ...
+
+
+class AsyncFn:
+    async def __call__(self, line: str) -> None: ...
+
+
 @pytest.mark.parametrize(
     ("make", "text"),
     [
@@ -475,6 +483,18 @@ async def async_fn(line: str) -> None: ...
         (
             lambda: logger(async_fn),
             "logger(fn=...) takes a plain function, not an async one",
+        ),
+        (
+            lambda: logger(partial(async_fn)),
+            "logger(fn=...) takes a plain function, not an async one",
+        ),
+        (
+            lambda: logger(AsyncFn()),
+            "logger(fn=...) takes a plain function, not an async one",
+        ),
+        (
+            lambda: logger(nothing),  # type: ignore[arg-type]
+            "logger(fn=...) takes a function (line): got the signature nothing() -> 'None'",
         ),
         (
             lambda: logger(query="no"),  # type: ignore[arg-type]

@@ -187,6 +187,53 @@ print(os.getpid())
 """
 
 
+# Its files can't grow any more, as on a full disk, or its folder is gone.
+FAILING = """
+import asyncio, os, shutil, sys
+from kit import Kit
+from kit.metrics import metrics
+
+app = Kit().use(metrics())
+paths = [f"/{number}" for number in range(600)]
+for path in paths:
+    app.get(path, lambda c: c.text("x"))
+
+async def main():
+    if sys.argv[1] == "full":
+        import resource, signal
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
+    else:
+        shutil.rmtree(os.environ["PROMETHEUS_MULTIPROC_DIR"])
+    statuses = {(await app.request(path)).status for path in paths}
+    found = await (await app.request("/metrics?name[]=http_requests_in_progress")).text()
+    values = {line.rpartition(" ")[2] for line in found.splitlines() if line.startswith("http")}
+    print(statuses, values)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.once
+@pytest.mark.skipif(os.name != "posix", reason="needs resource limits")
+@pytest.mark.parametrize(("failure", "values"), [("full", "{'0.0'}"), ("gone", "set()")])
+def test_no_request_fails_because_it_can_not_be_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: str, values: str
+) -> None:
+    folder = tmp_path / "metrics"
+    folder.mkdir()
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder))
+    ran = subprocess.run(
+        [sys.executable, "-c", FAILING, failure],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=60,
+    )
+    assert ran.stdout == f"{{200}} {values}\n"
+    assert ran.stderr.count("Some requests aren't counted; they were not affected") == 1
+
+
 @pytest.mark.once
 def test_the_sums_of_processes_that_have_ended_without_what_was_in_progress(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -66,6 +66,26 @@ def test_malformed_traceparent(run: Any, served: Any, telemetry: Any, traceparen
     assert telemetry.span.parent is None
 
 
+def test_headers_in_several_lines(run: Any, served: Any, telemetry: Any) -> None:
+    app = Kit().use(telemetry.middleware())
+    app.get("/", lambda c: c.text(str(sorted(baggage.get_all().items()))))
+    request = served(headers=SAMPLED)
+    request.scope["headers"] += [(b"baggage", b"c=d"), (b"tracestate", b"other=2")]
+    assert run(request.by, app).body == b"[('a', 'b'), ('c', 'd')]"
+    span = telemetry.span
+    assert format_trace_id(span.context.trace_id) == TRACE
+    assert [*span.context.trace_state.items()] == [("vendor", "1"), ("other", "2")]
+
+
+def test_two_traceparents_are_invalid(run: Any, served: Any, telemetry: Any) -> None:
+    app = Kit().use(telemetry.middleware())
+    request = served(headers=SAMPLED)
+    request.scope["headers"].append((b"traceparent", UNSAMPLED["traceparent"].encode()))
+    run(request.by, app)
+    assert telemetry.span.parent is None
+    assert len(telemetry.span.context.trace_state) == 0
+
+
 def by_header(c: Context) -> bool:
     return c.req.header("x-inside") == "1"
 
@@ -525,13 +545,19 @@ def test_trace_ids_in_log_records(run: Any, served: Any, telemetry: Any) -> None
     def hello(c: Context) -> Response:
         logger.info("hello")
         logger.info("own", extra={"trace_id": "t", "span_id": "s"})
+        logger.info("one", extra={"trace_id": "t"})
         return c.text("x")
 
     run(served().by, app)
     logger.info("outside")
     span = telemetry.span
     trace_id = format_trace_id(span.context.trace_id)
-    assert records == [f"{trace_id} {id_of(span)} hello", "t s own", "- - outside"]
+    assert records == [
+        f"{trace_id} {id_of(span)} hello",
+        "t s own",
+        f"t {id_of(span)} one",
+        "- - outside",
+    ]
 
 
 def test_filter_checks_its_default() -> None:

@@ -9,10 +9,13 @@ from typing import Any
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
+from opentelemetry import propagate
+from opentelemetry.sdk.trace import SpanProcessor
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import StatusCode
 
 from kit import Context, HTTPException, Kit, Response
+from kit.opentelemetry import opentelemetry
 from kit.streaming import stream
 
 
@@ -239,6 +242,46 @@ def test_metrics_of_what_is_not_sampled(run: Any, served: Any, telemetry_of: Any
     assert telemetry.spans == ()
     [point] = telemetry.points("http.server.request.duration")
     assert point.count == 1
+
+
+class Failing(SpanProcessor):
+    def on_start(self, span: Any, parent_context: Any = None) -> None:
+        raise BrokenError
+
+
+def test_processor_that_fails(
+    run: Any, served: Any, telemetry: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    telemetry.tracers.add_span_processor(Failing())
+    app = app_of(telemetry, lambda c: c.text("x"))
+    for _ in range(2):
+        assert run(served().by, app).status == 200
+    assert telemetry.points("http.server.active_requests") == []
+    # Once, not with each request.
+    assert [record.message for record in caplog.records] == [
+        "Some requests aren't recorded; they were not affected"
+    ]
+
+
+@pytest.mark.parametrize("has_sdk", [True, False])
+def test_propagator_that_fails(
+    run: Any,
+    served: Any,
+    telemetry: Any,
+    has_sdk: bool,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def extract(*args: Any, **kwargs: Any) -> Any:
+        raise BrokenError
+
+    monkeypatch.setattr(propagate.get_global_textmap(), "extract", extract)
+    app = Kit().use(telemetry.middleware() if has_sdk else opentelemetry())
+    app.get("/", lambda c: c.text("x"))
+    assert run(served(headers={"baggage": "a=b"}).by, app).status == 200
+    assert [record.message for record in caplog.records] == [
+        "Some requests aren't recorded; they were not affected"
+    ]
 
 
 def test_callback_that_fails(run: Any, served: Any, telemetry: Any) -> None:

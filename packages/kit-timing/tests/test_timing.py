@@ -448,6 +448,16 @@ UNSENDABLE = "can't be used: expected latin-1 text without control characters"
             "timing(enabled=...) takes a bool or a function (c), not 'yes'",
         ),
         (
+            {"enabled": lambda: True},
+            TypeError,
+            "timing(enabled=...) takes a function (c): got the signature <lambda>()",
+        ),
+        (
+            {"cross_origin": lambda: True},
+            TypeError,
+            "timing(cross_origin=...) takes a function (c): got the signature <lambda>()",
+        ),
+        (
             {"total_description": None},
             TypeError,
             "timing(total_description=...) takes a str, not None",

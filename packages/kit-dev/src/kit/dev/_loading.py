@@ -205,8 +205,10 @@ def _find_app(module: ModuleType, name: str, shown: str) -> Any:
     for part in name.split("."):
         found = _get(value, part, shown)
         if found is _MISSING:
-            near = tuple(difflib.get_close_matches(part, dir(value), n=1))
-            raise AttributeNotFoundError(shown, name, near)
+            near = difflib.get_close_matches(part, dir(value), n=1)
+            if not near and value is module:
+                near = _apps(vars(module))
+            raise AttributeNotFoundError(shown, name, tuple(near))
         value = found
     if is_app(value):
         return value

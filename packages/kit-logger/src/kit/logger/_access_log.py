@@ -52,7 +52,8 @@ def access_log(
         exclude: Which requests to leave out: a route pattern such as `/health/*`, a function `(c)`,
             plain or async, or a list of them.
         fields: Function `(c)`, plain or async, that returns fields to add, called once there is a
-            response. A field replaces one with the same name; None removes it.
+            response. A field replaces one with the same name; None removes it, except `time` and
+            `level`. A value that JSON can't represent is logged as text.
         trusted_hops: Number of proxies in front of the app. If set, the client's address is read
             from X-Forwarded-For, see `kit.conninfo.forwarded_conn_info`. With 0 it is the address
             that the server reports.
@@ -95,7 +96,13 @@ async def _add(fields: OwnFields, c: Context[Any, Any], entry: Entry, target: Ta
         own = await call(fields, c)
         if not isinstance(own, Mapping):
             raise TypeError(f"access_log(fields=...) returned {own!r:.100}: expected a mapping")
+        for name in own:
+            if not isinstance(name, str):
+                raise TypeError(
+                    f"access_log(fields=...) returned the name {name!r:.100}: expected a str"
+                )
     except Exception as error:
-        target.failed("access_log(fields=...)", error)
+        target.has_fields(error)
     else:
+        target.has_fields(None)
         entry.own = own

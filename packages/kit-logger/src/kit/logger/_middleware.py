@@ -6,10 +6,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
 from kit.interface import AsyncMiddleware, Context, Next, Request, supports_color
+from kit.interface.options import OptionChecks
 
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 # APPSEC: anything other than visible ASCII is percent-encoded, so that a request can't move the
@@ -38,7 +40,7 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> AsyncM
         The middleware, for `app.use(...)`; register it before the handlers it should log.
 
     Raises:
-        TypeError: If `fn` is not a plain function, or `query` is not a bool.
+        TypeError: If `fn` is not a plain function of one argument, or `query` is not a bool.
 
     Example:
         app.use(logger())
@@ -47,6 +49,7 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> AsyncM
         raise TypeError(f"logger(fn=...) takes a function, not {fn!r:.100}")
     if is_async(fn):
         raise TypeError("logger(fn=...) takes a plain function, not an async one")
+    OptionChecks("logger").function("fn", fn, "(line)")
     if not isinstance(query, bool):
         raise TypeError(f"logger(query=...) takes a bool, not {query!r:.100}")
     # PERF: checked once per stream, not per request; redirecting output replaces the stream.
@@ -81,8 +84,11 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> AsyncM
 
 
 def is_async(function: Any) -> bool:
-    """Whether a function is a coroutine function."""
-    return bool(getattr(getattr(function, "__code__", None), "co_flags", 0) & _CO_COROUTINE)
+    """Whether a function, a `functools.partial` of one, or a callable object is async."""
+    while isinstance(function, partial):
+        function = function.func
+    called = function if hasattr(function, "__code__") else type(function).__call__
+    return bool(getattr(getattr(called, "__code__", None), "co_flags", 0) & _CO_COROUTINE)
 
 
 def _target(request: Request, query: bool) -> str:

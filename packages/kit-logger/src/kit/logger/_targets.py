@@ -24,8 +24,11 @@ _EXPECTED = (
     "info(event, **fields)"
 )
 _LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+_FAILED = "access_log(%s=...) failed; the request was not affected"
 # The attributes of log records, which `extra` must not contain.
 _OF_RECORDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime"}
+# The parameters of structlog's methods, which no field can be passed as.
+_OF_METHODS = frozenset(("event", "method_name", "self"))
 _EVENT = "request"
 _logger = logging.getLogger("kit")
 
@@ -37,26 +40,35 @@ class Target:
         write: Called with the level, the time and the fields.
     """
 
-    __slots__ = ("_is_failing", "_write")
+    __slots__ = ("_fields_fail", "_is_failing", "_write")
 
     def __init__(self, write: Callable[[str, str, Mapping[str, Any]], object]) -> None:
         self._write = write
         self._is_failing = False
+        self._fields_fail = False
 
     def write(self, level: str, time: str, fields: Mapping[str, Any]) -> None:
         """Writes a line."""
         try:
             self._write(level, time, fields)
         except Exception as error:
-            self.failed("access_log(to=...)", error)
+            if not self._is_failing:
+                self._is_failing = True
+                _logger.error(_FAILED, "to", exc_info=error)
         else:
             self._is_failing = False
 
-    def failed(self, option: str, error: Exception) -> None:
-        """Logs a failure, unless the previous line failed too."""
-        if not self._is_failing:
-            self._is_failing = True
-            _logger.error("%s failed; the request was not affected", option, exc_info=error)
+    def has_fields(self, error: Exception | None) -> None:
+        """Logs that the app's fields failed, unless those of the previous request did too.
+
+        Args:
+            error: Why they failed; None if they didn't.
+        """
+        if error is None:
+            self._fields_fail = False
+        elif not self._fields_fail:
+            self._fields_fail = True
+            _logger.error(_FAILED, "fields", exc_info=error)
 
 
 def target_of_option(check: OptionChecks, to: Any, format: str) -> Target:
@@ -65,7 +77,7 @@ def target_of_option(check: OptionChecks, to: Any, format: str) -> Target:
     Raises:
         TypeError: If lines can't be written to it.
     """
-    line = json_line if format == "json" else text_line
+    line = _whole(json_line if format == "json" else text_line)
     if to is None:
         return Target(_to_output(line))
     if isinstance(to, (logging.Logger, logging.LoggerAdapter)):
@@ -76,6 +88,31 @@ def target_of_option(check: OptionChecks, to: Any, format: str) -> Target:
         check.wrong_type("to", to, _EXPECTED)
     check.function("to", to, "(line)")
     return Target(lambda level, time, fields: to(line(level, time, fields)))
+
+
+def _whole(line: Line) -> Line:
+    """Returns a function that writes a line even if a value of the app can't be encoded."""
+
+    def write(level: str, time: str, fields: Mapping[str, Any]) -> str:
+        try:
+            return line(level, time, fields)
+        except Exception:
+            shown = {name: _shown(value) for name, value in fields.items()}
+            return line(level, time, shown)
+
+    return write
+
+
+def _shown(value: Any) -> Any:
+    """Returns a value if JSON can encode it, otherwise a text that describes it."""
+    try:
+        _encode(_finite(value))
+        return value
+    except Exception:
+        try:
+            return repr(value)
+        except Exception:
+            return f"<{type(value).__qualname__}>"
 
 
 def _to_output(line: Line) -> Callable[..., None]:
@@ -102,6 +139,10 @@ def _to_logger(logger: Any, line: Line) -> Callable[..., None]:
 
 def _to_structured(logger: Any) -> Callable[..., None]:
     def write(level: str, time: str, fields: Mapping[str, Any]) -> None:
+        if not _OF_METHODS.isdisjoint(fields):
+            fields = {
+                f"{name}_" if name in _OF_METHODS else name: value for name, value in fields.items()
+            }
         getattr(logger, level)(_EVENT, **fields)
 
     return write
@@ -110,6 +151,11 @@ def _to_structured(logger: Any) -> Callable[..., None]:
 def json_line(level: str, time: str, fields: Mapping[str, Any]) -> str:
     """Returns a line as a JSON object in ASCII (RFC 8259), without line breaks."""
     text = f'{{"time":"{time}","level":"{level}"'
+    if "level" in fields or "time" in fields:
+        # The app's own replace them: names should be unique (RFC 8259, section 4).
+        rest = dict(fields)
+        text = _encode({"time": rest.pop("time", time), "level": rest.pop("level", level)})[:-1]
+        fields = rest
     for name, value in fields.items():
         text += _beginning_of(name) or _beginning(name)
         kind = value.__class__
@@ -160,11 +206,12 @@ def text_line(level: str, time: str, fields: Mapping[str, Any]) -> str:
     target = str(rest.pop("path", "-"))
     if "query" in rest:
         target += f"?{rest.pop('query')}"
+    duration = rest.pop("duration_ms", "-")
     parts = [
         str(rest.pop("method", "-")),
         target,
         str(rest.pop("status", "-")),
-        f"{rest.pop('duration_ms', 0):.1f}ms",
+        f"{duration:.1f}ms" if isinstance(duration, (int, float)) else str(duration),
         f"{rest.pop('response_bytes', 0)}B",
         str(rest.pop("client", "-")),
     ]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
@@ -40,6 +41,7 @@ _METHODS = frozenset(
 )
 _EVERYWHERE = frozenset(("*", "/*"))
 _MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
+_logger = logging.getLogger("kit.metrics")
 
 
 def multiprocess_folder() -> str | None:
@@ -106,7 +108,7 @@ class Place:
         extra: tuple[str, ...] = (),
         exemplar: Exemplar = None,
     ) -> None:
-        """Counts a finished request.
+        """Counts a finished request; logs the exception if that fails, e.g. because a disk is full.
 
         Args:
             c: Its context.
@@ -117,20 +119,23 @@ class Place:
             exemplar: An exemplar for its counter and its duration.
         """
         self._finish()
-        place = self
-        if self._route is UNMATCHED and status != 404:
-            place = self._instruments.place(self._method, _answered_by(c))
-        series = place._series.get((status, extra) if extra else status)
-        if series is None:
-            series = place._new_series(status, extra)
-        series.add(1, exemplar)
-        series.observe_duration(duration_s, exemplar)
-        declared = c.req.header("content-length")
-        if declared is not None:  # PERF: most requests have no body
-            received = _content_length(declared)
-            if received is not None:
-                series.observe_request(received)
-        series.observe_response(size)
+        try:
+            place = self
+            if self._route is UNMATCHED and status != 404:
+                place = self._instruments.place(self._method, _answered_by(c))
+            series = place._series.get((status, extra) if extra else status)
+            if series is None:
+                series = place._new_series(status, extra)
+            series.add(1, exemplar)
+            series.observe_duration(duration_s, exemplar)
+            declared = c.req.header("content-length")
+            if declared is not None:  # PERF: most requests have no body
+                received = _content_length(declared)
+                if received is not None:
+                    series.observe_request(received)
+            series.observe_response(size)
+        except Exception as error:
+            self._instruments.failed(error)
 
     def _new_series(self, status: int, extra: tuple[str, ...]) -> Series:
         values = (self._method, self._route, str(status), *extra)
@@ -208,6 +213,13 @@ class Instruments:
                 "metrics of these names already, which something else registered"
             ) from error
         self.places: dict[tuple[str, str], Place] = {}
+        self._has_failed = False
+
+    def failed(self, error: Exception) -> None:
+        """Logs the first exception that kept a request from being counted."""
+        if not self._has_failed:
+            self._has_failed = True
+            _logger.error("Some requests aren't counted; they were not affected", exc_info=error)
 
     def series(self, values: tuple[str, ...]) -> Series:
         """Returns the time series for some label values."""

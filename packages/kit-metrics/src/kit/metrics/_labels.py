@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -121,7 +122,7 @@ class _Once:
         """Logs a warning, with the current exception, unless it was logged before."""
         if what not in self._said:
             self._said.add(what)
-            _logger.warning(text, *args, exc_info=True)
+            _logger.warning(text, *args, exc_info=sys.exception())
 
 
 _exemplars = _Once()

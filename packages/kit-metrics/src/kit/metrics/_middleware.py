@@ -106,8 +106,13 @@ def metrics(
         method = c.req.method
         found = endpoint(c)
         route = UNMATCHED if found is None else found.path
-        place = places.get((method, route)) or instruments.place(method, route)
-        place.begin()
+        try:
+            place = places.get((method, route)) or instruments.place(method, route)
+            place.begin()
+        except Exception as error:  # e.g. the disk with the files of several processes is full
+            instruments.failed(error)
+            await next()
+            return
         start = perf_counter()
         try:
             await next()

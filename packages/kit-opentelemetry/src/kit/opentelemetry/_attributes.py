@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
@@ -42,6 +43,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _LONGEST = 4096
 _LONGEST_NAME = 256
 _OF_PROPAGATION = frozenset((b"traceparent", b"tracestate", b"baggage"))
+_logger = logging.getLogger("kit")
 _READ = frozenset((b"host", b"user-agent", b"content-length"))
 
 
@@ -62,7 +64,16 @@ class Settings:
         conn_info: Returns the address of the client.
     """
 
-    __slots__ = ("conn_info", "methods", "query", "read", "redacted", "response_headers", "wanted")
+    __slots__ = (
+        "_has_failed",
+        "conn_info",
+        "methods",
+        "query",
+        "read",
+        "redacted",
+        "response_headers",
+        "wanted",
+    )
 
     def __init__(
         self,
@@ -80,6 +91,13 @@ class Settings:
         self.response_headers = {name: f"http.response.header.{name}" for name in response_headers}
         self.conn_info = conn_info
         self.methods = known_methods()
+        self._has_failed = False
+
+    def failed(self, error: Exception) -> None:
+        """Logs the first exception that kept a request from being recorded."""
+        if not self._has_failed:
+            self._has_failed = True
+            _logger.error("Some requests aren't recorded; they were not affected", exc_info=error)
 
 
 class Described:

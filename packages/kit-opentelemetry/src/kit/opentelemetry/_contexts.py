@@ -92,7 +92,7 @@ async def trusts(trust: Trust, c: Any) -> bool:
 
 
 def links_to(context: Context) -> list[Link]:
-    """Returns a link to the caller's span if its trace isn't continued; None without one."""
+    """Returns a list with a link to the caller's span, empty if there is none."""
     caller = get_current_span(context).get_span_context()
     return [Link(caller)] if caller.is_valid and caller.is_remote else []
 

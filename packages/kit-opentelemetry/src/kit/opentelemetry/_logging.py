@@ -16,7 +16,7 @@ class TraceIdFilter(logging.Filter):
     They are the ids of the current span in hexadecimal, as in W3C Trace Context. Add the
     filter to handlers rather than loggers: the filter of a logger doesn't see the records of its
     child loggers. If records go through a `QueueHandler`, add it to that, since it runs in the
-    request. A record that already has them, from `extra`, keeps them.
+    request. A record that already has one of them, from `extra`, keeps it.
 
     Args:
         name: As for `logging.Filter`: only records of this logger and its child loggers pass.
@@ -37,9 +37,10 @@ class TraceIdFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Sets `record.trace_id` and `record.span_id`; returns whether the record passes."""
+        context = get_current_span().get_span_context()
+        is_valid = context.is_valid
         if not hasattr(record, "trace_id"):
-            context = get_current_span().get_span_context()
-            is_valid = context.is_valid
             record.trace_id = format_trace_id(context.trace_id) if is_valid else self._default
+        if not hasattr(record, "span_id"):
             record.span_id = format_span_id(context.span_id) if is_valid else self._default
         return bool(super().filter(record))

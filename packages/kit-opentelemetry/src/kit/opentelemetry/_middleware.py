@@ -115,7 +115,7 @@ def opentelemetry(
         if tracer is not None or instruments is not None:
             return _record(tracer, instruments, settings, trust_incoming, c, next)
         if trust_incoming is not False and is_propagated(c.req.raw):
-            return _propagate(trust_incoming, c, next)
+            return _propagate(settings, trust_incoming, c, next)
         return next()
 
     return unless(excludes, opentelemetry)
@@ -139,13 +139,18 @@ def _header_names(check: OptionChecks, name: str, value: Any) -> list[str]:
     ]
 
 
-async def _propagate(trust: Trust, c: Context[Any, Any], next: Next) -> None:
+async def _propagate(settings: Settings, trust: Trust, c: Context[Any, Any], next: Next) -> None:
     """Makes the caller's context current, for calls to other services."""
     if trust is not True and not await trusts(trust, c):
         await next()
         return
     outer = get_current()
-    context = extracted(c.req.raw, outer, is_propagated=True)
+    try:
+        context = extracted(c.req.raw, outer, is_propagated=True)
+    except Exception as error:
+        settings.failed(error)
+        await next()
+        return
     await _follow(c, next, context, outer)
 
 
@@ -182,21 +187,28 @@ async def _record(
         await next()
         return
     outer = get_current()
-    described = Described(c, request, settings)
-    context = extracted(request, outer, is_propagated=described.is_propagated)
-    links: Sequence[Link] = ()
-    if trust is not True and context is not outer and not await trusts(trust, c):
-        context, links = outer, links_to(context)
-    span = None
-    if tracer is not None:
-        span = tracer.start_span(
-            described.name, context, SpanKind.SERVER, described.attributes, links
-        )
-        context = set_span_in_context(span, context)
-        if instruments is None and not span.is_recording():
-            await _follow(c, next, context, outer)
-            return
-    recording = Recording(c, described, span, instruments, context, outer, settings)
+    recording = None
+    try:
+        described = Described(c, request, settings)
+        context = extracted(request, outer, is_propagated=described.is_propagated)
+        links: Sequence[Link] = ()
+        if trust is not True and context is not outer and not await trusts(trust, c):
+            context, links = outer, links_to(context)
+        span = None
+        if tracer is not None:
+            span = tracer.start_span(
+                described.name, context, SpanKind.SERVER, described.attributes, links
+            )
+            context = set_span_in_context(span, context)
+        if instruments is not None or span is None or span.is_recording():
+            recording = Recording(c, described, span, instruments, context, outer, settings)
+    except Exception as error:  # of a sampler, a processor or a propagator
+        settings.failed(error)
+        await next()
+        return
+    if recording is None:
+        await _follow(c, next, context, outer)
+        return
     observation = Observation(c, recording.end)
     attach(context)
     try:

@@ -17,8 +17,8 @@ from ._indenting import indenter
 _JSON_TYPE = re.compile(r"application/(?:[^\s;/]+\+)?json(?=$|[;\s])", re.IGNORECASE)
 # SPEC: ECMA-262, JSON.stringify, step 6.
 _MOST_SPACE = 10
-# SPEC: RFC 9530 sections 2 and 3: digests of the bytes that are sent.
-_DIGESTS = ("Content-Digest", "Repr-Digest")
+# SPEC: RFC 9530 sections 2 and 3, RFC 3230 and RFC 1864: digests of the bytes that are sent.
+_DIGESTS = ("Content-Digest", "Repr-Digest", "Digest", "Content-MD5")
 
 
 def pretty_json(*, space: int = 2, query: str = "pretty", force: bool = False) -> AsyncMiddleware:

@@ -87,12 +87,16 @@ def _checked(
     """Checks the options, and returns the description part of the member `total`."""
     check = OptionChecks("timing")
     check.flag("total", total)
-    if not isinstance(enabled, bool) and not callable(enabled):
+    if callable(enabled):
+        check.function("enabled", enabled, "(c)")
+    elif not isinstance(enabled, bool):
         check.wrong_type("enabled", enabled, "a bool or a function (c)")
     check.flag("auto_end", auto_end)
     if isinstance(cross_origin, str):
         check.header_value("cross_origin", cross_origin)
-    elif not isinstance(cross_origin, bool) and not callable(cross_origin):
+    elif callable(cross_origin):
+        check.function("cross_origin", cross_origin, "(c)")
+    elif not isinstance(cross_origin, bool):
         check.wrong_type("cross_origin", cross_origin, _ORIGIN)
     try:
         return description_part("timing", check.text("total_description", total_description))
