@@ -169,6 +169,16 @@ def test_describe_signature() -> None:
     assert describe_signature(dict) == "dict(...)"
 
 
+def test_values_of_a_partial_are_not_shown() -> None:
+    def verify(key: str, token: str, *, salt: str = "", c: Any = None) -> None: ...
+
+    name = f"{test_values_of_a_partial_are_not_shown.__name__}.<locals>.verify"
+    bound = functools.partial(functools.partial(verify, "s3cret"), salt="s3cret")
+    assert describe_signature(bound) == (
+        f"{name}(token: 'str', *, salt: 'str' = ..., c: 'Any' = None) -> 'None'"
+    )
+
+
 def test_describe() -> None:
     line = inspect.getsourcelines(one)[1]
     assert describe(one) == f"one ({__file__}:{line})"

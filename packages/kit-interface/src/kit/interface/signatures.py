@@ -171,13 +171,33 @@ def describe_signature(function: Any) -> str:
         function: The function or another callable.
 
     Returns:
-        E.g. `Api.read(self, id)`; `(...)` for the parameters of C code without a signature.
+        E.g. `Api.read(self, id)`; `(...)` for the parameters of C code without a signature. The
+        values that a `functools.partial` has aren't shown, as they may be secret.
     """
     try:
-        parameters = str(_signature(function))
+        signature = _signature(function)
     except ValueError:
         parameters = "(...)"
+    else:
+        bound = getattr(function, "keywords", {}) if isinstance(function, partial) else {}
+        parameters = str(
+            signature.replace(
+                parameters=[
+                    each.replace(default=_Bound()) if name in bound else each
+                    for name, each in signature.parameters.items()
+                ]
+            )
+        )
+    while isinstance(function, partial):
+        function = function.func
     return f"{getattr(function, '__qualname__', function)}{parameters}"
+
+
+class _Bound:
+    """A value that isn't shown."""
+
+    def __repr__(self) -> str:
+        return "..."
 
 
 def describe(handler: object) -> str:
