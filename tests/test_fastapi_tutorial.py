@@ -674,7 +674,7 @@ def errors() -> tuple[Any, Any]:
     def own_on_unicorn(error: UnicornError, c: kit.Context) -> kit.Response:
         return c.json({"message": f"Oops! {error.name}"}, 418)
 
-    async def empty() -> None:
+    async def empty(item_id: str) -> None:
         return None
 
     theirs.get("/items/{item_id}")(read)

@@ -23,6 +23,7 @@ class Placed:
     def __init__(self) -> None:
         self.places: list[tuple[str, str]] = []
         self.before: list[list[str]] = []
+        self.checked: list[RouterRoute | None] = []
 
     def __call__(self, c: Context) -> Response:
         return c.text("not bound")
@@ -35,8 +36,9 @@ class Placed:
         def bound(c: Context) -> Response:
             return c.text(f"{method} {pattern}")
 
-        def check(before: Sequence[RouterRoute]) -> None:
-            self.before.append([route.path for route in before])
+        def check(before: Sequence[RouterRoute], route: RouterRoute | None) -> None:
+            self.before.append([each.path for each in before])
+            self.checked.append(route)
             if "unsafe" in pattern:
                 raise LookupError(f"nothing guards {pattern}")
 
@@ -131,6 +133,9 @@ async def test_checks_run_at_startup() -> None:
     app = Kit().use(lambda c, _next: _next()).route("/inner", inner)
     async with app.running():
         assert placed.before == [["/*"]]  # none of the inner app alone
+        assert placed.checked == [app.routes[1]]
+    check(app.routes[1].handler, [])
+    assert placed.checked[1] is None
 
 
 async def test_failing_checks_prevent_the_start_and_every_request() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import itertools
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 import anyio
 import attrs
@@ -17,10 +18,12 @@ import msgspec
 import pydantic
 import pytest
 
-from kit import Context, HTTPException, Kit, Response
+from kit import Context, HTTPException, Kit, Response, in_thread
 from kit.interface.metadata import attach, facts_of
 from kit.streaming import stream_sse
 from kit.typed import Depends, Env, Header, Query, override, typed
+
+T = TypeVar("T")
 
 trace: list[Any] = []
 
@@ -744,3 +747,96 @@ async def test_no_client_changes_what_a_partial_passes() -> None:
     app = Kit().get("/", typed(functools.partial(who, is_admin=False)))
     response = await app.request("/?name=ada&is_admin=true&limit=7")
     assert await response.json() == ["ada", False, 7]
+
+
+def passing(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*arguments: Any, **named: Any) -> Any:
+        return function(*arguments, **named)
+
+    return wrapper
+
+
+def collecting(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*arguments: Any, **named: Any) -> Any:
+        return [*function(*arguments, **named)]
+
+    return wrapper
+
+
+@pytest.mark.parametrize("scope", ["request", "function"])
+async def test_decorated_generators(scope: Any) -> None:
+    log: list[str] = []
+
+    def numbers(x: int) -> Iterator[int]:
+        yield x
+        log.append("plain")
+
+    async def numbers_later(x: int) -> AsyncIterator[int]:
+        yield x
+        log.append("async")
+
+    def endpoint(**values: Any) -> Any:
+        return [*values.values()]
+
+    parameters = {
+        "one": Annotated[int, Depends(passing(passing(numbers)), scope=scope)],
+        "two": Annotated[int, Depends(passing(numbers_later), scope=scope)],
+        "three": Annotated[list[int], Depends(collecting(numbers), scope=scope)],
+    }
+    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+            for name, annotation in parameters.items()
+        ]
+    )
+    response = await Kit().get("/", typed(endpoint)).request("/?x=1")
+    assert await response.json() == [1, 1, [1]]
+    assert log == ["plain", "async", "plain"]  # the first one in `collecting`
+
+
+def test_generators_in_threads_are_refused() -> None:
+    @in_thread
+    def numbers() -> Iterator[int]:
+        yield 1
+
+    def endpoint(x: Annotated[int, Depends(numbers)]) -> None: ...
+
+    problem = (
+        "it is an async function around a generator, such as that of @in_thread, so its value "
+        "would be the generator: write an async generator, and call in_thread(function)() in it "
+        "for what blocks"
+    )
+    for function in (endpoint, numbers):
+        with pytest.raises(TypeError, match=re.escape(problem)):
+            typed(function)
+
+
+class Repository(Generic[T]):
+    def __init__(self, x: int) -> None:
+        self.x = x
+
+
+async def test_a_generic_class_with_its_arguments() -> None:
+    def endpoint(repository: Annotated[Any, Depends(Repository[str])]) -> Any:
+        return repository.x
+
+    assert await (await Kit().get("/", typed(endpoint)).request("/?x=1")).json() == 1
+
+
+async def test_an_override_that_depends_on_what_it_replaces() -> None:
+    def real() -> str:
+        return "real"
+
+    def decorated(name: Annotated[str, Depends(real)]) -> str:
+        return f"[{name}]"
+
+    def endpoint(name: Annotated[str, Depends(real)]) -> str:
+        return name
+
+    app = Kit().get("/", typed(endpoint))
+    problem = r"decorated .*: it replaces a dependency in override\(\), but depends on it itself$"
+    with pytest.raises(TypeError, match=problem), override(app, {real: decorated}):
+        pass
+    assert await (await app.request("/")).json() == "real"

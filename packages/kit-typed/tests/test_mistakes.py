@@ -7,7 +7,7 @@ import collections
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import annotated_types
 import fastapi
@@ -54,6 +54,8 @@ class Marked:
 def path_list(id: list[int]) -> None: ...
 def path_object(id: Book) -> None: ...
 def path_optional(x: int) -> None: ...
+def literal_bool(x: Literal[True] | None = None) -> None: ...
+def literal_bools(x: Annotated[list[Literal[1, False]], Header()]) -> None: ...
 def get_body(book: Book) -> None: ...
 def explicit_body(book: Annotated[Book, Body()]) -> None: ...
 def get_form(title: Annotated[str, Form()]) -> None: ...
@@ -120,6 +122,20 @@ AT_REGISTRATION = [
         "/:x?",
         path_optional,
         "the parameter 'x' may be absent from the path ('/:x?'): give it a default",
+    ),
+    (
+        "GET",
+        "/",
+        literal_bool,
+        f"the parameter 'x' has the type {Literal[True] | None}, but text isn't converted to a "
+        "bool of a Literal: write bool".replace("typing.", ""),
+    ),
+    (
+        "GET",
+        "/",
+        literal_bools,
+        "the parameter 'x' has the type list[Literal[1, False]], but text isn't converted to a "
+        "bool of a Literal: write bool",
     ),
     (
         "GET",

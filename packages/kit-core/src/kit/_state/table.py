@@ -117,7 +117,7 @@ class RouteTable:
             if route.unbound is not None:
                 from kit.interface.binding import check
 
-                check(route.handler, self.routes[:index])
+                check(route.handler, self.routes[:index], route)
 
     def too_late(self) -> str:
         """Returns why nothing can be added to an app that is part of another one."""

@@ -6,9 +6,9 @@ method and whole pattern under which it is registered, and runs the result. It c
 if the pattern changes because the app becomes part of another one. `kit.typed` uses this to read
 parameters, since the pattern determines which of them are in the path.
 
-The result of the hook may have `__kit_check__(before)`. An app calls it at startup, and at the
-first request, with the routes registered before the handler; an exception prevents the startup. Its
-`__kit_origin__` is the function to name in errors.
+The result of the hook may have `__kit_check__(before, route)`. An app calls it at startup, and at
+the first request, with the routes registered before the handler and the handler's own route; an
+exception prevents the startup. Its `__kit_origin__` is the function to name in errors.
 
 A WebSocket handler has `__kit_bind_websocket__(method, pattern)`, which the function that accepts
 connections, such as `upgrade_websocket`, calls in its own `__kit_bind__`. The result of that hook
@@ -109,12 +109,13 @@ def bind(handler: Any, method: str, pattern: str, *, websocket: bool = False) ->
     return bound
 
 
-def check(handler: Any, before: Sequence[RouterRoute]) -> None:
+def check(handler: Any, before: Sequence[RouterRoute], route: RouterRoute | None = None) -> None:
     """Calls the check of a bound handler, or of one that it wraps.
 
     Args:
         handler: The result of `bind`.
         before: The routes registered before it, in order.
+        route: Its own route. Without it, nothing is checked that depends on the route.
 
     Raises:
         Exception: The exception that the check raises.
@@ -122,7 +123,7 @@ def check(handler: Any, before: Sequence[RouterRoute]) -> None:
     for each in _layers(handler):
         hook = getattr(each, "__dict__", {}).get(_CHECK)
         if hook is not None:
-            hook(before)
+            hook(before, route)
             return
 
 

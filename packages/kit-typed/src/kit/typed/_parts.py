@@ -10,7 +10,8 @@ import enum
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from contextlib import suppress
+from typing import Any, NoReturn, get_args
 
 import msgspec
 from msgspec import inspect
@@ -19,12 +20,18 @@ from kit.interface import ValidationTarget
 from kit.interface.models import check_union, model_of
 from kit.validator.schemas import Schema, schema_of
 
+from ._markers import Dependency, Env, Marker, Var
 from ._signature import REQUIRED, Made, Signature
 from ._types import (
+    aliased,
     allows_none,
     for_pydantic,
+    hints_of,
     holds,
+    inner_metadata,
+    is_object,
     kind_of,
+    split,
     without_none,
 )
 
@@ -315,6 +322,7 @@ def _schema(field: Field, kind: Any, *, is_json: bool) -> Schema:
 
 def _check_decodable(field: Field, kind: Any) -> None:
     """Rejects a type that can't be built from text or JSON, with the name of the parameter."""
+    _check_fields(field, kind)
     try:
         if model_of(kind) is not None:
             return
@@ -327,6 +335,33 @@ def _check_decodable(field: Field, kind: Any) -> None:
         unknown = next(_unknown(node, set()), None)
         if unknown is not None:
             _refuse(field, f"neither msgspec nor pydantic can decode {unknown.__qualname__}")
+
+
+def _check_fields(field: Field, kind: Any) -> None:
+    """Rejects markers in the fields of a model, which would have no effect there."""
+    for name, each in _markers_in_fields(kind):
+        field.signature.refuse(
+            f"the parameter {field.name!r} takes all fields of a model, so {each!r:.100} of its "
+            f"field {name!r} has no effect: write msgspec.Meta(...) or pydantic's Field(...) for "
+            f"constraints and names; or Annotated[..., Depends()], which reads each field by itself"
+        )
+
+
+def _markers_in_fields(kind: Any) -> Iterator[tuple[str, Any]]:
+    kind, _ = split(kind)
+    value = aliased(kind)
+    if value is not None:
+        yield from _markers_in_fields(value)
+    elif not is_object(kind):
+        for each in get_args(kind):
+            yield from _markers_in_fields(each)
+    else:
+        with suppress(Exception):  # names that can't be resolved are reported by the libraries
+            for name, hint in hints_of(kind).items():
+                inner, metadata = split(hint)
+                for each in (*metadata, *inner_metadata(inner)):
+                    if isinstance(each, (Marker, Env, Var, Dependency)):
+                        yield name, each
 
 
 def _refuse(field: Field, problem: object) -> NoReturn:

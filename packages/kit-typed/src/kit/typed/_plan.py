@@ -23,7 +23,7 @@ from ._signature import (
     read_signature,
     unwrapped,
 )
-from ._types import kind_of, takes_many
+from ._types import has_literal_bool, kind_of, takes_many
 
 # SPEC: RFC 9110 sections 9.3.1, 9.3.2 and 9.3.5: content has no defined meaning in these.
 _WITHOUT_BODY = ("GET", "HEAD", "DELETE")
@@ -104,6 +104,7 @@ class Plan:
         connection: The local name of the WebSocket; empty if the endpoint takes none.
         functions: The functions given to `Depends`, replaced or not; see `identity`.
         absent: Parameters with `Path()` that are missing in the pattern: function and name.
+        takes_context: Whether a function gets the context.
 
     Raises:
         TypeError: If a parameter can't be provided.
@@ -125,11 +126,13 @@ class Plan:
         self.calls: list[Call] = []
         self.absent: list[tuple[Signature, str]] = []
         self.connection = ""
+        self.takes_context = False
         self.functions: set[Any] = set()
         self._overrides = overrides
         self._in_path = dict(_parameters(pattern))
         self._locals: set[str] = set()
         self._provided: dict[Any, Call] = {}
+        self._within: list[Any] = []
         self.arguments, _ = self._arguments(signature, "function")
         self._check_blocks()
         if self.body is not None:
@@ -141,6 +144,15 @@ class Plan:
             if part.is_model:
                 same = [each.names for each in self.parts if each.target == part.target]
                 part.others = frozenset().union(*same) - part.names
+
+    @property
+    def path_names(self) -> frozenset[str] | None:
+        """The names of the path that the functions read; None if they may read any."""
+        models = [part for part in self.parts if part.target == "param" and part.is_model]
+        if self.takes_context or any(not part.names for part in models):
+            return None
+        parts = [part.names for part in self.parts if part.target == "param"]
+        return frozenset().union(*parts)
 
     def _check_blocks(self) -> None:
         blocks = [each for each in self.calls if each.ends_early and each.mode in _MANAGED]
@@ -181,6 +193,7 @@ class Plan:
             return self._connection(signature, parameter)
         kind = kind_of(parameter.annotation)
         if kind == "context" and parameter.marker is None:
+            self.takes_context = True
             return "c"
         target = self._target(signature, parameter, kind)
         if target == "json":
@@ -207,7 +220,12 @@ class Plan:
         key = (function, own_scope) if provider.use_cache else object()
         call = self._provided.get(key)
         if call is None:
+            replacing = identity(used.function)
+            if replacing in self._within:
+                used.refuse("it replaces a dependency in override(), but depends on it itself")
+            self._within.append(replacing)
             arguments, ends_early = self._arguments(used, own_scope or scope)
+            self._within.pop()
             if is_managed:
                 ends_early = own_scope == "function"
             local = self._local(name)
@@ -242,6 +260,7 @@ class Plan:
             self._check_implicit_body(signature, parameter)
         elif kind in ("single", "many"):
             target = "query"
+            self._check_text(signature, parameter, kind, target)
         else:
             self._refuse_unknown(signature, parameter)
         if target in ("json", "form") and self.method in ("GET", "HEAD"):
@@ -274,6 +293,11 @@ class Plan:
             )
         if kind in ("unknown", "context"):
             self._refuse_unknown(signature, parameter)
+        if has_literal_bool(parameter.annotation):
+            signature.refuse(
+                f"the parameter {name!r} has the type {shown}, but text isn't converted to a bool "
+                "of a Literal: write bool"
+            )
         if kind == "file" and target != "form":
             signature.refuse(f"the parameter {name!r} is a file, which only a form has")
         if kind == "many" and target == "cookie":
@@ -281,8 +305,11 @@ class Plan:
                 f"the parameter {name!r} has the type {shown}, but a cookie has one value: read it "
                 "as str, and split it in a function for Depends()"
             )
-        if target != "param":
-            return
+        if target == "param":
+            self._check_path(signature, parameter, kind)
+
+    def _check_path(self, signature: Signature, parameter: Parameter, kind: str) -> None:
+        name, shown = parameter.name, _show(parameter.annotation)
         if kind == "many" or (kind == "object" and not isinstance(parameter.marker, Path)):
             signature.refuse(
                 f"the parameter {name!r} has the type {shown}, but the path ({self.pattern!r}) has "

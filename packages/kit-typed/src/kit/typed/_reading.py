@@ -29,15 +29,6 @@ _MOST_ERRORS = 100
 # APPSEC: messages and paths quote text from the client.
 _LONGEST = 500
 
-_SUBJECTS = {
-    "json": "The JSON body is",
-    "form": "The form is",
-    "query": "The query is",
-    "param": "The path parameters are",
-    "header": "The headers are",
-    "cookie": "The cookies are",
-}
-
 
 class MissingError(ValueError):
     """A required value is absent."""
@@ -277,9 +268,8 @@ async def _errors_of_json(
 
 
 def _missing(target: ValidationTarget, c: Context[Any, Any], expected: str) -> str:
-    kind = c.req.header("content-type")
-    found = "there is no Content-Type" if kind is None else f"Content-Type is {kind!r:.100}"
-    return f"{_SUBJECTS[target]} missing: {found}, expected {expected}"
+    content_type = c.req.header("content-type")
+    return RequestValidationError.describe_missing(target, content_type, expected)
 
 
 def _refusal(
@@ -300,7 +290,8 @@ def _refusal(
     is_cut = len(errors) > _MOST_ERRORS
     del errors[_MOST_ERRORS:]
     targets = list(dict.fromkeys(each["target"] for each in errors))
-    detail = "; ".join(details.get(target) or f"{_SUBJECTS[target]} invalid" for target in targets)
+    describe_invalid = RequestValidationError.describe_invalid
+    detail = "; ".join(details.get(target) or describe_invalid(target) for target in targets)
     if is_cut:
         detail += f"; these are the first {_MOST_ERRORS} errors"
     return RequestValidationError(targets[0] if len(targets) == 1 else None, errors, detail)

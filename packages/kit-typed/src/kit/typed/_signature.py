@@ -13,13 +13,14 @@ from contextlib import (
     AbstractContextManager,
     asynccontextmanager,
     contextmanager,
+    nullcontext,
 )
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, get_origin, get_type_hints
 
 from kit.interface.signatures import describe
 
 from ._markers import PROVIDERS, Dependency, Depends, Env, Marker, Scope, Var
-from ._types import RuleError, constrained, kind_of, split
+from ._types import RuleError, aliased, constrained, inner_metadata, kind_of, split
 
 REQUIRED: Any = inspect.Parameter.empty
 
@@ -121,6 +122,12 @@ def read_signature(
     empty = Signature(function, call, mode, (), REQUIRED)
     if identity(function) in within:
         empty.refuse("it depends on itself")
+    if mode == "async" and inspect.isgeneratorfunction(_wrapped(_called(function))):
+        empty.refuse(
+            "it is an async function around a generator, such as that of @in_thread, so its value "
+            "would be the generator: write an async generator, and call in_thread(function)() in "
+            "it for what blocks"
+        )
     try:
         signature = inspect.signature(function)
     except ValueError:
@@ -212,8 +219,15 @@ def _parameter(
         annotation = Any
     else:
         annotation = scope.resolve(signature, f"the annotation of {name!r}", annotation)
-    kind, metadata = split(annotation)
+    try:
+        kind, metadata = split(annotation)
+        inner = [*inner_metadata(kind)]
+    except NameError as error:  # aliases are evaluated late
+        signature.refuse(
+            f"the annotation of {name!r} names {error.name!r}, which is not defined{_LATER}"
+        )
     marker = _marker(signature, name, metadata, default)
+    _check_inner(signature, name, inner)
     if type(marker) in PROVIDERS:
         marker = Dependency(PROVIDERS[type(marker)](marker, kind), True, "request")
     if isinstance(marker, Dependency):
@@ -332,17 +346,33 @@ def _marker(signature: Signature, name: str, metadata: list[Any], default: Any) 
     return found[0] if found else None
 
 
+def _check_inner(signature: Signature, name: str, metadata: list[Any]) -> None:
+    """Rejects markers of types within the type, which would have no effect."""
+    for each in metadata:
+        if isinstance(each, (*_MARKERS, Dependency, *PROVIDERS)):
+            signature.refuse(
+                f"the annotation of {name!r} has {each!r:.100} within the type, where it has no "
+                f"effect: write {name}: Annotated[..., {each!r:.100}] around the whole type; for "
+                "the constraints of an item, use msgspec.Meta(...)"
+            )
+
+
 def _provider(
     marker: Dependency, kind: Any, signature: Signature, scope: _Names, within: tuple[Any, ...]
 ) -> Provider:
     function = marker.function
     if function is None:
+        value = aliased(kind)
+        while value is not None:
+            kind, value = value, aliased(value)
         function = get_origin(kind) or kind
         if not isinstance(function, type) or function in (Any, types.UnionType):
             signature.refuse(
                 "Depends() without a function calls the annotation, which has to be a class, not "
                 f"{kind!r:.100}"
             )
+    elif isinstance(get_origin(function), type):  # a generic class with its arguments
+        function = get_origin(function)
     inner = read_signature(unwrapped(function), scope.locals, within)
     return Provider(inner, marker.use_cache, marker.scope)
 
@@ -368,31 +398,62 @@ def identity(function: Any) -> Any:
 
 
 def _mode_of(function: Any) -> tuple[Callable[..., Any], Mode]:
-    inner = function
-    while isinstance(inner, functools.partial):
-        inner = inner.func
-    if isinstance(inner, type):
-        if hasattr(inner, "__aenter__"):
+    own = _called(function)
+    if isinstance(own, type):
+        if hasattr(own, "__aenter__"):
             return function, "async manager"
-        return function, "manager" if hasattr(inner, "__enter__") else "plain"
-    # For objects of a class with __call__.
-    own = inner if inspect.isroutine(inner) else getattr(inner, "__call__", inner)  # noqa: B004
+        return function, "manager" if hasattr(own, "__enter__") else "plain"
     if inspect.isasyncgenfunction(own):
         return asynccontextmanager(function), "async manager"
     if inspect.isgeneratorfunction(own):
         return contextmanager(function), "manager"
     if inspect.iscoroutinefunction(own):
         return function, "async"
+    wrapped = _wrapped(own)
+    if inspect.isasyncgenfunction(wrapped):
+        return _managed(function, asynccontextmanager), "async manager"
+    if inspect.isgeneratorfunction(wrapped):
+        return _managed(function, contextmanager), "manager"
     return function, _mode_of_result(own)
 
 
+def _called(function: Any) -> Any:
+    """Returns the class, function or method that a call runs."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if isinstance(function, type) or inspect.isroutine(function):
+        return function
+    return getattr(function, "__call__", function)  # noqa: B004 - an object of a class with it
+
+
+def _wrapped(function: Any) -> Any:
+    """Returns the innermost function below decorators."""
+    seen: set[int] = set()
+    while hasattr(function, "__wrapped__") and id(function) not in seen:
+        seen.add(id(function))
+        function = function.__wrapped__
+    return function
+
+
+def _managed(function: Callable[..., Any], decorator: Any) -> Callable[..., Any]:
+    """Returns a factory of context managers for a function that wraps a generator function.
+
+    It returns the generator, a context manager of `contextmanager`, or what another decorator makes
+    of the generator.
+    """
+
+    def manager(*arguments: Any, **named: Any) -> Any:
+        result = function(*arguments, **named)
+        if isinstance(result, (types.AsyncGeneratorType, types.GeneratorType)):
+            return decorator(lambda: result)()
+        is_manager = hasattr(result, "__aenter__") or hasattr(result, "__enter__")
+        return result if is_manager else nullcontext(result)
+
+    return manager
+
+
 def _mode_of_result(function: Any) -> Mode:
-    """Returns the mode of a plain function, which may be decorated with `contextmanager`."""
-    wrapped = getattr(function, "__wrapped__", None)
-    if inspect.isasyncgenfunction(wrapped):
-        return "async manager"
-    if inspect.isgeneratorfunction(wrapped):
-        return "manager"
+    """Returns the mode of a plain function from its return annotation."""
     returns = getattr(function, "__annotations__", {}).get("return")
     if isinstance(returns, str):
         name = returns.partition("[")[0].rpartition(".")[2]

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import iscoroutinefunction
-from types import UnionType
+from types import FrameType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -35,7 +35,8 @@ from ._running import Answers
 from ._shown import shown_type
 from ._signature import REQUIRED, Signature, is_connection, read_signature, unwrapped
 from ._source import Source
-from ._types import allows_none, split
+from ._types import aliased, allows_none, split
+from ._unread import unread_name
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -198,13 +199,18 @@ class _Route:
         is_async = iscoroutinefunction(self.handler)
         self.handler.__code__ = (_await_overridden if is_async else _call_overridden).__code__
 
-    def check(self, before: Sequence[RouterRoute]) -> None:
-        """Rejects parameters that nothing provides; see `kit.interface.binding`."""
+    def check(self, before: Sequence[RouterRoute], route: RouterRoute | None = None) -> None:
+        """Rejects parameters that nothing provides, and names in the pattern that nothing reads.
+
+        See `kit.interface.binding`.
+        """
         place = f"{self._method} {self._pattern!r}"
         for signature, name in self.plan.absent:
             signature.refuse(
                 f"Path() reads the parameter {name!r} of the path, which {place} doesn't have"
             )
+        if route is not None:
+            self._check_names(before, route)
         needed = [
             each
             for each in self.plan.values
@@ -221,6 +227,30 @@ class _Route:
                     "doesn't declare the variable, declare it with "
                     f"kit.interface.metadata.attach(middleware, provides={{{value.name!r}: type}})"
                 )
+
+    def _check_names(self, before: Sequence[RouterRoute], route: RouterRoute) -> None:
+        """Rejects a parameter of the route's own pattern that nothing reads."""
+        read = self.plan.path_names
+        # Whatever gets the context can read all of them: a dependency, or a decorator above @typed.
+        if read is None or self._is_wrapped(route.handler):
+            return
+        name = unread_name(route, before, read)
+        if name is None:
+            return
+        added = f"{name}: str" if name.isidentifier() else f"with Path({name!r})"
+        self._signature.refuse(
+            f"the pattern {self._pattern!r} ({self._method}) has {':' + name!r}, which no "
+            f"parameter reads: add a parameter {added}, or remove it from the pattern, or write * "
+            "there"
+        )
+
+    def _is_wrapped(self, handler: Any) -> bool:
+        """Returns whether a decorator is between the route and this handler."""
+        layers = 0
+        while handler is not None and handler is not self.handler:
+            layers += 1
+            handler = getattr(handler, "__wrapped__", None)
+        return handler is None or layers > (1 if self.plan.connection else 0)
 
     def _provided(self, before: Sequence[RouterRoute]) -> set[str]:
         names: set[str] = set()
@@ -290,6 +320,8 @@ def _responses(returns: Any, status: int | None) -> dict[int, Any]:
 def _data_of(kind: Any) -> Any:
     """Returns a type without None and without responses; None if nothing else is in it."""
     inner, metadata = split(kind)
+    if (value := aliased(inner)) is not None and (allows_none(value) or _has_response(value)):
+        inner = value
     origin, held = get_origin(inner), get_args(inner)
     data = inner
     if origin is Literal:
@@ -303,6 +335,10 @@ def _data_of(kind: Any) -> Any:
     if data is None or not metadata:
         return data
     return Annotated[(data, *metadata)]
+
+
+def _has_response(kind: Any) -> bool:
+    return any(map(_is_response, (kind, *get_args(kind))))
 
 
 def _is_response(kind: Any) -> bool:
@@ -432,7 +468,10 @@ def override(
         TypeError: If a function can't be a dependency of one of these routes.
         LookupError: If no route of the app uses a dependency.
     """
-    signatures = read_overrides(dependencies, calling_frame()[0].f_locals)
+    frame: FrameType | None = calling_frame()[0]
+    while frame is not None and frame.f_globals.get("__name__") == "contextlib":
+        frame = frame.f_back  # `with` calls this generator through contextlib
+    signatures = read_overrides(dependencies, {} if frame is None else frame.f_locals)
     routes = [route for each in app.routes for route in _routes_of(each.handler)]
     used = {call for route in routes for call in route.plan.functions}
     for function in signatures:

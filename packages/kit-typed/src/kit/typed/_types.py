@@ -12,6 +12,7 @@ import sys
 import types
 import uuid
 from collections import abc
+from collections.abc import Iterator
 from typing import (
     Annotated,
     Any,
@@ -69,11 +70,43 @@ Kind = Literal["single", "many", "object", "file", "context", "websocket", "unkn
 
 
 def split(annotation: Any) -> tuple[Any, list[Any]]:
-    """Splits an annotation into a type and the metadata of `Annotated`."""
+    """Splits an annotation into a type and the metadata of `Annotated`, also behind an alias."""
     if get_origin(annotation) is Annotated:
         kind, *metadata = get_args(annotation)
-        return kind, metadata
+        inner, before = split(kind)
+        return inner, before + metadata
+    value = aliased(annotation)
+    if value is not None:
+        kind, metadata = split(value)
+        if metadata:
+            return kind, metadata
     return annotation, []
+
+
+def aliased(annotation: Any) -> Any:
+    """Returns the type that an alias, `type X = ...`, stands for; None if it isn't one."""
+    origin = get_origin(annotation)
+    alias = annotation if origin is None else origin
+    if isinstance(alias, type) or isinstance(annotation, type):
+        return None
+    value = getattr(alias, "__value__", None)
+    if value is None or origin is None:
+        return value
+    return _substituted(value, dict(zip(alias.__type_params__, get_args(annotation), strict=False)))
+
+
+def inner_metadata(annotation: Any, seen: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """Yields the metadata of the types within a type, e.g. those in a list or a union."""
+    value = aliased(annotation)
+    if value is not None:
+        held = () if annotation in seen else (value,)
+        seen = (*seen, annotation)
+    else:
+        held = () if get_origin(annotation) is Literal else get_args(annotation)
+    for each in held:
+        kind, metadata = split(each)
+        yield from metadata
+        yield from inner_metadata(kind, seen)
 
 
 def kind_of(annotation: Any) -> Kind:
@@ -85,8 +118,8 @@ def kind_of(annotation: Any) -> Kind:
     origin = get_origin(annotation)
     if origin is Annotated:
         return kind_of(get_args(annotation)[0])
-    behind = getattr(annotation, "__value__", None) or getattr(annotation, "__supertype__", None)
-    if behind is not None and (isinstance(annotation, NewType) or not isinstance(annotation, type)):
+    behind = annotation.__supertype__ if isinstance(annotation, NewType) else aliased(annotation)
+    if behind is not None:
         return kind_of(behind)
     if origin is Literal:
         return "single"
@@ -122,6 +155,13 @@ def _kind_of_class(kind: type, arguments: tuple[Any, ...]) -> Kind:
     return "file" if _has(kind, _FILE) else "unknown"
 
 
+def is_object(annotation: Any) -> bool:
+    """Returns whether an annotation is a class with fields, possibly a generic one."""
+    kind = get_origin(annotation) or annotation
+    is_class = isinstance(kind, type)
+    return is_class and (is_typeddict(kind) or any(hasattr(kind, mark) for mark in _OBJECTS))
+
+
 def _has(kind: type, names: set[str]) -> bool:
     return all(hasattr(kind, name) for name in names)
 
@@ -131,8 +171,8 @@ def takes_many(annotation: Any) -> bool:
     origin = get_origin(annotation)
     if origin in (Annotated, Union, types.UnionType):
         return any(map(takes_many, get_args(annotation)))
-    behind = getattr(annotation, "__value__", None)
-    if behind is not None and not isinstance(annotation, type):
+    behind = aliased(annotation)
+    if behind is not None:
         return takes_many(behind)
     kind = annotation if origin is None else origin
     if not isinstance(kind, type) or hasattr(kind, "_fields"):
@@ -140,8 +180,22 @@ def takes_many(annotation: Any) -> bool:
     return issubclass(kind, _MANY) or kind in _MANY_ABSTRACT
 
 
+def has_literal_bool(annotation: Any) -> bool:
+    """Returns whether True or False is one of the values of a Literal, which text never becomes."""
+    behind = aliased(annotation)
+    if behind is not None:
+        return has_literal_bool(behind)
+    held = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return any(isinstance(each, bool) for each in held)
+    return any(map(has_literal_bool, held))
+
+
 def holds(annotation: Any, kind: type) -> bool:
     """Returns whether an annotation is a type, or has it in a union or a list."""
+    behind = aliased(annotation)
+    if behind is not None:
+        return holds(behind, kind)
     if get_origin(annotation) is not None:
         return any(holds(each, kind) for each in get_args(annotation))
     return annotation is kind
@@ -156,6 +210,9 @@ def allows_none(annotation: Any) -> bool:
         return any(map(allows_none, get_args(annotation)))
     if origin is Literal:
         return None in get_args(annotation)
+    behind = aliased(annotation)
+    if behind is not None:
+        return allows_none(behind)
     return annotation is None or annotation is types.NoneType or annotation is Any
 
 
@@ -163,6 +220,9 @@ def without_none(annotation: Any) -> Any:
     """Returns a type without None and without the metadata of `Annotated`."""
     if get_origin(annotation) is Annotated:
         return without_none(get_args(annotation)[0])
+    behind = aliased(annotation)
+    if behind is not None:
+        return without_none(behind) if allows_none(behind) else annotation
     if get_origin(annotation) not in (Union, types.UnionType):
         return annotation
     members = [each for each in get_args(annotation) if each is not types.NoneType]
@@ -272,8 +332,8 @@ def _translated(annotation: Any) -> Any:
     origin, held = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return constrained(held[0], list(held[1:]), None)
-    behind = getattr(annotation, "__value__", None)
-    if behind is not None and not isinstance(annotation, type):
+    behind = aliased(annotation)
+    if behind is not None:
         translated = _translated(behind)
         return annotation if translated is behind else translated
     is_union = origin in (Union, types.UnionType)
