@@ -9,12 +9,21 @@ from msgspec import UNSET
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from conduit.database import Session, in_transaction
-from conduit.parameters import Limit, Offset, Slug, TagFilter, UserFilter, found
+from conduit.parameters import (
+    FoundArticle,
+    Limit,
+    Offset,
+    OwnArticle,
+    Slug,
+    TagFilter,
+    UserFilter,
+    found,
+)
 from conduit.queries import articles as queries
 from conduit.schemas import ArticleResponse, ArticlesResponse, NewArticle, UpdateArticle
-from conduit.tables import Article, User, now
+from conduit.tables import User, now
 from conduit.tokens import CurrentUser, Reader, optional, required
-from kit import HTTPException, Kit
+from kit import Kit
 from kit.typed import Body, typed
 
 articles = Kit()
@@ -78,7 +87,7 @@ async def read_article(slug: Slug, session: Session, reader: Reader) -> ArticleR
 @articles.put("/:slug", use=required)
 @typed
 async def update_article(
-    slug: Slug,
+    article: OwnArticle,
     changes: Annotated[UpdateArticle, Body("article", embed=True)],
     session: Session,
     user: CurrentUser,
@@ -88,7 +97,6 @@ async def update_article(
     Raises:
         HTTPException: 404 if there is no such article.
     """
-    article = await own_article(session, slug, user)
     if changes.description is not UNSET:
         article.description = changes.description
     if changes.body is not UNSET:
@@ -101,44 +109,34 @@ async def update_article(
 
 @articles.delete("/:slug", use=required)
 @typed
-async def delete_article(slug: Slug, session: Session, user: CurrentUser) -> None:
+async def delete_article(article: OwnArticle, session: Session) -> None:
     """Deletes an article and its comments.
 
     Raises:
         HTTPException: 404 if there is no such article.
     """
-    await session.delete(await own_article(session, slug, user))
+    await session.delete(article)
 
 
 @articles.post("/:slug/favorite", use=required)
 @typed
-async def create_favorite(slug: Slug, session: Session, user: CurrentUser) -> ArticleResponse:
+async def create_favorite(
+    article: FoundArticle, session: Session, user: CurrentUser
+) -> ArticleResponse:
     """Adds an article to the user's favorites."""
-    article = found(await queries.article_by_slug(session, slug), "article")
     await queries.favorite(session, user, article)
-    return await shown(session, slug, user)
+    return await shown(session, article.slug, user)
 
 
 @articles.delete("/:slug/favorite", use=required)
 @typed
-async def delete_favorite(slug: Slug, session: Session, user: CurrentUser) -> ArticleResponse:
+async def delete_favorite(
+    article: FoundArticle, session: Session, user: CurrentUser
+) -> ArticleResponse:
     """Removes an article from the user's favorites."""
-    article = found(await queries.article_by_slug(session, slug), "article")
     await queries.unfavorite(session, user, article)
-    return await shown(session, slug, user)
+    return await shown(session, article.slug, user)
 
 
 async def shown(session: AsyncSession, slug: str, reader: User | None) -> ArticleResponse:
     return ArticleResponse(found(await queries.find_article(session, slug, reader), "article"))
-
-
-async def own_article(session: AsyncSession, slug: str, user: User) -> Article:
-    """Returns an article of the user, locked until the end of the transaction.
-
-    Raises:
-        HTTPException: 403 if the article belongs to another user.
-    """
-    article = found(await queries.article_by_slug(session, slug, to_change=True), "article")
-    if article.author_id != user.id:
-        raise HTTPException(403, "the article belongs to another user")
-    return article

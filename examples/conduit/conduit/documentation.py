@@ -48,6 +48,7 @@ def document_api(app: Kit) -> None:
     # Built at the first request, when all routes are registered.
     built = cache(lambda: document(app))
 
+    # Registered before openapi(), so this document is served, and the docs page shows it.
     @app.get("/openapi.json")
     @describe(hidden=True)
     @in_thread  # building it is slow, but happens only once

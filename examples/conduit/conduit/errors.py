@@ -74,11 +74,19 @@ async def conflicting(error: IntegrityError, c: Context) -> Response:
 
 
 async def fault(error: Exception, c: Context) -> Response:
-    if is_unavailable(error):
-        logger.warning("[%s] %s %s: %s", c.get("request_id"), c.req.method, c.req.path, error)
+    if log_fault(error, c) == 503:
         return failure(c, 503, ["the database is busy, try again"], {"retry-after": "1"})
-    logger.error("[%s] %s %s", c.get("request_id"), c.req.method, c.req.path, exc_info=error)
     return failure(c, 500, [phrase(500)])
+
+
+def log_fault(error: Exception, c: Context) -> int:
+    """Logs an unexpected error, and returns its status: 503 if a retry may succeed, or else 500."""
+    where = (c.get("request_id"), c.req.method, c.req.path)
+    if is_unavailable(error):
+        logger.warning("[%s] %s %s: %s", *where, error)
+        return 503
+    logger.error("[%s] %s %s", *where, exc_info=error)
+    return 500
 
 
 async def not_found(c: Context) -> Response:

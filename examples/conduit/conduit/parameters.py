@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Path and query parameters that several endpoints share."""
+"""Parameters that several endpoints share: of paths and queries, and the rows that paths name."""
 
 from __future__ import annotations
 
 from typing import Annotated, TypeVar
 
+from conduit.database import Session
+from conduit.queries.articles import article_by_slug
+from conduit.queries.users import user_by_name
 from conduit.schemas import WITHOUT_NULL
-from conduit.tables import MAX_ID, MAX_SLUG, MAX_TAG, MAX_USERNAME
+from conduit.tables import MAX_ID, MAX_SLUG, MAX_TAG, MAX_USERNAME, Article, User
+from conduit.tokens import CurrentUser
 from kit import HTTPException
-from kit.typed import Path, Query
+from kit.typed import Depends, Path, Query
 
 MAX_PAGE = 100
 
@@ -37,3 +41,29 @@ def found(value: T | None, what: str) -> T:
     if value is None:
         raise HTTPException(404, f"there is no such {what}")
     return value
+
+
+async def find_user(username: Username, session: Session) -> User:
+    return found(await user_by_name(session, username), "user")
+
+
+async def find_article(slug: Slug, session: Session) -> Article:
+    return found(await article_by_slug(session, slug), "article")
+
+
+async def find_own_article(slug: Slug, session: Session, user: CurrentUser) -> Article:
+    """Finds an article of the user, locked until the end of the transaction.
+
+    Raises:
+        HTTPException: 403 if the article belongs to another user.
+    """
+    article = found(await article_by_slug(session, slug, to_change=True), "article")
+    if article.author_id != user.id:
+        raise HTTPException(403, "the article belongs to another user")
+    return article
+
+
+# What the path names; the endpoint runs only if it exists.
+FoundUser = Annotated[User, Depends(find_user)]
+FoundArticle = Annotated[Article, Depends(find_article)]
+OwnArticle = Annotated[Article, Depends(find_own_article)]

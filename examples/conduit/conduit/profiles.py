@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from conduit.database import Session, in_transaction
-from conduit.parameters import Username, found
-from conduit.queries.users import find_profile, follow, unfollow, user_by_name
+from conduit.parameters import FoundUser, Username, found
+from conduit.queries.users import find_profile, follow, unfollow
 from conduit.schemas import Profile, ProfileResponse
 from conduit.tables import User
 from conduit.tokens import CurrentUser, Reader, optional, required
@@ -25,13 +25,12 @@ async def read_profile(username: Username, session: Session, reader: Reader) -> 
 
 @profiles.post("/:username/follow", use=required)
 @typed
-async def follow_user(username: Username, session: Session, user: CurrentUser) -> ProfileResponse:
+async def follow_user(followed: FoundUser, session: Session, user: CurrentUser) -> ProfileResponse:
     """Follows a user.
 
     Raises:
         HTTPException: 422 if the users are the same.
     """
-    followed = found(await user_by_name(session, username), "user")
     if followed.id == user.id:
         raise HTTPException(422, "you can't follow yourself")
     await follow(session, user, followed)
@@ -40,9 +39,10 @@ async def follow_user(username: Username, session: Session, user: CurrentUser) -
 
 @profiles.delete("/:username/follow", use=required)
 @typed
-async def unfollow_user(username: Username, session: Session, user: CurrentUser) -> ProfileResponse:
+async def unfollow_user(
+    followed: FoundUser, session: Session, user: CurrentUser
+) -> ProfileResponse:
     """Unfollows a user."""
-    followed = found(await user_by_name(session, username), "user")
     await unfollow(session, user, followed)
     return profile(followed, is_followed=False)
 

@@ -7,8 +7,8 @@ import time
 from typing import Annotated, Final
 
 from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from conduit.database import Session
 from conduit.settings import Settings
 from conduit.tables import User
 from kit import Context, Next
@@ -56,7 +56,7 @@ class Tokens:
 
 async def load_user(claims: Claims, c: Context) -> User | None:
     """Finds the user of a token, in the transaction of the request."""
-    session: Session = c.get("db")
+    session: AsyncSession = c.get("db")
     return await session.get(User, int(claims.sub))
 
 

@@ -469,7 +469,12 @@ def test_pages_that_do_not_exist(visitor: Visitor, path: str, options: dict[str,
     ],
 )
 def test_faults_have_pages(
-    visitor: Visitor, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, message: str
+    visitor: Visitor,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    status: int,
+    message: str,
 ) -> None:
     async def fail(*args: object) -> None:
         raise error
@@ -481,6 +486,7 @@ def test_faults_have_pages(
     assert message in text(page)
     assert str(error) not in page.text()
     assert page.headers["content-security-policy"]
+    assert f"[{page.headers['x-request-id']}] GET /" in caplog.text
 
 
 async def test_what_no_page_has(settings: Settings) -> None:

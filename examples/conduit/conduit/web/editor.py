@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from conduit.articles import own_article
 from conduit.database import Session
-from conduit.parameters import Slug, found
+from conduit.parameters import OwnArticle, found
 from conduit.queries import articles
 from conduit.schemas import NewArticle
 from conduit.tables import now
@@ -40,9 +39,8 @@ async def publish(c: Context, db: Session, me: Me) -> Response:
 
 @editor.get("/editor/:slug")
 @typed
-async def edit(c: Context, db: Session, me: Me, slug: Slug) -> Response:
-    article = await own_article(db, slug, me)
-    shown = found(await articles.find_article(db, slug, me), "article")
+async def edit(c: Context, db: Session, me: Me, article: OwnArticle) -> Response:
+    shown = found(await articles.find_article(db, article.slug, me), "article")
     known = {name: getattr(shown, name) for name in ("title", "description", "body")}
     known["tags"] = ", ".join(shown.tag_list)
     return await render(c, "editor.html", article=article, form=Form(known))
@@ -50,8 +48,7 @@ async def edit(c: Context, db: Session, me: Me, slug: Slug) -> Response:
 
 @editor.post("/editor/:slug")
 @typed
-async def save(c: Context, db: Session, me: Me, slug: Slug) -> Response:
-    article = await own_article(db, slug, me)
+async def save(c: Context, db: Session, article: OwnArticle) -> Response:
     form = await read_form(c)
     check_article(form)
     if form.errors:
@@ -66,8 +63,8 @@ async def save(c: Context, db: Session, me: Me, slug: Slug) -> Response:
 
 @editor.post("/articles/:slug/delete", use=for_users)
 @typed
-async def delete(c: Context, db: Session, me: Me, slug: Slug) -> Response:
-    await db.delete(await own_article(db, slug, me))
+async def delete(c: Context, db: Session, article: OwnArticle) -> Response:
+    await db.delete(article)
     (await get_session(c)).flash("Your article is deleted")
     return c.redirect("/", 303)
 

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import logging
 from http import HTTPStatus
 
 from sqlalchemy.exc import IntegrityError
 
-from conduit.database import is_unavailable, violated_constraint
+from conduit.database import violated_constraint
+from conduit.errors import log_fault
 from conduit.web.rendering import render
 from kit import Context, Headers, HTTPException, Kit, Response
 from kit.validator import RequestValidationError
 
-logger = logging.getLogger("conduit")
 MESSAGES = {
     400: "The request could not be understood.",
     403: "You can only change your own articles and comments, and only from this site.",
@@ -58,12 +57,10 @@ async def conflicting(error: IntegrityError, c: Context) -> Response:
 
 
 async def fault(error: Exception, c: Context) -> Response:
-    if is_unavailable(error):
-        logger.warning("%s %s: %s", c.req.method, c.req.path, error)
+    status = log_fault(error, c)
+    if status == 503:
         c.header("Retry-After", "1")
-        return await error_page(c, 503)
-    logger.error("%s %s", c.req.method, c.req.path, exc_info=error)
-    return await error_page(c, 500)
+    return await error_page(c, status)
 
 
 def handle_errors(site: Kit) -> None:

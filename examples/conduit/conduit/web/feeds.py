@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 from urllib.parse import urlencode
 
 from sqlalchemy import ColumnElement
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from conduit.database import Session
-from conduit.parameters import TagFilter, Username, found
+from conduit.parameters import FoundUser, TagFilter, Username, found
 from conduit.queries import articles, users
 from conduit.schemas import ArticleSummary
 from conduit.tables import User
@@ -50,7 +51,7 @@ class Listed:
 
 
 async def listed(
-    db: Session, reader: User | None, path: str, page: int, *conditions: ColumnElement[bool]
+    db: AsyncSession, reader: User | None, path: str, page: int, *conditions: ColumnElement[bool]
 ) -> Listed:
     """Reads one page of the articles that meet all conditions.
 
@@ -104,7 +105,7 @@ async def show_favorites(c: Context, db: Session, username: Username, page: Page
 
 
 async def render_profile(
-    c: Context, db: Session, username: str, page: int, *, shows_favorites: bool = False
+    c: Context, db: AsyncSession, username: str, page: int, *, shows_favorites: bool = False
 ) -> Response:
     reader = await current_user(c)
     profile = found(await users.find_profile(db, username, reader), "profile")
@@ -123,13 +124,12 @@ async def render_profile(
 
 @feeds.post("/profiles/:username/follow", use=for_users)
 @typed
-async def set_follow(c: Context, db: Session, me: Me, username: Username) -> Response:
+async def set_follow(c: Context, db: Session, me: Me, user: FoundUser) -> Response:
     """Follows or unfollows as the form says, so that sending it twice changes nothing."""
     form = await read_form(c)
-    user = found(await users.user_by_name(db, username), "profile")
     if user.id != me.id:
         await (users.follow if form["follow"] == "yes" else users.unfollow)(db, me, user)
     if not is_part(c):
         return to(c, local(form["next"]))
-    profile = await users.find_profile(db, username, me)
+    profile = await users.find_profile(db, user.username, me)
     return await render(c, "follow.html", profile=profile, here=local(form["next"]))
