@@ -206,6 +206,39 @@ async def test_exit_at_startup_is_reported(exit: BaseException) -> None:
     assert message["message"].rstrip().splitlines()[-1].startswith(type(exit).__name__)
 
 
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_exit_and_cancellation_at_startup_on_each_event_loop(backend: str) -> None:
+    sent: list[Any] = []
+    ways: list[str] = []
+
+    @asynccontextmanager
+    async def lifespan(app: Kit) -> AsyncIterator[None]:
+        if ways[-1] == "exit":
+            raise SystemExit("no DATABASE_URL")
+        await anyio.sleep_forever()
+        yield
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "lifespan.startup"}
+
+    async def send(message: Any) -> None:
+        sent.append(message["type"])
+
+    async def start(way: str) -> None:
+        ways.append(way)
+        await Kit(lifespan=lifespan)({"type": "lifespan"}, receive, send)
+
+    async def cancelled() -> None:
+        with anyio.move_on_after(0.01):
+            await start("wait")
+
+    with pytest.raises(SystemExit, match="no DATABASE_URL"):
+        anyio.run(start, "exit", backend=backend)
+    assert sent == ["lifespan.startup.failed"]
+    anyio.run(cancelled, backend=backend)
+    assert sent == ["lifespan.startup.failed"]
+
+
 async def test_stray_cancellation_at_startup_is_reported() -> None:
     @asynccontextmanager
     async def lifespan(app: Kit) -> AsyncIterator[None]:

@@ -42,16 +42,21 @@ async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> No
             phase = "shutdown"
         await _report_failure(phase, send)
     except BaseException as error:
-        # If it only raised, uvicorn and granian would serve the app without its lifespan.
-        if phase == "startup" and not (isinstance(error, GeneratorExit) or _is_cancelled()):
+        # Without the message, uvicorn and granian would serve the app without its lifespan.
+        if phase == "startup" and not (isinstance(error, GeneratorExit) or _is_cancelled(error)):
             await _report_failure(phase, send)
         raise
     else:
         await send({"type": "lifespan.shutdown.complete"})
 
 
-def _is_cancelled() -> bool:
+def _is_cancelled(error: BaseException) -> bool:
     """Returns whether the server cancels the task, as when it is stopped during the startup."""
+    from kit.interface.event_loops import running_trio
+
+    trio = running_trio()
+    if trio is not None:
+        return isinstance(error, trio.Cancelled)
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

@@ -38,7 +38,8 @@ def start_lifespan(lifespan: Lifespan, loop: asyncio.AbstractEventLoop) -> Calla
                 started.set_result(None)
                 await stopping.wait()
         except Exception:
-            if started.done() and not stopping.is_set():  # raised only when the server shuts down
+            # The server gets the exception only when it shuts down.
+            if started.done() and not stopping.is_set():
                 _logger.exception("The lifespan ended while the app was served")
             raise
 
