@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parameters that several endpoints share: of paths and queries, and the rows that paths name."""
+"""Parameters that several endpoints share: from paths and queries, and rows that paths identify."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def find_own_article(slug: Slug, session: Session, user: CurrentUser) -> A
     return article
 
 
-# What the path names; the endpoint runs only if it exists.
+# The row that the path identifies. If it doesn't exist, the endpoint doesn't run.
 FoundUser = Annotated[User, Depends(find_user)]
 FoundArticle = Annotated[Article, Depends(find_article)]
 OwnArticle = Annotated[Article, Depends(find_own_article)]

@@ -378,7 +378,7 @@ async def test_what_is_no_answer_lets_nobody_in(verify: Any, kind: str) -> None:
         500,
         None,
         f"basic_auth(verify_user=...) returned {kind}: expected True or False; "
-        "await what is awaitable, raise exceptions, and write return, not yield",
+        "await coroutines, raise exceptions, and write return, not yield",
     )
 
 

@@ -327,7 +327,7 @@ async def test_what_is_no_user_lets_nobody_in(verify: Any, kind: str) -> None:
         500,
         None,
         f"bearer_auth(verify_token=...) returned {kind}: expected a user, True or None; "
-        "await what is awaitable, raise exceptions, and write return, not yield",
+        "await coroutines, raise exceptions, and write return, not yield",
     )
 
 

@@ -432,7 +432,7 @@ def test_what_is_no_answer_meets_no_condition(
     assert ask(run, some(condition, guard)) == GUARDED
     assert ask(run, some(condition))[0] == 500
     assert ask(run, every(condition))[0] == 500
-    expected = f"returned {kind}: expected True or False; await what is awaitable, raise"
+    expected = f"returned {kind}: expected True or False; await coroutines, raise"
     assert caplog.text.count(expected) >= 4
 
 

@@ -313,7 +313,7 @@ def test_what_is_no_answer_lets_nothing_pass(
     assert run(ask) == (
         500,
         f"csrf({option}=...) returned {kind}: expected True or False; "
-        "await what is awaitable, raise exceptions, and write return, not yield",
+        "await coroutines, raise exceptions, and write return, not yield",
     )
 
 

@@ -36,7 +36,7 @@ def test_what_is_no_answer(answer: Any) -> None:
         check_answer("guard(check=...)", answer)
     assert str(caught.value) == (
         f"guard(check=...) returned {type(answer).__name__}: expected True or False; "
-        "await what is awaitable, raise exceptions, and write return, not yield"
+        "await coroutines, raise exceptions, and write return, not yield"
     )
 
 

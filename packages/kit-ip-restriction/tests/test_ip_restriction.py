@@ -168,7 +168,7 @@ async def test_what_is_no_answer_lets_nobody_in(rule: Any, kind: str) -> None:
         assert status == 500
         assert text.startswith(f"ip_restriction: the rule {rule.__name__} (")
         assert text.endswith(
-            f") returned {kind}: expected True or False; await what is awaitable, "
+            f") returned {kind}: expected True or False; await coroutines, "
             "raise exceptions, and write return, not yield"
         )
 

@@ -195,7 +195,7 @@ async def test_what_is_no_user_lets_nobody_in(load: Any, kind: str) -> None:
     assert (response.status, await response.text()) == (
         500,
         f"load returned {kind}: expected a user or None; "
-        "await what is awaitable, raise exceptions, and write return, not yield",
+        "await coroutines, raise exceptions, and write return, not yield",
     )
 
 

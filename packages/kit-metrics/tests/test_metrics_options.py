@@ -51,7 +51,7 @@ BUCKETS = "can't be used: expected seconds above 0, in ascending order"
         (
             {"labels": ["a"]},
             TypeError,
-            "metrics(labels=...) takes a mapping of names to functions (c), not ['a']",
+            "metrics(labels=...) takes a mapping of names to str or functions (c), not ['a']",
         ),
         (
             {"labels": {"route": str}},

@@ -33,8 +33,8 @@ def add_site(app: Kit, settings: Settings, attempts: Attempts) -> None:
 def make_site(settings: Settings, attempts: Attempts) -> Kit:
     """Creates the app of the site; its middleware runs in the order of these lines.
 
-    The site has all paths, so its middleware also runs for requests to /api that no route of the
-    API answers.
+    The site is added at `/`, so its middleware also runs for requests to `/api` that match no route
+    of the API.
     """
     site = Kit()
     site.use(

@@ -610,7 +610,7 @@ def test_function_that_returns_no_answer_lets_nobody_in(run: Any, peer: Any) -> 
     assert done.denial == (500, b"failed")
     assert failed == [
         "upgrade_websocket(origins=...) returned coroutine: expected True or False; "
-        "await what is awaitable, raise exceptions, and write return, not yield"
+        "await coroutines, raise exceptions, and write return, not yield"
     ]
 
 

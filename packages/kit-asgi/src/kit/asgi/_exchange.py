@@ -349,7 +349,7 @@ async def call_app(app: Callable[..., Any], name: str, scope: Scope, *channels: 
     except SystemExit as error:
         if scope["type"] == "lifespan":
             raise
-        # In a task of its own, it would end the event loop, and the server.
+        # A SystemExit in a task would end the event loop, and so the server.
         raise HandlerError(name, f"raised {error!r}") from error
 
 

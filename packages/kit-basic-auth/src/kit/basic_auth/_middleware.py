@@ -85,7 +85,7 @@ def basic_auth(
 
     Args:
         *users: The users, each a mapping `{"username": ..., "password": ...}`. `username` and
-            `password` may stand before them.
+            `password` can also be passed by position, before the users.
         username: Name of one more user.
         password: The password of that user.
         verify_user: Function `(username, password, c)`, plain or async, that returns whether to

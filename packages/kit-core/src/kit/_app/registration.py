@@ -88,7 +88,7 @@ class Registrations:
         patterns = [self._path_before(call)] if paths is None else paths
         for path in patterns:
             check_syntax(path, methods[0].upper())
-            if self._state.get_path is None:  # which may return any path
+            if self._state.get_path is None:  # a `get_path` may return any path
                 check_literals(path, methods[0].upper())
         before = _middleware(call, use)
         decorator = None

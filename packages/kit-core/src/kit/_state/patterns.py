@@ -43,7 +43,7 @@ def check_syntax(path: str, method: str | None = None) -> None:
 
 
 def check_literals(path: str, method: str) -> None:
-    """Rejects a pattern that the routing path of no URL matches. A guard there would never run.
+    """Rejects a pattern that no URL can match, since a guard there would never run.
 
     Args:
         path: The pattern as it was given.

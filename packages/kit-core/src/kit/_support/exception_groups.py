@@ -9,7 +9,7 @@ __all__ = ("leaves",)
 
 
 def leaves(error: Exception) -> Iterator[Exception]:
-    """Yields the exceptions in a group and the groups in it; any other exception itself."""
+    """Yields the exceptions in a group and in its nested groups, or the exception itself."""
     if isinstance(error, ExceptionGroup):
         for inner in error.exceptions:
             yield from leaves(inner)

@@ -105,8 +105,8 @@ class DetachedTask:
             _under_way.discard(self)
             self.over = True
             on_end = self._on_end
-            # Methods of the object that holds this task, mostly. Without that cycle, what a request
-            # holds, such as its body, is freed when it is over.
+            # These are mostly methods of the object that holds this task. Breaking the cycle frees
+            # a request, with its body, as soon as it is over.
             del self._work, self._on_end
             if on_end is not None:
                 on_end()

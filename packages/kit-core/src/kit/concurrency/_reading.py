@@ -42,7 +42,7 @@ class Reading(Generic[_T]):
                 raise
             raise EOFError from None
         except BaseException:
-            # The traceback refers to this object. A cycle would keep the connection open.
+            # The traceback refers to this object, and a cycle would keep the connection open.
             self._future = None
             raise
         self._future = None

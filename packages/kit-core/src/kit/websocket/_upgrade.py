@@ -286,7 +286,7 @@ async def _check_origin(
 
     Raises:
         HTTPException: 403.
-        TypeError: If the function returned what can't be meant as an answer.
+        TypeError: If the function returned something that can't be an answer, e.g. a coroutine.
     """
     # Two headers are joined by a comma, which no origin has: a function might look at the end.
     allowed: Any = "," not in origin and may_connect(origin, c)

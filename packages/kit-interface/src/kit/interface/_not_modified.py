@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The 304 (RFC 9110, section 15.4.5); `kit.interface.conditional` exports its functions."""
+"""Responses with status 304 (RFC 9110, section 15.4.5), for `kit.interface.conditional`."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _OF_THE_CONTENT = frozenset(
 def omitted_when_not_modified(
     names: Collection[str], *, retained: Iterable[str] = ()
 ) -> frozenset[str]:
-    """Returns which headers of a 200 a 304 omits: those that describe the content.
+    """Returns the headers of a 200 that a 304 omits: those that describe the content.
 
-    They include Last-Modified only next to an ETag, since caches rely on it otherwise
+    They include Last-Modified only if there is an ETag, since caches rely on it otherwise
     (RFC 9110, section 15.4.5).
 
     Args:

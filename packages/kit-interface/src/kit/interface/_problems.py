@@ -152,9 +152,9 @@ class RequestValidationError(ProblemError):
 
     @staticmethod
     def describe_missing(target: ValidationTarget, content_type: str | None, expected: str) -> str:
-        """Returns the `detail` for a body of another media type.
+        """Returns the `detail` for a body that has another media type than expected, or none.
 
-        It is, e.g., `The JSON body is missing: there is no Content-Type, expected
+        An example is `The JSON body is missing: there is no Content-Type, expected
         application/json`.
 
         Args:

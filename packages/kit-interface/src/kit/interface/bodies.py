@@ -59,9 +59,9 @@ def read_within(
 ) -> None:
     """Sets a value, e.g. of a context variable, whenever the streamed body of `c.res` is read.
 
-    It is for middleware that sets the value around `next()`: a stream is read later. A request
-    that is made in process reads it with the context variables of its caller. Other bodies stay as
-    they are.
+    It is for middleware that sets the value around `next()`, since a stream is read later. In a
+    request made in process, it is read with the context variables of the caller. Other bodies stay
+    as they are.
 
     Args:
         c: The context.
@@ -75,7 +75,7 @@ def read_within(
 
 
 class _BodyWithin(AsyncIterator[bytes]):
-    """See `read_within`. Not an async generator: closing an unstarted one would not close it."""
+    """See `read_within`. Closing an async generator before its start would not close the body."""
 
     __slots__ = ("_chunks", "_current", "_enter", "_value")
 

@@ -35,7 +35,7 @@ async def call(function: Callable[..., Awaitable[T] | T], /, *args: Any) -> T:
 def check_answer(
     function: str, answer: Any, expected: str = "True or False", *, may_respond: bool = False
 ) -> None:
-    """Rejects a result of a function that is always true, but can't be meant as an answer.
+    """Rejects a result of a function that is always true, and so can't be an intended answer.
 
     For guards that ask a function whether to let a request in. If it returned a coroutine, since an
     `await` was forgotten, or an exception that it should have raised, everyone would be let in.
@@ -56,7 +56,7 @@ def check_answer(
     ):
         raise TypeError(
             f"{function} returned {type(answer).__name__}: expected {expected}; "
-            "await what is awaitable, raise exceptions, and write return, not yield"
+            "await coroutines, raise exceptions, and write return, not yield"
         )
 
 

@@ -9,7 +9,7 @@
         raise HTTPException(412, "Precondition Failed")
 
 A 304 has the same Cache-Control, Content-Location, ETag, Expires and Vary as the 200 would have,
-and Last-Modified if there is no ETag (section 15.4.5). Middleware that finds out after the handlers
+and Last-Modified if there is no ETag (section 15.4.5). Middleware that evaluates after the handlers
 calls `answer_not_modified`. A 412 has none of these headers, since they would describe the error.
 """
 

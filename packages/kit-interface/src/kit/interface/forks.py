@@ -37,10 +37,10 @@ class Forkable(Protocol):
     """An object that closes its connections for a fork."""
 
     def begin_fork(self) -> None:
-        """Closes the connections, and prevents others until `end_fork`, e.g. by taking a lock.
+        """Closes the connections, and prevents new ones until `end_fork`, e.g. by taking a lock.
 
         It is called in the thread that forks. If it raises, the exception is printed, the process
-        forks nevertheless, and `end_fork` isn't called; so it must have released its lock.
+        forks nevertheless, and `end_fork` isn't called; so it must release its lock first.
 
         A finalizer must not wait for this lock: the garbage collector may call it in a thread that
         the fork waits for.
@@ -62,7 +62,7 @@ class Joinable(Protocol):
 
 _forkables: weakref.WeakSet[Forkable] = weakref.WeakSet()
 _threads: weakref.WeakSet[Joinable] = weakref.WeakSet()
-# Objects created meanwhile in other threads wait, as nothing would keep them closed.
+# Held during a fork. Without it, another thread could create an object that isn't closed.
 _forking = threading.RLock()
 _closed: list[Forkable] = []
 
@@ -70,7 +70,7 @@ _closed: list[Forkable] = []
 def close_at_forks(forkable: Forkable) -> None:
     """Calls `begin_fork` before each fork, and `end_fork` after it in both processes.
 
-    If another thread is forking, this waits until it has. The order of the calls is undefined.
+    If another thread is forking, this waits for it. The order of the calls is undefined.
 
     Args:
         forkable: The object, which is only referenced weakly.
@@ -80,10 +80,11 @@ def close_at_forks(forkable: Forkable) -> None:
 
 
 def join_before_forks(thread: Joinable) -> None:
-    """Waits before each fork until a thread has ended, after all calls of `begin_fork`.
+    """Waits before each fork, after all calls of `begin_fork`, until a thread has ended.
 
-    One of them has to make the thread end, unless it is ending already; e.g. it may still be
-    writing for an object that is gone. None may start between `begin_fork` and `end_fork`.
+    One of these calls has to make the thread end, unless it is ending already, e.g. because it
+    still writes for an object that is gone. The owner of the thread must not start another one
+    between `begin_fork` and `end_fork`.
 
     Args:
         thread: The thread, which is only referenced weakly.
@@ -101,9 +102,9 @@ def _begin() -> None:
             failure = error
         else:
             _closed.append(each)
-    if failure is not None:  # nothing may have told its thread to end
+    if failure is not None:  # its thread may not know that it should end: don't wait for it
         raise failure
-    # Including those of objects that were closed before and still write.
+    # This includes threads that still write for objects that were closed before.
     for thread in list(_threads):
         thread.join()
 

@@ -238,7 +238,8 @@ def check_union(kind: Any) -> None:
     """Rejects unions with which msgspec 0.22 would crash the process.
 
     These are unions of an array or a dict with a str that has a pattern: msgspec frees memory that
-    it doesn't own when it drops such a type. It doesn't drop those of the fields of a class.
+    it doesn't own when it drops such a type. It drops the types of a class's fields only with the
+    class.
 
     Args:
         kind: A type that msgspec hasn't seen yet.
@@ -249,7 +250,7 @@ def check_union(kind: Any) -> None:
     waiting, seen = [kind], set()
     while waiting:
         each = waiting.pop()
-        if id(each) in seen:  # of an alias in itself
+        if id(each) in seen:  # an alias may contain itself
             continue
         seen.add(id(each))
         waiting += [*get_args(each), _behind(each)]

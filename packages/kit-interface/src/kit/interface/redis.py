@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Helpers for stores on redis-py: one object for each event loop, and connections of their own.
+"""Helpers for stores on redis-py: an object for each event loop, and connections without a pool.
 
     from redis.asyncio import Redis
 
@@ -15,9 +15,9 @@
             if client is not None:
                 await client.aclose()
 
-A connection of `connect` isn't in a pool, and never sends a command again by itself. It suits
-stores that must know whether a command was done, that send the commands of many tasks together, or
-that subscribe to channels. The pool only has its settings.
+A connection that `connect` opens isn't in a pool, and never repeats a command by itself. It suits
+stores that must know whether a command was run, that send the commands of many tasks together, or
+that subscribe to channels. The pool only provides the settings.
 
 Importing this module doesn't import redis-py.
 """
@@ -76,8 +76,8 @@ class PerLoop(Generic[T]):
         loop = running_loop(self._owner, self._instead)
         created = self._created
         if loop not in created:
-            # The connections of a closed loop can't be closed any more. Other threads may do the
-            # same at the same time.
+            # The connections of a closed loop can't be closed any more. Other threads may remove
+            # the same ones at the same time.
             for each in [each for each in tuple(created) if each.is_closed()]:
                 created.pop(each, None)
             created[loop] = self._create()
@@ -120,7 +120,7 @@ def pool_of(check: OptionChecks, redis: Any, package: str, **settings: Any) -> A
         **settings: More settings of the connections; used with a URL.
 
     Returns:
-        The pool of the client, or a new `redis.asyncio.ConnectionPool`, which has no connection.
+        The pool of the client, or a new `redis.asyncio.ConnectionPool` without connections.
 
     Raises:
         ImportError: If redis-py isn't installed.
@@ -137,7 +137,7 @@ def pool_of(check: OptionChecks, redis: Any, package: str, **settings: Any) -> A
 
 
 async def connect(pool: Any) -> Any:
-    """Opens a connection of its own, with the settings of a pool except retries and timeouts.
+    """Opens a connection outside of a pool, with the pool's settings except retries and timeouts.
 
     redis-py sends a command again if the connection breaks, though the server may have run it. Its
     timeouts use `asyncio.wait_for`, which can lose a cancellation before Python 3.12; so apply

@@ -84,7 +84,7 @@ def logger(fn: Callable[[str], object] = print, *, query: bool = True) -> AsyncM
 
 
 def is_async(function: Any) -> bool:
-    """Whether a function, a `functools.partial` of one, or a callable object is async."""
+    """Returns whether a function, a `functools.partial` of one, or a callable object is async."""
     while isinstance(function, partial):
         function = function.func
     called = function if hasattr(function, "__code__") else type(function).__call__

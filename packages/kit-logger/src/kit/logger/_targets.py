@@ -27,7 +27,7 @@ _LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ER
 _FAILED = "access_log(%s=...) failed; the request was not affected"
 # The attributes of log records, which `extra` must not contain.
 _OF_RECORDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime"}
-# The parameters of structlog's methods, which no field can be passed as.
+# The parameters of structlog's methods: a field with such a name can't be passed.
 _OF_METHODS = frozenset(("event", "method_name", "self"))
 _EVENT = "request"
 _logger = logging.getLogger("kit")
@@ -152,7 +152,7 @@ def json_line(level: str, time: str, fields: Mapping[str, Any]) -> str:
     """Returns a line as a JSON object in ASCII (RFC 8259), without line breaks."""
     text = f'{{"time":"{time}","level":"{level}"'
     if "level" in fields or "time" in fields:
-        # The app's own replace them: names should be unique (RFC 8259, section 4).
+        # The app's own fields replace them: names should be unique (RFC 8259, section 4).
         rest = dict(fields)
         text = _encode({"time": rest.pop("time", time), "level": rest.pop("level", level)})[:-1]
         fields = rest

@@ -26,11 +26,11 @@ _logger = logging.getLogger("kit.metrics")
 
 
 def check_labels(check: OptionChecks, labels: Any) -> Mapping[str, Callable[[Any], Any]]:
-    """Checks the option `labels`, and returns a mapping of names to functions."""
+    """Checks the option `labels`, and returns a mapping of names to functions (c)."""
     if labels is None:
         return {}
     if not isinstance(labels, Mapping):
-        check.wrong_type("labels", labels, "a mapping of names to functions (c)")
+        check.wrong_type("labels", labels, "a mapping of names to str or functions (c)")
     functions = {}
     for name, label in labels.items():
         if not isinstance(name, str) or not re.fullmatch(_NAME, name) or name in _RESERVED:

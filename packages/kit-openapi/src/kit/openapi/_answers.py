@@ -119,7 +119,7 @@ def answers_of(
 
 
 def _mode(reading: Reading, status: int | str) -> Mode:
-    """Returns how bodies are sent, if the source says the same for all with the status."""
+    """Returns how bodies are sent, if all calls with the status have the same `by_alias`."""
     given = reading.by_alias.get(status if isinstance(status, int) else None, set())
     return _SENT.get(next(iter(given)), "response") if len(given) == 1 else "response"
 

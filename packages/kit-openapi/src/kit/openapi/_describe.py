@@ -143,7 +143,7 @@ def _responses(responses: Any) -> dict[int | str, Any]:
 
 
 def check_described(option: str, value: Any) -> None:
-    """Rejects types with which the document would crash the process.
+    """Rejects types that would crash the process when the document is built.
 
     Args:
         option: The function and its option.

@@ -12,7 +12,7 @@ Schema = dict[str, Any]
 
 _INTEGER = r"^-?(?:0|[1-9][0-9]*)$"
 _NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
-# The least integers that a pattern can express.
+# The lower bounds of integers that a pattern can express.
 _LEAST = {0: r"^(?:0|[1-9][0-9]*)$", 1: r"^[1-9][0-9]*$"}
 _FORMATS: dict[type[Any], str] = {
     inspect.DateType: "date",
@@ -28,7 +28,7 @@ def add_names(node: inspect.DictType, schema: Schema) -> None:
 
     Args:
         node: The type of the dict.
-        schema: Its schema, which has those of strings already.
+        schema: Its schema; unchanged if it has them already, as for some keys that are strings.
     """
     if "propertyNames" not in schema:
         names = _names(node.key_type)

@@ -242,15 +242,16 @@ def _add_parameter(
 
 
 def _as_text(schema: Schema, schemas: Schemas, *, is_plain: bool) -> Schema:
-    """Returns what can be sent by name for one of several types.
+    """Removes the types of a union that values sent by name are never read as.
 
-    If one is an array, all values with the name are read as one. If one is a text with a pattern or
-    a length, msgspec reads no text as another type. Pydantic reads none as None.
+    If the union contains an array, all values with the name are read as an array. If it contains a
+    str with a pattern or a length, msgspec reads any text as that str. Pydantic never reads text as
+    None.
 
     Args:
         schema: The schema of a field.
         schemas: The collection of schemas.
-        is_plain: Whether msgspec reads it, and not pydantic.
+        is_plain: Whether msgspec reads the values; otherwise, pydantic does.
     """
     if not is_plain:
         schema = without_null(schema)

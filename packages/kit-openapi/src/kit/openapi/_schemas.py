@@ -151,7 +151,7 @@ class Schemas:
             return
 
     def _is_supported(self, kind: Any) -> bool:
-        """Returns whether msgspec can look at a type without crashing the process."""
+        """Returns whether msgspec can inspect a type without crashing the process."""
         try:
             check_union(kind)
         except TypeError as error:

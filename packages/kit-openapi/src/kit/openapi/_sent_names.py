@@ -27,7 +27,7 @@ def base_generator() -> Any:
     It also describes the names in dicts with a pattern for keys, and the form of decimal numbers.
 
     Its attribute `plain` has the dataclasses that msgspec encodes; see `plain_dataclasses`.
-    `is_by_alias` says whether fields are sent by alias, whatever their models say; None if not.
+    `is_by_alias` says whether all fields are sent by alias; None if each model says so itself.
     """
     base: Any = import_module("pydantic.json_schema").GenerateJsonSchema
 
@@ -71,10 +71,10 @@ def base_generator() -> Any:
 
 
 def _of_values(base: Any) -> tuple[Any, ...]:
-    """Returns methods for what pydantic's generator says too little about."""
+    """Returns methods for types that pydantic's own generator describes incompletely."""
 
     def dict_schema(self: Any, schema: Any) -> Any:
-        # Pydantic says nothing of names that don't match, but refuses them.
+        # Pydantic's schema allows names that don't match, but its validation refuses them.
         found = base.dict_schema(self, schema)
         patterns = found.get("patternProperties", {})
         if len(patterns) == 1 and "additionalProperties" not in found:

@@ -86,9 +86,9 @@ def rate_limit(
         strategy: How windows move: `fixed` or `sliding`.
         store: Keeps the counters. Default: a new `MemoryStore`, for one process.
         name: Name of the limiter, in the fields and in the store. Limiters with the same name and
-            store share counters for windows of the same length. Without a name, a limiter shares
-            none in a `MemoryStore`; in other stores, it shares those of all processes' limiters
-            with the same limits and no name.
+            store share counters for windows of the same length. Without a name, a limiter shares no
+            counters in a `MemoryStore`. In another store, all limiters without a name and with the
+            same limits share counters, in all processes.
         cost: How much of the limits a request uses, or a function `(c)`, plain or async, that
             returns it. A request with cost 0 isn't counted; a request that costs more than a limit
             allows is always refused.
@@ -298,10 +298,10 @@ def _checked_store(check: OptionChecks, store: Any, name: Any) -> Store:
 
 
 def _default_name(store: Store, limits: tuple[Limit, ...]) -> str:
-    """Returns the name of a limiter without one, in the store.
+    """Returns the name that the store uses for a limiter without a name.
 
-    A store that several processes share needs a name that is the same in all of them. It has no
-    space, which some storages don't allow, and differs from given names by its slash.
+    A store that several processes share needs a name that is the same in all of them. Some storages
+    allow no space, so a slash distinguishes it from given names.
     """
     if isinstance(store, MemoryStore):
         return f"limiter {next(_numbers)}"

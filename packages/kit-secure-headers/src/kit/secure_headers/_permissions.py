@@ -120,7 +120,7 @@ Feature: TypeAlias = Literal[
     "writer",
     "xr_spatial_tracking",
 ]
-"""A feature that the W3C's registry or a browser names, written in snake_case."""
+"""A feature of the W3C's registry or of a browser, in snake_case."""
 
 PermissionsPolicy: TypeAlias = Mapping[Feature, bool | Sequence[str]]
 """Who may use a feature: True for everyone, False or `[]` for nobody, or a list of `"self"` and

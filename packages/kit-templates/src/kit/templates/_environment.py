@@ -115,7 +115,8 @@ def _folders(check: OptionChecks, directory: Any) -> list[str]:
     for each in directory:
         if not isinstance(each, (str, os.PathLike)) or isinstance(os.fspath(each), bytes):
             check.wrong_type("directory", each, "a path or a list of them")
-        if not os.fspath(each):  # the working directory, and probably a setting that is missing
+        # An empty path is the working directory, but probably means that a setting is missing.
+        if not os.fspath(each):
             check.unusable("directory", each, "a folder: write '.' for the working directory")
         folder = Path(each).absolute()
         if not folder.is_dir():

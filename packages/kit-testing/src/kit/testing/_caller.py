@@ -226,7 +226,7 @@ class Caller:
         return made, [*protocols]
 
     def _handshake_url(self, names: Names, param: Any, call: str) -> str:
-        """Returns the URL of a connection: a name is that of a segment, or a parameter's value."""
+        """Returns the URL of a connection; names are those of segments, or values of parameters."""
         try:
             variant = self.routes.find(names, "GET", any_method=False)
         except RouteNotFoundError:

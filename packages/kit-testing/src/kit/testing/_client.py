@@ -36,7 +36,7 @@ class WsStep(Walk["Step"]):
     ) -> TestWebSocket:
         """Opens a WebSocket connection to the path before `ws`, or to the given one.
 
-        A name that no route has is the value of a parameter: `client.chat["general"].ws()`.
+        A name that isn't in any route is the value of a parameter: `client.chat["general"].ws()`.
 
         Args:
             path: A path such as `/chat/general`, for `client.ws` alone.

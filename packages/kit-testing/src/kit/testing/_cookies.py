@@ -18,7 +18,7 @@ from kit.testing._inputs import as_text
 
 _ENDS_ATTRIBUTE = re.compile(r"[;\x00-\x1f\x7f]")
 # SPEC: RFC 6265 section 5.2: attributes with such a value are ignored, and so are unknown ones. The
-# standard library drops the cookie, or never sends it.
+# standard library would drop the cookie, or never send it.
 _IGNORED = re.compile(
     r";\s*(?:"
     r"path\s*=\s*[^\s/;][^;]*"

@@ -29,7 +29,7 @@ class LifespanTask:
 
         Raises:
             Exception: The exception that its startup raised.
-            RuntimeError: If that was a cancellation, though nothing has cancelled it.
+            RuntimeError: If that was a cancellation, although nothing cancelled the lifespan.
         """
         from anyio import Event
 

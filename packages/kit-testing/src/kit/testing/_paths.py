@@ -87,7 +87,7 @@ def begins(variant: Variant, names: Names) -> bool:
 
 
 def values_of(variant: Variant, names: Names) -> dict[str, str] | None:
-    """Returns the values that a call gives to parameters by names such as `general` for `:room`.
+    """Returns the values of parameters among the names of a call, e.g. `general` for `:room`.
 
     Args:
         variant: The path of the route.

@@ -88,11 +88,14 @@ class Routes:
         return self._having(names)[0].variant
 
     def find_values(self, names: Names, method: str) -> tuple[Variant, dict[str, str]] | None:
-        """Returns the route path that matches if names may be values of parameters, and these.
+        """Finds the path of a route whose parameters may have names of a call as their values.
 
         Args:
             names: The names of the path.
             method: The method in upper case.
+
+        Returns:
+            The path and these values, or None.
         """
         for route in self._app.routes:
             if route.method in (method, METHOD_NAME_ALL) and not is_middleware(route):

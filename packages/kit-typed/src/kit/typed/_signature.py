@@ -222,7 +222,7 @@ def _parameter(
     try:
         kind, metadata = split(annotation)
         inner = [*inner_metadata(kind)]
-    except NameError as error:  # aliases are evaluated late
+    except NameError as error:  # aliases are evaluated lazily
         signature.refuse(
             f"the annotation of {name!r} names {error.name!r}, which is not defined{_LATER}"
         )
@@ -438,8 +438,8 @@ def _wrapped(function: Any) -> Any:
 def _managed(function: Callable[..., Any], decorator: Any) -> Callable[..., Any]:
     """Returns a factory of context managers for a function that wraps a generator function.
 
-    It returns the generator, a context manager of `contextmanager`, or what another decorator makes
-    of the generator.
+    The function may return the generator, a context manager of `contextmanager`, or whatever
+    another decorator makes of the generator.
     """
 
     def manager(*arguments: Any, **named: Any) -> Any:

@@ -231,7 +231,7 @@ class _Route:
     def _check_names(self, before: Sequence[RouterRoute], route: RouterRoute) -> None:
         """Rejects a parameter of the route's own pattern that nothing reads."""
         read = self.plan.path_names
-        # Whatever gets the context can read all of them: a dependency, or a decorator above @typed.
+        # A dependency or a decorator above @typed that gets the context can read all of them.
         if read is None or self._is_wrapped(route.handler):
             return
         name = unread_name(route, before, read)

@@ -181,7 +181,7 @@ def takes_many(annotation: Any) -> bool:
 
 
 def has_literal_bool(annotation: Any) -> bool:
-    """Returns whether True or False is one of the values of a Literal, which text never becomes."""
+    """Returns whether a Literal contains True or False, to which text is never converted."""
     behind = aliased(annotation)
     if behind is not None:
         return has_literal_bool(behind)

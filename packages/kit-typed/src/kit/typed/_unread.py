@@ -35,7 +35,7 @@ def unread_name(
 
 
 def _may_read(other: RouterRoute, method: str, segments: list[str], index: int) -> bool:
-    """Returns whether a route is middleware with a parameter at this segment of another pattern."""
+    """Returns whether a route is middleware that may read the parameter at this segment."""
     is_around = other.method == method or "ALL" in (other.method, method)
     if not (other.takes_next and is_around):
         return False

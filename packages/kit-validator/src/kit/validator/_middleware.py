@@ -100,7 +100,7 @@ def validator(target: ValidationTarget, fn_or_type: Any) -> AsyncMiddleware:
             validator,
             validates={target: fn_or_type},
             responses={400: ValidationProblem},
-            # A type with None doesn't say by itself that the body may be absent: `{}` has to fit.
+            # A missing body is validated as `{}`, so None as a type doesn't make it optional.
             body_required=not _fits(schema, b"{}")
             if target == "json" and _fits(schema, b"null")
             else None,
@@ -175,7 +175,7 @@ def _schema(target: ValidationTarget, kind: Any) -> Schema:
 def _fits(schema: Schema, data: bytes) -> bool:
     try:
         schema.load(data)
-    except Exception:  # one of the type's own code, too
+    except Exception:  # including those of the type's own code
         return False
     return True
 

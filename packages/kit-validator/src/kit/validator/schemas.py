@@ -106,8 +106,8 @@ class Schema(NamedTuple):
         takes_lists: Whether every field takes all values with its name.
         separated: The keys of fields with lists whose items can't contain a comma, such as numbers:
             in a header, commas separate them; see `split_values`.
-        forbids: Whether unknown names are errors. Headers are left out before, since every request
-            has some that no type knows, such as Host.
+        forbids: Whether unknown names are errors. Unknown headers are left out beforehand, since
+            every request has some that no type knows, such as Host.
     """
 
     load: Callable[[Any], Any]
@@ -165,10 +165,10 @@ def schema_of(kind: Any, *, is_json: bool) -> Schema:
 
 
 def split_values(values: Iterable[str]) -> list[str]:
-    """Splits the values of a header at commas, without empty ones (RFC 9110, section 5.6.1.2).
+    """Splits the values of a header at commas, and drops empty ones (RFC 9110, section 5.6.1.2).
 
-    Lines with one name mean the same as one line with commas, to which proxies may combine them
-    (section 5.3).
+    Several lines with the same name mean the same as one line with commas, and proxies may combine
+    them (section 5.3).
 
     Args:
         values: The values of all lines.

@@ -15,8 +15,8 @@ _ESCAPE = re.compile(r"%(7[BbDd]|3[CcEe])")
 def literal_in_paths(pattern: str, text: str, method: str | None = None) -> str:
     """Returns a literal segment in the form that it has in routing paths.
 
-    Routing paths are decoded. So the escapes of braces and angle brackets, which would have a
-    meaning in a pattern, are decoded.
+    Routing paths are decoded, so this decodes the escapes of braces and angle brackets. A pattern
+    needs them, since these characters have a meaning there.
 
     Args:
         pattern: The pattern, for the error.
