@@ -62,8 +62,6 @@ _ARRAYS_AND_DICTS = (
     *(abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set, abc.MutableSet),
     *(abc.Mapping, abc.MutableMapping),
 )
-# Classes that would crash the process if they were dropped.
-_KEPT: list[type] = []
 
 # Beginnings of msgspec messages that quote client input, which may be any text.
 _TYPES_BY_START = (
@@ -239,7 +237,7 @@ def check_union(kind: Any) -> None:
 
     These are unions of an array or a dict with a str that has a pattern: msgspec frees memory that
     it doesn't own when it drops such a type. It drops the types of a class's fields only with the
-    class.
+    class, at the latest when the process exits.
 
     Args:
         kind: A type that msgspec hasn't seen yet.
@@ -258,12 +256,14 @@ def check_union(kind: Any) -> None:
         if any(map(_is_array_or_dict, members)) and any(map(_has_pattern, members)):
             raise TypeError(
                 "msgspec doesn't support a union of an array or dict with a str that has a "
-                "pattern: check the pattern elsewhere, or make the union a field of a Struct"
+                "pattern: check the pattern elsewhere"
             )
 
 
 def keep_if_unsafe(generated: type, kinds: Iterable[Any]) -> None:
     """Keeps a generated class forever if dropping it would crash the process; see `check_union`.
+
+    It isn't dropped when the process exits, either.
 
     Args:
         generated: A class that msgspec builds or describes.
@@ -273,7 +273,10 @@ def keep_if_unsafe(generated: type, kinds: Iterable[Any]) -> None:
         for kind in kinds:
             check_union(kind)
     except TypeError:
-        _KEPT.append(generated)
+        from ctypes import py_object, pythonapi
+
+        # A list of a module would be dropped when the process exits.
+        pythonapi.Py_IncRef(py_object(generated))
 
 
 @lru_cache(maxsize=256)
