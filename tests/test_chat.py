@@ -9,13 +9,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import browser as chromium
 import httpx
 import pytest
-from redis_server import RedisServer, missing
+from redis_server import RedisServer, running
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -28,13 +27,8 @@ PATIENCE_S = 20.0
 
 @pytest.fixture
 def redis() -> Iterator[RedisServer]:
-    reason = missing()
-    if reason is not None:
-        pytest.skip(reason)
-    with TemporaryDirectory() as folder:
-        server = RedisServer(Path(folder))
+    with running() as server:
         yield server
-        server.stop()
 
 
 class Member:

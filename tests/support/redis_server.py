@@ -11,8 +11,12 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+import pytest
 
 STARTUP_S = 20.0
 NOBODY = 65534
@@ -24,6 +28,24 @@ def missing() -> str | None:
     if shutil.which("redis-server") is None:
         return "there is no redis-server: install the package redis-server"
     return None
+
+
+@contextlib.contextmanager
+def running(*, is_stand_in: bool = False) -> Iterator[RedisServer]:
+    """Runs a server, for a fixture; skips the test if there is none.
+
+    Args:
+        is_stand_in: As for RedisServer.
+    """
+    reason = None if is_stand_in else missing()
+    if reason is not None:
+        pytest.skip(reason)
+    with TemporaryDirectory() as folder:
+        server = RedisServer(Path(folder), is_stand_in=is_stand_in)
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
 class RedisServer:

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
 import pytest
-from redis_server import RedisServer, missing
+from redis_server import running
 
 from kit.cache import MemoryStore
 from kit.cache.redis import RedisStore
@@ -53,15 +52,8 @@ def clock() -> Clock:
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     """The URL of a Redis server."""
-    reason = missing()
-    if reason is not None:
-        pytest.skip(reason)
-    with TemporaryDirectory() as folder:
-        server = RedisServer(Path(folder))
-        try:
-            yield server.url
-        finally:
-            server.stop()
+    with running() as server:
+        yield server.url
 
 
 def _maker(kind: str, request: pytest.FixtureRequest, folder: Path) -> Callable[[], Any]:

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
 import pytest
-from redis_server import RedisServer, missing
+from redis_server import RedisServer, running
 
 # Far more than any test takes: it only turns a hang into a failure.
 LIMIT_S = 30.0
@@ -33,13 +31,5 @@ def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
 @pytest.fixture(params=["redis-server", "stand-in"])
 def redis(request: pytest.FixtureRequest) -> Iterator[RedisServer]:
     """A Redis server, skipped where there is none, and a program that any machine can run."""
-    is_stand_in = request.param == "stand-in"
-    reason = None if is_stand_in else missing()
-    if reason is not None:
-        pytest.skip(reason)
-    with TemporaryDirectory() as folder:
-        server = RedisServer(Path(folder), is_stand_in=is_stand_in)
-        try:
-            yield server
-        finally:
-            server.stop()
+    with running(is_stand_in=request.param == "stand-in") as server:
+        yield server

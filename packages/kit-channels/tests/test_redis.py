@@ -8,14 +8,12 @@ import gc
 import socket
 import sys
 from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 import trio
 from redis.asyncio import Redis
-from redis_server import RedisServer, missing
+from redis_server import RedisServer, running
 
 from kit.channels import (
     Channels,
@@ -32,15 +30,8 @@ LIMIT_S = 30.0
 @pytest.fixture
 def acl_redis() -> Iterator[RedisServer]:
     """A server with access control lists."""
-    reason = missing()
-    if reason is not None:
-        pytest.skip(reason)
-    with TemporaryDirectory() as folder:
-        server = RedisServer(Path(folder))
-        try:
-            yield server
-        finally:
-            server.stop()
+    with running() as server:
+        yield server
 
 
 async def allow(admin: Redis, *channels: str) -> None:

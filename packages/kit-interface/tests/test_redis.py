@@ -8,8 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -17,7 +15,7 @@ import trio
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
-from redis_server import RedisServer, missing
+from redis_server import RedisServer, running
 
 from kit.interface.options import OptionChecks
 from kit.interface.redis import (
@@ -36,15 +34,8 @@ ON_TRIO = "Store runs only on asyncio, like redis-py; on trio, use another store
 
 @pytest.fixture
 def redis() -> Iterator[RedisServer]:
-    reason = missing()
-    if reason is not None:
-        pytest.skip(reason)
-    with TemporaryDirectory() as folder:
-        server = RedisServer(Path(folder))
-        try:
-            yield server
-        finally:
-            server.stop()
+    with running() as server:
+        yield server
 
 
 def per_loop() -> PerLoop[list[int]]:

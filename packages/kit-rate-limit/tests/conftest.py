@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
 import pytest
-from redis_server import RedisServer, missing
+from redis_server import RedisServer, running
 
 # Far more than any test takes: it only turns a hang into a failure.
 LIMIT_S = 60.0
@@ -48,12 +46,5 @@ def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
 @pytest.fixture
 def redis() -> Iterator[RedisServer]:
     """A Redis server, skipped where there is none."""
-    reason = missing()
-    if reason is not None:
-        pytest.skip(reason)
-    with TemporaryDirectory() as folder:
-        server = RedisServer(Path(folder))
-        try:
-            yield server
-        finally:
-            server.stop()
+    with running() as server:
+        yield server

@@ -10,15 +10,13 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 import trio
 from redis.asyncio import Connection, Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis_server import RedisServer, missing
+from redis_server import RedisServer, running
 
 from kit.session import SessionStoreError
 from kit.session.redis import RedisStore
@@ -41,15 +39,8 @@ def key(number: int) -> str:
 @pytest.fixture
 def redis() -> Iterator[RedisServer]:
     """A server that a test may stop."""
-    reason = missing()
-    if reason is not None:
-        pytest.skip(reason)
-    with TemporaryDirectory() as folder:
-        server = RedisServer(Path(folder))
-        try:
-            yield server
-        finally:
-            server.stop()
+    with running() as server:
+        yield server
 
 
 @asynccontextmanager

@@ -8,12 +8,11 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import pytest
 from redis.asyncio import Redis
-from redis_server import RedisServer, missing
+from redis_server import RedisServer, running
 
 from kit import Context, Kit, Response
 from kit.session import get_session, session
@@ -29,15 +28,8 @@ OnError = Literal["unavailable", "anonymous"]
 @pytest.fixture
 def redis() -> Iterator[RedisServer]:
     """A server that a test may stop."""
-    reason = missing()
-    if reason is not None:
-        pytest.skip(reason)
-    with TemporaryDirectory() as folder:
-        server = RedisServer(Path(folder))
-        try:
-            yield server
-        finally:
-            server.stop()
+    with running() as server:
+        yield server
 
 
 class Crowd:

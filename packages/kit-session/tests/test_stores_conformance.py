@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_hex
-from tempfile import TemporaryDirectory
 
 import pytest
-from redis_server import RedisServer, missing
+from redis_server import running
 
 from kit.session.redis import RedisStore
 from kit.session.sqlite import SQLiteStore
@@ -30,13 +29,8 @@ class TestSQLiteStore(SessionStoreConformance):
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    reason = missing()
-    if reason is not None:
-        pytest.skip(reason)
-    with TemporaryDirectory() as folder:
-        server = RedisServer(Path(folder))
+    with running() as server:
         yield server.url
-        server.stop()
 
 
 class TestRedisStore(SessionStoreConformance):

@@ -2,7 +2,8 @@
 """Typed endpoints: parameters, bodies and dependencies from annotations."""
 
 from ._markers import Body, Cookie, Depends, Env, File, Form, Header, Path, Query, Var
-from ._typed import Typed, override, typed
+from ._override import override
+from ._typed import Typed, typed
 
 __all__ = (
     "Body",

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Replaces dependencies in tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from kit.interface import App
+from kit.interface.callers import calling_frame
+
+from ._plan import read_overrides
+from ._route import Route
+
+
+@contextmanager
+def override(
+    app: App, dependencies: Mapping[Callable[..., Any], Callable[..., Any]], /
+) -> Iterator[None]:
+    """Replaces dependencies by other functions, in tests.
+
+        with override(app, {get_pool: lambda: fake_pool}):
+            response = await app.request("/books/1")
+
+    It applies to all currently registered routes of the app, until the end of the block.
+
+    Args:
+        app: The app.
+        dependencies: A mapping of functions given to `Depends` to the functions to call instead.
+            Their parameters are read like those of any dependency.
+
+    Raises:
+        TypeError: If a function can't be a dependency of one of these routes.
+        LookupError: If no route of the app uses a dependency.
+    """
+    frame: FrameType | None = calling_frame()[0]
+    while frame is not None and frame.f_globals.get("__name__") == "contextlib":
+        frame = frame.f_back  # `with` calls this generator through contextlib
+    signatures = read_overrides(dependencies, {} if frame is None else frame.f_locals)
+    routes = [route for each in app.routes for route in _routes_of(each.handler)]
+    used = {call for route in routes for call in route.plan.functions}
+    for function in signatures:
+        if function not in used:
+            raise LookupError(f"override() was given {function!r:.100}, which no route uses")
+    changed = []
+    try:
+        for route in routes:
+            route.override(signatures)
+            changed.append(route)
+        yield
+    finally:
+        for route in changed:
+            route.restore(signatures)
+
+
+def _routes_of(handler: Any) -> Iterator[Route]:
+    while handler is not None:
+        attributes = getattr(handler, "__dict__", {})
+        if "__kit_route__" in attributes:
+            yield attributes["__kit_route__"]
+            return
+        handler = attributes.get("__wrapped__")

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""A typed endpoint at one method and pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from inspect import iscoroutinefunction
+from typing import Any
+
+from kit.interface import METHOD_NAME_ALL, RouterRoute, ValidationProblem
+from kit.interface.metadata import attach, facts_of, security_of_all
+from kit.interface.patterns import covers
+
+from ._plan import Plan
+from ._responses import responses_of
+from ._running import Answers
+from ._shown import shown_type
+from ._signature import REQUIRED, Signature
+from ._source import Source
+from ._types import allows_none
+from ._unread import unread_name
+
+
+class Route:
+    """An endpoint at one method and pattern.
+
+    Args:
+        signature: The endpoint.
+        status: The status of its result, or None.
+        method: The method.
+        pattern: The whole pattern.
+    """
+
+    def __init__(self, signature: Signature, status: int | None, method: str, pattern: str) -> None:
+        self._signature = signature
+        self._status = status
+        self._method = method
+        self._pattern = pattern
+        self._overrides: list[Mapping[Any, Signature]] = []
+        empty = 204 if status is None else status
+        self._answers = Answers(status, empty)
+        self.plan, self.source = self._compiled()
+        self.handler = self.source.compile()
+        self._code = self.handler.__code__
+
+    def _compiled(self) -> tuple[Plan, Source]:
+        overrides = {key: value for each in self._overrides for key, value in each.items()}
+        plan = Plan(self._signature, self._method, self._pattern, overrides)
+        return plan, Source(plan, self._answers, self._status)
+
+    def override(self, overrides: Mapping[Any, Signature]) -> None:
+        """Replaces dependencies by other functions from now on."""
+        self._overrides.append(overrides)
+        try:
+            self._replace()
+        except TypeError:
+            self._overrides.remove(overrides)
+            raise
+
+    def restore(self, overrides: Mapping[Any, Signature]) -> None:
+        """Ends an `override`."""
+        self._overrides = [each for each in self._overrides if each is not overrides]
+        self._replace()
+
+    def _replace(self) -> None:
+        # The app already has the handler, so the handler gets other code of the same kind.
+        if not self._overrides:
+            self.handler.__code__ = self._code
+            return
+        _, source = self._compiled()
+        self.handler.__globals__["_overridden"] = source.compile()
+        is_async = iscoroutinefunction(self.handler)
+        self.handler.__code__ = (_await_overridden if is_async else _call_overridden).__code__
+
+    def check(self, before: Sequence[RouterRoute], route: RouterRoute | None = None) -> None:
+        """Rejects parameters that nothing provides, and names in the pattern that nothing reads.
+
+        See `kit.interface.binding`.
+        """
+        place = f"{self._method} {self._pattern!r}"
+        for signature, name in self.plan.absent:
+            signature.refuse(
+                f"Path() reads the parameter {name!r} of the path, which {place} doesn't have"
+            )
+        if route is not None:
+            self._check_names(before, route)
+        needed = [
+            each
+            for each in self.plan.values
+            if not each.is_env
+            and each.parameter.is_required
+            and not allows_none(each.parameter.annotation)
+        ]
+        provided = self._provided(before) if needed else set()
+        for value in needed:
+            if value.name not in provided:
+                value.signature.refuse(
+                    f"Var() reads the variable {value.name!r} ({place}), which no middleware before"
+                    " the route provides: register the middleware before it; if its factory "
+                    "doesn't declare the variable, declare it with "
+                    f"kit.interface.metadata.attach(middleware, provides={{{value.name!r}: type}})"
+                )
+
+    def _check_names(self, before: Sequence[RouterRoute], route: RouterRoute) -> None:
+        """Rejects a parameter of the route's own pattern that nothing reads."""
+        read = self.plan.path_names
+        # A dependency or a decorator above @typed that gets the context can read all of them.
+        if read is None or self._is_wrapped(route.handler):
+            return
+        name = unread_name(route, before, read)
+        if name is None:
+            return
+        added = f"{name}: str" if name.isidentifier() else f"with Path({name!r})"
+        self._signature.refuse(
+            f"the pattern {self._pattern!r} ({self._method}) has {':' + name!r}, which no "
+            f"parameter reads: add a parameter {added}, or remove it from the pattern, or write * "
+            "there"
+        )
+
+    def _is_wrapped(self, handler: Any) -> bool:
+        """Returns whether a decorator is between the route and this handler."""
+        layers = 0
+        while handler is not None and handler is not self.handler:
+            layers += 1
+            handler = getattr(handler, "__wrapped__", None)
+        return handler is None or layers > (1 if self.plan.connection else 0)
+
+    def _provided(self, before: Sequence[RouterRoute]) -> set[str]:
+        names: set[str] = set()
+        for route in before:
+            provides = facts_of(route.handler).provides if route.takes_next else ()
+            is_around = provides and route.method in (METHOD_NAME_ALL, self._method)
+            if is_around and covers(route.path, self._pattern):
+                names.update(provides)
+        return names
+
+    def with_facts(self, handler: Any) -> Any:
+        """Attaches the metadata of the endpoint for tools."""
+        plan = self.plan
+        validates: dict[Any, Any] = {}
+        for part in plan.parts:
+            if part.target not in validates:
+                same = [each for each in plan.parts if each.target == part.target]
+                validates[part.target] = shown_type(same)
+        if plan.body is not None:
+            validates["json"] = plan.body.shown_type
+            attach(handler, body_required=plan.body.default is REQUIRED)
+        responses: dict[int, Any] = {}
+        for call in plan.calls:
+            responses.update(facts_of(call.signature.function).responses)
+        if validates:
+            responses[400] = ValidationProblem
+        if not plan.connection:
+            responses.update(responses_of(self._signature.returns, self._status))
+        attach(handler, validates=validates, responses=responses, source=self.source.text)
+        # The exceptions of these functions are documented too.
+        calls = tuple(call.signature.function for call in plan.calls)
+        if calls:
+            attach(handler, typed_calls=calls)
+        # Every guard among the dependencies can reject a request.
+        security = security_of_all([self._signature.function, *calls])
+        return attach(handler, security=security) if security else handler
+
+
+_overridden: Any = None  # the code below runs with the globals of a handler
+
+
+def _call_overridden(c: Any) -> Any:
+    return _overridden(c)
+
+
+async def _await_overridden(c: Any) -> Any:
+    response = _overridden(c)
+    return await response if hasattr(response, "__await__") else response
