@@ -106,7 +106,6 @@ async def test_hostile_cookies_are_new_sessions(client):
         ".",
         "...",
         "=",
-        '"' + good + '"',
         good[:-1],
         good[:-5],
         good[1:],
@@ -115,7 +114,6 @@ async def test_hostile_cookies_are_new_sessions(client):
         good + " x",
         good.swapcase(),
         "%" + good,
-        good.replace(good[5], "%" + good[5].encode().hex()),
         good + "x" * 100_000,
         "x" * 100_000,
         "é",
@@ -135,8 +133,10 @@ async def test_hostile_cookies_are_new_sessions(client):
         # It gets an id of its own, never that of the request.
         assert client.cookie not in (value, good)
         assert await client.do(lambda s: [dict(s), s.user]) == [{"m": 2}, None]
-    client.cookies = {NAME: good}
-    assert await client.do(lambda s: s.user) == "42"
+    # The same value, written in another way: it is read as every other cookie is.
+    for value in (good, f'"{good}"', good.replace(good[5], "%" + good[5].encode().hex())):
+        client.cookies = {NAME: value}
+        assert await client.do(lambda s: s.user) == "42"
 
 
 async def test_cookies_that_are_no_text_are_new_sessions(client):

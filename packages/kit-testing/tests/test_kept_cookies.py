@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from kit import Context, Kit, Response
 from kit.cookie import delete_cookie, get_cookie, set_cookie
@@ -25,7 +27,7 @@ def make_app() -> Kit:
 
     @app.post("/raw")
     async def raw(c: Context) -> Response:
-        c.header("set-cookie", await c.req.text(), append=True)
+        c.header("set-cookie", (await c.req.bytes()).decode("latin-1"), append=True)
         return c.body(None, 204)
 
     @app.post("/delete")
@@ -243,3 +245,22 @@ def test_cookies_that_are_no_pairs(given: Any) -> None:
     assert str(caught.value) == (
         f"cookies takes a mapping, or pairs of a str and a value, not {given!r}"
     )
+
+
+@given(
+    st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Z"), exclude_characters=";%"))
+)
+@example('{"a":1,"b":["x y"]}')
+@example('"x\\"y"')
+@example("à")
+@example("x\\y")
+def test_what_other_frameworks_set_is_kept_and_sent_as_it_is(value: str) -> None:
+    with sync_test_client(make_app()) as client:
+        line = f"raw={value}".encode().decode("latin-1")
+        client.post("/raw", content=line.encode("latin-1"), headers={"content-type": "x"})
+        # As an app reads it that gets the line from a browser.
+        header = {"cookie": line}
+        with sync_test_client(make_app(), headers=header) as browser:
+            read = browser.get("/x").json()
+        assert client.get("/x").json() == read
+        assert dict(client.cookies) == read

@@ -14,10 +14,12 @@ from ._cookies import (
     format_cookie,
     generate_cookie,
     get_cookie,
+    get_cookie_values,
     get_signed_cookie,
     set_cookie,
     set_signed_cookie,
 )
+from ._reading import parse_cookies
 
 __all__ = (
     "CookieOptions",
@@ -25,7 +27,9 @@ __all__ = (
     "format_cookie",
     "generate_cookie",
     "get_cookie",
+    "get_cookie_values",
     "get_signed_cookie",
+    "parse_cookies",
     "set_cookie",
     "set_signed_cookie",
 )

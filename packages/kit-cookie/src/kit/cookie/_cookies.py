@@ -8,7 +8,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from kit.interface import Context
-from kit.interface.paths import decode_component
 
 from ._attributes import (
     MOST_OCTETS,
@@ -19,14 +18,12 @@ from ._attributes import (
     frame_of,
     full_name_of,
 )
+from ._reading import cookie_header, find_cookie, parse_cookies
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
-# Reading is more lenient than writing, as in Hono: any character that doesn't end a name or value.
-_NAME_READ = re.compile(r"[!#-:<>-\[\]-~]+")
-_VALUE_READ = re.compile(r"[ !#-:<-\[\]-~]*")
 # ECMA-262's encodeURIComponent encodes all other characters.
 _ENCODED = re.compile(r"[^A-Za-z0-9\-_.!~*'()]")
 # PERF: urllib.parse.quote() takes twice as long, and its import longer than that of this package.
@@ -50,16 +47,29 @@ def get_cookie(c: Context, name: str | None = None, prefix: Prefix | None = None
             Ignored without `name`.
 
     Returns:
-        The percent-decoded value, or None if there is no such cookie; without `name`, a dict of
-        values by full name. If a name occurs more than once, the first cookie wins. Quotes around
-        a value are removed; percent sequences that aren't valid UTF-8 are left as they are.
+        The value as `parse_cookies` decodes it, or None if there is no such cookie; without `name`,
+        a dict of values by full name. If a name occurs more than once, the first cookie wins.
 
     Raises:
         ValueError: If `prefix` is unknown.
     """
     if name is None:
         return _all_cookies(c)
-    return _find(_cookie_header(c), name if prefix is None else full_name_of(name, prefix))
+    return find_cookie(cookie_header(c), name if prefix is None else full_name_of(name, prefix))
+
+
+def get_cookie_values(c: Context, name: str) -> list[str]:
+    """Returns the values of all cookies of the request that have this name, in order.
+
+    A browser sends several if they were set for different paths or domains, and a different host of
+    the same site may have set any of them.
+
+    Args:
+        c: The context.
+        name: The full name, with the prefix.
+    """
+    header = cookie_header(c)
+    return [value for _, value in parse_cookies(header, name)] if header else []
 
 
 @overload
@@ -160,53 +170,10 @@ def delete_cookie(c: Context, name: str, **options: Unpack[CookieOptions]) -> st
     return get_cookie(c, name, options.get("prefix"))
 
 
-def _cookie_header(c: Context) -> str:
-    """Returns the Cookie header, or an empty text."""
-    header = c.req.header("cookie") or ""
-    if "," in header:
-        # SPEC: RFC 9113 section 8.2.3: HTTP/2 may split the header into several lines, which are
-        # joined with commas here.
-        return "; ".join(c.req.raw.headers.get_all("cookie"))
-    return header
-
-
-def _find(header: str, name: str) -> str | None:
-    """Returns the decoded value of the first well-formed pair with this name.
-
-    PERF: a request may have many other cookies, so they are not parsed.
-    """
-    end = -1
-    while (at := header.find(name, end + 1)) >= 0:
-        start = header.rfind(";", end + 1, at) + 1 or end + 1
-        end = header.find(";", at)
-        pair = header[start:] if end < 0 else header[start:end]
-        found, equals, value = pair.partition("=")
-        if equals and found.strip(" \t") == name and _NAME_READ.fullmatch(name):
-            content = _content(value)
-            if content is not None:
-                return decode_component(content) if "%" in content else content
-        if end < 0:
-            break
-    return None
-
-
-def _content(value: str) -> str | None:
-    """Returns a still encoded value without blanks and quotes around it, or None."""
-    value = value.strip(" \t")
-    if value[:1] == '"' and value[-1:] == '"':
-        value = value[1:-1]
-    return value if _VALUE_READ.fullmatch(value) else None
-
-
 def _all_cookies(c: Context) -> dict[str, str]:
     cookies: dict[str, str] = {}
-    for pair in _cookie_header(c).split(";"):
-        name, equals, value = pair.partition("=")
-        name = name.strip(" \t")
-        if equals and name not in cookies and _NAME_READ.fullmatch(name):
-            content = _content(value)
-            if content is not None:
-                cookies[name] = decode_component(content) if "%" in content else content
+    for name, value in parse_cookies(cookie_header(c)):
+        cookies.setdefault(name, value)
     return cookies
 
 

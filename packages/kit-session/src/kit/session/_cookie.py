@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kit.cookie import CookieOptions, generate_cookie
+from kit.cookie import CookieOptions, generate_cookie, get_cookie_values
 from kit.interface import Context
 from kit.interface.fields import add_vary
 
@@ -28,30 +28,21 @@ class SessionCookie:
         options: Its attributes except Max-Age.
     """
 
-    __slots__ = ("_attributes", "_find", "name")
+    __slots__ = ("_attributes", "name")
 
     def __init__(self, name: str, options: CookieOptions) -> None:
         self.name = name
         # PERF: checked and formatted once.
         self._attributes = generate_cookie(name, "", **options).removeprefix(f"{name}=")
-        # PERF: a request may have many other cookies.
-        self._find = re.compile(rf"(?:\A|;)[ \t]*{re.escape(name)}=([^;]*)").findall
 
     def read(self, c: Context[Any, Any]) -> str | None:
         """Returns the unchecked value in the request; None if there is none."""
-        header = c.req.header("cookie")
-        if header is None:
-            return None
-        if "," in header:
-            # SPEC: RFC 9113 section 8.2.3: HTTP/2 may split the header into several lines, joined
-            # by commas here.
-            header = ";".join(c.req.raw.headers.get_all("cookie"))
-        values = self._find(header)
+        values = get_cookie_values(c, self.name)
         # APPSEC: if there are two cookies with the name, another host of the site may have set
         # either.
         if len(values) != 1 and len(set(values)) != 1:
             return None
-        value: str = values[0].rstrip(" \t")
+        value = values[0]
         return value if len(value) <= MOST_OCTETS else None
 
     def set(self, state: SessionState, value: str, max_age_s: int | None) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, MutableMapping
-from email.message import Message
 from http.client import HTTPResponse
 from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 from urllib.parse import urlsplit
 from urllib.request import Request
 
-from kit.cookie import format_cookie
-from kit.interface.paths import decode_component
+from kit.cookie import format_cookie, parse_cookies
 from kit.testing._inputs import as_text
 
 _ENDS_ATTRIBUTE = re.compile(r"[;\x00-\x1f\x7f]")
@@ -101,13 +99,13 @@ class Cookies(MutableMapping[str, str]):
         request = _asked(url)
         self.jar.add_cookie_header(request)
         header = request.get_header("Cookie")
-        return header.split("; ") if header else []
+        return [_octets(pair) for pair in header.split("; ")] if header else []
 
     def __getitem__(self, name: str) -> str:
         found = self._named(name)
         if not found:
             raise KeyError(name)
-        return decode_component(max(found, key=lambda each: len(each.path)).value or "")
+        return _decoded(max(found, key=lambda each: len(each.path)))
 
     def __setitem__(self, name: str, value: Any) -> None:
         self.set(name, value)
@@ -164,18 +162,46 @@ def values_of(url: str, lines: Iterable[str]) -> dict[str, str]:
         lines: The lines.
     """
     made = CookieJar().make_cookies(_answer(url, lines), _asked(url))
-    return {cookie.name: decode_component(cookie.value or "") for cookie in made}
+    return {cookie.name: _decoded(cookie) for cookie in made}
+
+
+def _decoded(cookie: Cookie) -> str:
+    """Returns the value of a cookie as an app reads it."""
+    for _, value in parse_cookies(_octets(f"{cookie.name}={cookie.value or ''}")):
+        return value
+    return cookie.value or ""
+
+
+def _text(line: str) -> str:
+    """Returns a line as text of UTF-8, in which other octets are lone surrogates.
+
+    As text of latin-1, the octets 85 and A0 would be blanks, which a jar removes.
+    """
+    return line.encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def _octets(text: str) -> str:
+    """Returns what `_text` was given."""
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
 class _Answer:
-    """The part of an `http.client.HTTPResponse` that a jar reads."""
+    """The part of an `http.client.HTTPResponse` that a jar reads.
 
-    def __init__(self, message: Message) -> None:
-        self._message = message
+    Args:
+        lines: The Set-Cookie lines.
+    """
 
-    def info(self) -> Message:
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+
+    def info(self) -> _Answer:
         """Returns the headers."""
-        return self._message
+        return self
+
+    def get_all(self, name: str, default: list[str]) -> list[str]:
+        """Returns the lines of a header."""
+        return self._lines if name.lower() == "set-cookie" else default
 
 
 def _asked(url: str) -> Request:
@@ -186,11 +212,11 @@ def _asked(url: str) -> Request:
 def _answer(url: str, lines: Iterable[str]) -> HTTPResponse:
     """Returns a response with Set-Cookie lines for a jar."""
     host = urlsplit(url).hostname or ""
-    message = Message()
+    kept = []
     for line in lines:
-        line = _IGNORED.sub("", line)
+        line = _IGNORED.sub("", _text(line))
         if "." not in host:
             # The standard library takes no Domain without a dot, be it that of the host itself.
             line = re.sub(rf";\s*domain\s*=\s*{re.escape(host)}\s*(?=;|$)", "", line, flags=re.I)
-        message.add_header("Set-Cookie", line)
-    return cast("HTTPResponse", _Answer(message))
+        kept.append(line)
+    return cast("HTTPResponse", _Answer(kept))
