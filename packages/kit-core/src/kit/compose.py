@@ -51,7 +51,7 @@ async def respond(c: Context[Any, Any]) -> Response:
         if c._index < 0:
             await _run(c)
         return c._final_response()
-    except Exception as error:
+    except BaseException as error:
         return await handle_error(error, c)
 
 
@@ -67,7 +67,7 @@ async def _run(c: Context[Any, Any]) -> None:
         result = start(c)
         if result.__class__ is not BuiltResponse:
             result = await settle(result, handlers[0][0].handler)
-    except Exception as error:
+    except BaseException as error:
         c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
     finally:
         if c._index <= last:
@@ -176,7 +176,7 @@ def _handler(handlers: _Handlers, index: int, following: Level) -> Level:
                 result = await result
             if result.__class__ is not BuiltResponse:
                 result = await settle(result, handler)
-        except Exception as error:
+        except BaseException as error:
             c.res = await handle_error(error, c, route)
             return
         if result is not None and not c._finalized:
@@ -208,7 +208,7 @@ def _middleware(handlers: _Handlers, index: int, following: Level) -> Level:
             if result is None:
                 return
             result = await settle(result, handler)
-        except Exception as error:
+        except BaseException as error:
             c.res = await handle_error(error, c, route)
             return
         if result is not None and not c._finalized:
@@ -239,7 +239,7 @@ def _passage(handlers: _Handlers, start: int, end: int, following: Level) -> Lev
             if result is None:
                 return
             result = await settle(result, first)
-        except Exception as error:
+        except BaseException as error:
             c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
             return
         finally:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from kit._support.foreign_names import CONTEXT, UnsettableName, refuse_foreign_names
 from kit._support.late import import_late
 from kit._support.struct import Opaque, Struct, with_plain_stores
+from kit.interface.cancellation import fault_of
 from kit.interface.generics import TypeVar, fill_arguments
 from kit.interface.signatures import describe
 from kit.web._body import peek, take
@@ -809,8 +810,19 @@ def switching_protocols(c: Context[Any, Any]) -> Response:
     return c.body(None, 101)
 
 
-def end_request(c: Context[Any, Any], error: BaseException | None) -> Awaitable[None]:
-    """Runs exits and the tasks of `wait_until`; a cancellation skips the tasks. See `_end`."""
+async def end_request(c: Context[Any, Any], error: BaseException | None) -> None:
+    """Runs exits and the tasks of `wait_until`; a cancellation skips the tasks. See `_end`.
+
+    Raises:
+        RuntimeError: If the error is a CancelledError, but the request wasn't cancelled.
+    """
     if error is None or isinstance(error, Exception):
-        return c._end(error)
-    return c._cancel(error)
+        await c._end(error)
+        return
+    try:
+        fault = fault_of(error)
+    except BaseException:
+        await c._cancel(error)
+        return
+    await c._end(fault)
+    raise fault

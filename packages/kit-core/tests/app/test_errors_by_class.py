@@ -190,8 +190,6 @@ async def test_any_other_group_is_of_its_own_class() -> None:
     assert await answer(registered(), group) == "general ExceptionGroup True"
     app = registered().on_error(ExceptionGroup, name_of("group"))
     assert await answer(app, group) == "group ExceptionGroup True"
-    app = registered().on_error(ExceptionGroup, name_of("group"))
-    assert await answer(app, ExceptionGroup("one", [ShopError("x")])) == "group ExceptionGroup True"
 
 
 # --- parts -------------------------------------------------------------------------------------
@@ -351,3 +349,73 @@ async def test_mistakes(register: Any, text: str) -> None:
         register(app)
     assert str(caught.value) == text
     assert await (await app.request("/")).text() == "Internal Server Error"
+
+
+def group(*errors: Exception) -> ExceptionGroup[Exception]:
+    return ExceptionGroup("of a task group", errors)
+
+
+GROUPS = [
+    pytest.param(group(ShopError("1")), "shop ShopError", id="one"),
+    pytest.param(group(ShopError("1"), ShopError("2")), "shop ShopError", id="several"),
+    pytest.param(group(group(ShopError("1")), ShopError("2")), "shop ShopError", id="nested"),
+    pytest.param(group(LateError("1"), OutOfStockError("2")), "stock LateError", id="one handler"),
+    pytest.param(group(HTTPException(404), TeapotError()), "http HTTPException", id="answers"),
+    pytest.param(
+        group(ShopError("1"), OutOfStockError("2")), "general ExceptionGroup", id="two handlers"
+    ),
+    pytest.param(group(ShopError("1"), KeyError("2")), "general ExceptionGroup", id="mixed"),
+    pytest.param(group(KeyError("1"), KeyError("2")), "general ExceptionGroup", id="others"),
+]
+
+
+@pytest.mark.parametrize("around", [False, True], ids=["alone", "in a chain"])
+@pytest.mark.parametrize(("error", "expected"), GROUPS)
+async def test_group(error: Exception, expected: str, around: bool) -> None:
+    assert await answer(registered(), error, around) == f"{expected} True"
+
+
+async def test_group_of_a_task_group() -> None:
+    async def fail() -> None:
+        raise ShopError("x")
+
+    async def handler(c: Context) -> Response:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(fail())
+            tasks.create_task(fail())
+        return c.text("not reached")
+
+    app = registered()
+    app.get("/", handler)
+    assert await (await app.request("/")).text() == "shop ShopError True"
+
+
+async def test_group_with_a_handler_for_groups() -> None:
+    app = registered().on_error(ExceptionGroup, name_of("group"))
+    assert await answer(app, group(ShopError("1"), ShopError("2"))) == "shop ShopError True"
+    app = registered().on_error(ExceptionGroup, name_of("group"))
+    assert await answer(app, group(ShopError("1"), KeyError("2"))) == "group ExceptionGroup True"
+    app = registered().on_error(ExceptionGroup, name_of("group"))
+    assert await answer(app, group(KeyError("1"), KeyError("2"))) == "group ExceptionGroup True"
+
+
+@pytest.mark.parametrize("around", [False, True], ids=["alone", "in a chain"])
+async def test_group_of_answers_without_handlers(around: bool) -> None:
+    app = Kit()
+    if around:
+        app.use(passing)
+    app.get("/", raising(group(TeapotError(), group(HTTPException(404, "none")))))
+    response = await app.request("/")
+    assert (response.status, await response.text()) == (418, "teapot")
+
+
+async def test_group_goes_to_the_outer_app() -> None:
+    """A sub-app that has a handler for some of a group leaves all of it to the outer one."""
+    sub = Kit().on_error(ShopError, name_of("sub"))
+    sub.get("/", raising(group(ShopError("1"), LateError("2"), KeyError("3"))))
+    app = Kit().on_error(name_of("outer")).route("/mixed", sub)
+    alike = Kit().on_error(ShopError, name_of("sub"))
+    alike.get("/", raising(group(ShopError("1"), LateError("2"))))
+    app.route("/alike", alike)
+    assert await (await app.request("/mixed")).text() == "outer ExceptionGroup True"
+    assert await (await app.request("/alike")).text() == "sub ShopError True"

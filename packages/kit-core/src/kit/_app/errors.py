@@ -14,6 +14,7 @@ from kit._support.exception_groups import leaves
 from kit._support.late import import_late
 from kit.context import Context
 from kit.interface import HandlerError, HTTPException
+from kit.interface.cancellation import fault_of
 from kit.interface.signatures import describe
 from kit.web import ClientDisconnectedError, Response
 
@@ -27,7 +28,7 @@ _CLASSES_OF_MISTAKES = (AttributeError, TypeError)
 
 
 async def handle_error(
-    error: Exception,
+    error: BaseException,
     c: Context[Any, Any],
     route: Route | None = None,
     *,
@@ -39,7 +40,8 @@ async def handle_error(
     exception that one raises goes to the next.
 
     Args:
-        error: The exception; `c.error` is set to it.
+        error: The exception; `c.error` is set to it. A CancelledError of a request that wasn't
+            cancelled is handled as a RuntimeError, with the CancelledError as its cause.
         c: The context.
         route: The route whose handler raised it. Default: the only one that matched, if there is
             only one.
@@ -50,34 +52,40 @@ async def handle_error(
         The response. An HTTPException that the app's own `on_error` raises again is handled as if
         there were no `on_error`; any other exception that it raises is logged, and results in a
         500.
+
+    Raises:
+        BaseException: The exception, if the request was cancelled, or the process is to end.
     """
     error = _unwrapped(error)
     if isinstance(error, ClientDisconnectedError):
         c._fail(error)
         _logger.debug("%s", error)
         return Response(None, status=400)
-    await c._discard_representation(error.res if isinstance(error, HTTPException) else None)
+    answer = _answer_in(error)
+    await c._discard_representation(None if answer is None else answer.res)
     *inner, outermost = _handlers_for(c.req.path if is_of_path else route, c)
     for handlers in inner:
-        on_error = handlers.find(error)
+        on_error, shown = handlers.find(error)
         if on_error is None:
             continue
         try:
-            return await _ask(on_error, error, c)
-        except Exception as second:
+            return await _ask(on_error, shown, c)
+        except BaseException as second:
             error = _unwrapped(second)
     try:
-        on_error = outermost.find(error)
+        on_error, shown = outermost.find(error)
         if on_error is not None:
             try:
-                return await _ask(on_error, error, c)
+                return await _ask(on_error, shown, c)
             except HTTPException as second:
-                if second is not error:
+                if second is not shown:
                     raise
-        c._fail(error)
-        if isinstance(error, HTTPException):
-            return c._answer(error)
-    except Exception as fault:
+        answer = _answer_in(error)
+        c._fail(error if answer is None else answer)
+        if answer is not None:
+            return c._answer(answer)
+    except BaseException as raised:
+        fault = fault_of(raised)
         c._fail(fault, by_handler=True)
         return answer_fault(fault, c)
     return answer_fault(error, c)
@@ -115,15 +123,29 @@ def answer_fault(error: Exception, c: Context[Any, Any]) -> Response:
     return c.text("Internal Server Error", 500)
 
 
-def _unwrapped(error: Exception) -> Exception:
+def _unwrapped(error: BaseException) -> Exception:
     """Unwraps an exception group, such as a task group raises.
 
     Returns the exception if it is the only one and an HTTPException, or if all of them report that
     the client has disconnected (each task that reads gets one). Returns any other group unchanged.
+
+    Raises:
+        BaseException: See `fault_of`.
     """
+    error = fault_of(error)
     if not isinstance(error, ExceptionGroup):
         return error
     first, *others = leaves(error)
     is_gone = all(isinstance(leaf, ClientDisconnectedError) for leaf in (first, *others))
     is_answer = not others and isinstance(first, HTTPException)
     return first if is_gone or is_answer else error
+
+
+def _answer_in(error: Exception) -> HTTPException | None:
+    """Returns the answer that an exception is, or the first one of a group that has no others."""
+    if not isinstance(error, ExceptionGroup):
+        return error if isinstance(error, HTTPException) else None
+    held = [*leaves(error)]
+    first = held[0]
+    is_answer = all(isinstance(leaf, HTTPException) for leaf in held)
+    return first if is_answer and isinstance(first, HTTPException) else None

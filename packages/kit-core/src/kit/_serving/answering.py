@@ -43,7 +43,7 @@ async def answer_alone(c: Context[Any, Any], handler: Any) -> Response:
             response = await response
         if response.__class__ is not BuiltResponse:
             response = await settle(response, handler)
-    except Exception as error:
+    except BaseException as error:
         return await handle_error(error, c)
     return await respond(c) if response is None else response
 

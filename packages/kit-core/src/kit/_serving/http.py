@@ -8,7 +8,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from kit._support.late import import_late
-from kit.context import Context
+from kit.context import Context, end_request
 from kit.web._body import USED
 from kit.web._header_lines import length_line, length_lines
 from kit.web._response import WITHOUT_CONTENT, BuiltResponse
@@ -119,7 +119,7 @@ async def serve(  # noqa: C901
                         response = await response
                     if response is not None and response.__class__ is not BuiltResponse:
                         response = await settle(response, handlers[0][0].handler)
-                except Exception as error:
+                except BaseException as error:
                     c.res = await handle_error(error, c, handlers[min(c._index, last)][0])
                     response = None
                 if c._index <= last:
@@ -129,7 +129,7 @@ async def serve(  # noqa: C901
                 response = c._res if c._finalized and not c._failed else None
             else:
                 response = None
-        except Exception as error:
+        except BaseException as error:
             response = await handle_error(error, c)
         if response is None:
             response = await respond(c)
@@ -162,10 +162,8 @@ async def serve(  # noqa: C901
             extensions = scope.get("extensions")
             await send_response(response, send, c._wait_for_disconnect, method, extensions)
     except BaseException as error:
-        if isinstance(error, Exception):
-            await c._end(error)  # tasks were promised, whatever became of the response
-        else:
-            await c._cancel(error)
+        # Tasks were promised, whatever became of the response.
+        await end_request(c, error)
         raise
     if c._execution_ctx is not None:
         await c._end()

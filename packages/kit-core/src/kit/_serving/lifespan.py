@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import TYPE_CHECKING
 
@@ -52,13 +51,11 @@ async def serve_lifespan(lifespan: Lifespan, receive: Receive, send: Send) -> No
 
 def _is_cancelled(error: BaseException) -> bool:
     """Returns whether the server cancels the task, as when it is stopped during the startup."""
+    from kit.interface.cancellation import is_cancelled
     from kit.interface.event_loops import running_trio
 
     trio = running_trio()
-    if trio is not None:
-        return isinstance(error, trio.Cancelled)
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+    return is_cancelled() if trio is None else isinstance(error, trio.Cancelled)
 
 
 async def _report_failure(phase: str, send: Send) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kit._support.exception_groups import leaves
+
 if TYPE_CHECKING:
     from kit.interface import HandlerResult
 
@@ -25,13 +27,25 @@ class ErrorHandlers:
         """Sets the handler for an exception class and its subclasses."""
         self._by_class[kind] = handler
 
-    def find(self, error: Exception) -> ErrorHandler | None:
-        """Returns the handler for an exception, or None."""
-        handlers = self._by_class
-        if not handlers:
-            return None
-        for kind in type(error).__mro__:
-            handler = handlers.get(kind)
+    def find(self, error: Exception) -> tuple[ErrorHandler | None, Exception]:
+        """Returns the handler for an exception, or None, and the exception to call it with.
+
+        A group, such as a task group raises, is handled like its exceptions if all of them have the
+        same handler, and that is for a class below Exception. The handler gets the first of them.
+        Any other group goes to the handler for its own class.
+        """
+        handler = self._for_class(type(error))
+        if not isinstance(error, ExceptionGroup) or not self._by_class:
+            return handler, error
+        held = [*leaves(error)]
+        ours, *others = {self._for_class(type(each)) for each in held}
+        if others or ours in (None, handler, self._by_class.get(Exception)):
+            return handler, error
+        return ours, held[0]
+
+    def _for_class(self, kind: type[Exception]) -> ErrorHandler | None:
+        for each in kind.__mro__:
+            handler = self._by_class.get(each)
             if handler is not None:
                 return handler
         return None

@@ -8,6 +8,8 @@ from collections.abc import Awaitable
 from contextvars import Context, copy_context
 from typing import Any
 
+from kit.interface.cancellation import fault_of
+
 _logger = logging.getLogger("kit")
 
 
@@ -88,9 +90,11 @@ async def _run_one(awaitable: Awaitable[Any]) -> None:
         await awaitable
     except (Exception, SystemExit):  # in a task, a SystemExit would end the event loop
         _logger.exception("A wait_until task failed; its response was sent before")
-    except BaseException:
+    except BaseException as error:
         # Cancelled: either this task, or only the awaited one, which doesn't affect others.
         cancelled = getattr(awaitable, "cancelled", None)
-        if cancelled is None or not cancelled():
-            raise
-        _logger.debug("A wait_until task was cancelled")
+        if cancelled is not None and cancelled():
+            _logger.debug("A wait_until task was cancelled")
+            return
+        fault = fault_of(error)
+        _logger.error("A wait_until task failed; its response was sent before", exc_info=fault)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from kit.interface.cancellation import fault_of
+
 from ._signal import Signal
 from ._tasks import start_task
 
@@ -99,8 +101,8 @@ class DetachedTask:
         try:
             with self._scope:
                 await self._work()
-        except Exception as error:
-            self.failure = error
+        except BaseException as error:
+            self.failure = fault_of(error)
         finally:
             _under_way.discard(self)
             self.over = True

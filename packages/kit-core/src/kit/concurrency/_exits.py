@@ -7,6 +7,7 @@ import logging
 from typing import Any
 
 from kit.interface import Exit
+from kit.interface.cancellation import fault_of
 
 _logger = logging.getLogger("kit")
 
@@ -36,11 +37,14 @@ async def run_exits(exits: list[Exit], error: BaseException | None) -> None:
         except BaseException as raised:
             if raised is error:
                 continue
-            if isinstance(raised, Exception):
-                _logger.exception("An exit of a request failed; its response was sent before")
+            try:
+                error = fault_of(raised)
+            except BaseException:
+                error = interrupt = raised
             else:
-                interrupt = raised
-            error = raised
+                _logger.error(
+                    "An exit of a request failed; its response was sent before", exc_info=error
+                )
     if interrupt is not None:
         raise interrupt
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from kit._support.exception_groups import leaves
 from kit.interface import HandlerError, HTTPException
+from kit.interface.cancellation import fault_of
 from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError
 from kit.web import Response
@@ -68,15 +69,16 @@ async def converse(
             if result.__class__ is not CoroutineType:
                 result = _checked(result, function)
             _check_result(await result, function)
-    except Exception as error:
-        failure = error
+    except BaseException as raised:
+        try:
+            failure = error = fault_of(raised)
+        except BaseException:
+            abandon(ws)
+            raise
         code, reason = _closing_for(error, ws)
         if code == _FAULT and _is_of_closed(error):
             failure = HandlerError(describe(function), f"used another connection: {error}")
             failure.__cause__ = error
-    except BaseException:
-        abandon(ws)
-        raise
     ending = end(ws, code, reason)
     if ending is not None:
         await ending

@@ -8,6 +8,7 @@ from typing import Any
 
 from kit._support.struct import Struct
 from kit.interface import HandlerError
+from kit.interface.cancellation import fault_of
 from kit.interface.signatures import describe
 from kit.interface.websocket import WebSocketDisconnectedError, WSEvents
 
@@ -120,9 +121,8 @@ async def run_events(events: WSEvents, ws: WebSocket) -> None:
         await _call(events, "on_open", _OPENED, ws)
         async for data in ws:
             await _call(events, "on_message", Message(data), ws)
-    except BaseException as error:
-        if isinstance(error, Exception):
-            await close_after(error, ws)
+    except Exception as error:
+        await close_after(error, ws)
         raise
     finally:
         if events.get("on_close") is not None:
@@ -142,12 +142,13 @@ async def _call(events: Any, name: str, event: Any, ws: WebSocket) -> None:
         result = function(event, ws)
         if hasattr(result, "__await__"):
             await result
-    except Exception as error:
+    except BaseException as raised:
+        error = fault_of(raised)
         if isinstance(error, WebSocketDisconnectedError) and ws.close_code is not None:
             return  # this client has left; otherwise it is the error of another connection
         on_error = events.get("on_error")
         if on_error is None:
-            raise
+            raise error  # noqa: B904 - it has its cause
         result = on_error(Raised(error), ws)
         if hasattr(result, "__await__"):
             await result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cancels work on asyncio once, so that its clean-up code may await."""
+"""Cancels work on asyncio once, and tells a cancellation from an error that looks like one."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import sys
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
+from .event_loops import running_trio
+
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ("Cancellation", "is_shielded")
+__all__ = ("Cancellation", "fault_of", "is_cancelled", "is_shielded")
 
 # How often a cancellation that has to wait for a shield is tried again.
 _RETRY_S = 0.01
@@ -33,6 +35,49 @@ def is_shielded(task: Any) -> bool:
             return True
         scope = getattr(scope, "_parent_scope", None)
     return False
+
+
+def is_cancelled() -> bool:
+    """Returns whether somebody has cancelled the running task of asyncio.
+
+    If not, a CancelledError in it is an error of the code that raised it.
+    """
+    import asyncio
+
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def fault_of(error: BaseException) -> Exception:
+    """Returns the error of code that raised CancelledError although its task wasn't cancelled.
+
+    That happens if the code awaits a task that was cancelled, or raises the exception by itself. As
+    a BaseException, it would pass by everything that handles errors.
+
+    Args:
+        error: An exception that was raised in the running task.
+
+    Returns:
+        A RuntimeError with the exception as its cause; or the exception itself if it is an
+        Exception.
+
+    Raises:
+        BaseException: The exception, if it is neither: the task was cancelled, or the process is to
+            end.
+    """
+    if isinstance(error, Exception):
+        return error
+    asyncio: Any = sys.modules.get("asyncio")
+    if asyncio is None or not isinstance(error, asyncio.CancelledError):
+        raise error
+    if running_trio() is None and is_cancelled():
+        raise error
+    fault = RuntimeError(
+        f"The code raised {error!r}, but was not cancelled itself: it awaited a task or future "
+        "that was, or raised it. Catch it where that is awaited"
+    )
+    fault.__cause__ = error
+    return fault
 
 
 class Cancellation:
