@@ -7,12 +7,15 @@ All tests ask one app, by paths of their own.
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.client import HTTPConnection, HTTPMessage
 from typing import Any
 
 import pytest
+
+from ports import free_port
 
 # Processes, which behave alike on each interpreter.
 pytestmark = pytest.mark.once
@@ -77,13 +80,18 @@ async def replaces(c, next):
     await next()
     c.res = c.html("<!doctype html>sorry", 500)
 
+async def shares(c, next):
+    await next()
+    c.header("access-control-allow-origin", "https://elsewhere.example")
+    c.header("access-control-allow-credentials", "true")
+
 async def guards(c, next):
     await next()
     c.header("content-security-policy", "default-src 'none'")
 
 for path, on_error, middleware in [
     ("/handled", handled, guards), ("/mine", mine, guards), ("/replaced", None, replaces),
-    ("/guarded", None, guards),
+    ("/guarded", None, guards), ("/shared", None, shares),
 ]:
     part = Kit()
     part.use(middleware)
@@ -253,3 +261,76 @@ def test_other_errors_are_left_alone(path: str, accept: str, expected: str, ask:
 def test_a_page_that_middleware_made_of_an_error_is_kept(ask: Ask) -> None:
     status, _, text = ask("/replaced", accept="text/html")
     assert (status, TAG.sub("", text)) == (500, "<!doctype html>sorry")
+
+
+HOSTS = [
+    ("localhost:8000", True),
+    ("LOCALHOST.", True),
+    ("app.localhost:8000", True),
+    ("127.0.0.1:8000", True),
+    ("127.1.2.3", True),
+    ("192.0.2.7:8000", True),
+    ("[::1]:8000", True),
+    ("", True),
+    ("elsewhere.example:8000", False),
+    ("localhost.elsewhere.example", False),
+    ("127.0.0.1.elsewhere.example", False),
+    ("elsewhere.example@localhost", False),
+    ("localhost, elsewhere.example", False),
+    ("[::1", False),
+    ("l" * 400, False),
+]
+
+
+@pytest.mark.parametrize(("host", "is_shown"), HOSTS)
+def test_only_local_hosts_get_the_traceback_of_a_handler(
+    host: str, is_shown: bool, ask: Ask
+) -> None:
+    status, _, text = ask("/broken", sec_fetch_dest="document", host=host)
+    assert status == 500
+    assert ("ValueError" in text) is is_shown
+    assert is_shown or text == "Internal Server Error"
+
+
+def test_the_page_of_an_exception_is_not_shared_with_other_origins(ask: Ask) -> None:
+    origin = "https://elsewhere.example"
+    _, shared, _ = ask("/shared", accept="*/*", origin=origin)
+    assert shared["access-control-allow-origin"] == origin
+    _, headers, text = ask("/shared", origin=origin)
+    assert "ValueError" in text
+    assert not [name for name in headers if name.lower().startswith("access-control-")]
+    assert headers["cache-control"] == "no-store"
+
+
+@pytest.fixture(scope="module")
+def stopped(kit_in: Callable[..., Any]) -> tuple[Any, int]:
+    files = {"app.py": "SECRET = 'hunter2'\nraise ValueError(SECRET)"}
+    process = kit_in(files, "dev", "--port", str(port := free_port()))
+    process.wait_for("^Waiting for a change$")
+    return process, port
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/json", "text/plain"])
+@pytest.mark.parametrize(("host", "is_shown"), HOSTS)
+def test_only_local_hosts_get_the_traceback_of_an_app(
+    accept: str, host: str, is_shown: bool, stopped: tuple[Any, int]
+) -> None:
+    process, port = stopped
+    with closing(HTTPConnection("")) as http:
+        http.sock = process.connect(port)
+        http.request("GET", "/", headers={"accept": accept, "host": host})
+        response = http.getresponse()
+        text = response.read().decode()
+    assert response.status == 500
+    assert ("hunter2" in text) is is_shown
+    assert is_shown or "The app doesn't run" in text.replace("&#x27;", "'")
+
+
+def test_the_host_that_it_listens_on_is_local(kit_in: Callable[..., Any]) -> None:
+    name = socket.gethostname()
+    process = kit_in({"app.py": APP}, "dev", "--port", "0", "--host", name)
+    port = int(process.address().rpartition(":")[2])
+    for host, is_shown in ((f"{name}:{port}", True), ("elsewhere.example", False)):
+        with closing(HTTPConnection(name, port)) as http:
+            http.request("GET", "/broken", headers={"accept": "text/html", "host": host})
+            assert ("ValueError" in http.getresponse().read().decode()) is is_shown

@@ -14,6 +14,7 @@ from kit.interface import supports_color
 from ._board import Board
 from ._browser import BrowserReload, is_of_page
 from ._faults import FaultPage
+from ._local import is_local
 from ._problems import Problem
 from ._style import CYAN, GREEN, RED, YELLOW, painted, say
 from ._tracebacks import from_their_code
@@ -26,6 +27,12 @@ Asgi: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 _COLORS = {2: GREEN, 3: CYAN, 4: YELLOW, 5: RED}
 # Browsers ask for it by themselves; it would take the place of the page that somebody looks at.
 _ICON = "/favicon.ico"
+_HIDDEN = Problem(
+    "The app doesn't run",
+    "The reason is shown in the terminal, and at addresses such as localhost and 127.0.0.1.",
+    "",
+    "Kit loads the app again when its code changes.",
+)
 
 
 class DevApp:
@@ -38,6 +45,7 @@ class DevApp:
             the first one that a page makes; every request, if there is no app.
         browser: Reloads pages in browsers; None to leave them as they are.
         log: Whether to write a line for each request.
+        host: The name or address that the server was told to listen on.
 
     Attributes:
         startup_error: The traceback of the error that kept the app from starting, from the user's
@@ -52,12 +60,14 @@ class DevApp:
         browser: BrowserReload | None,
         *,
         log: bool,
+        host: str = "127.0.0.1",
     ) -> None:
         self._app = app
         self._board = board
         self._problem = problem
         self._browser = browser
         self._log = log
+        self._host = host
         self._has_told_script = False
         self.startup_error: str | None = None
 
@@ -122,7 +132,7 @@ class DevApp:
             scope, page = self._browser.page(scope, send)
             send = send if page is None else page.send
         if problem is None and self._app is not None:
-            if scope["type"] == "http":
+            if scope["type"] == "http" and is_local(scope, self._host):
                 request = f"{scope['method']} {shown_path(scope)}"
                 send = FaultPage(send, scope, request).send
             await self._app(scope, receive, send)
@@ -134,7 +144,12 @@ class DevApp:
     def _take_problem(self, scope: Message) -> Problem | None:
         """Returns what a request is answered with in place of the app's response."""
         problem = self._problem
-        if self._app is None or problem is None:
+        if problem is None:
+            return None
+        # APPSEC: a problem shows the code of the app.
+        if not is_local(scope, self._host):
+            return _HIDDEN if self._app is None else None
+        if self._app is None:
             return problem
         if scope["path"].endswith(_ICON):
             return None

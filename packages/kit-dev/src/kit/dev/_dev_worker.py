@@ -48,6 +48,7 @@ class DevOptions:
         access_log: Whether to write a line for each request; None to do so unless the app logs
             them by kit-logger.
         browser_reload: Whether to reload pages in browsers.
+        host: The name or address that the server was told to listen on.
     """
 
     target: str
@@ -57,6 +58,7 @@ class DevOptions:
     env_file: Path | None = None
     access_log: bool | None = None
     browser_reload: bool = True
+    host: str = "127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,8 @@ class _DevWorker:
 
         note_faults()
         self._browser = BrowserReload() if self._options.browser_reload else None
-        return DevApp(app, self._board, problem, self._browser, log=log)
+        host = self._options.host
+        return DevApp(app, self._board, problem, self._browser, log=log, host=host)
 
     def _watch_loop(self, app: App) -> None:
         # Not at the top, as the process that watches the files imports this module as well.

@@ -20,7 +20,15 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 _PLAIN = b"Internal Server Error"
 _ADVICE = "Kit loads the app again when its code changes."
 # What is about the body that is replaced, or forbids what is in the page.
-_REPLACED = (b"content-type", b"content-length", b"content-security-policy", b"etag")
+_REPLACED = (
+    b"cache-control",
+    b"content-type",
+    b"content-length",
+    b"content-security-policy",
+    b"etag",
+)
+# APPSEC: with CORS headers of the app, pages of other origins could read the code in the page.
+_CORS = b"access-control-"
 
 _current: ContextVar[FaultPage | None] = ContextVar("kit_dev_fault_page", default=None)
 
@@ -63,11 +71,16 @@ class FaultPage:
         if not kind.startswith(b"text/html"):
             return start, body
         headers = [
-            *(each for each in start["headers"] if each[0].lower() not in _REPLACED),
+            *(each for each in start["headers"] if _is_kept(each[0].lower())),
             (b"content-type", kind),
             (b"content-length", b"%d" % len(page)),
+            (b"cache-control", b"no-store"),
         ]
         return {**start, "headers": headers}, {**body, "body": page}
+
+
+def _is_kept(name: bytes) -> bool:
+    return name not in _REPLACED and not name.startswith(_CORS)
 
 
 def note_faults() -> None:

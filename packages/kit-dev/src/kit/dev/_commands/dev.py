@@ -67,7 +67,7 @@ def command(
 
     place = locate(target)
     options = DevOptions(
-        target, place.folder, others, serving, env_file, access_log, browser_reload
+        target, place.folder, others, serving, env_file, access_log, browser_reload, host
     )
     with listen(host, port) as listener:
         address = shown_address(host, listener, serving.scheme)
